@@ -1,0 +1,52 @@
+// Package dataset reads examples from files, one at a time, and splits them.
+//
+// # What it promises
+//
+// A Reader gives the rows of a CSV, TSV, JSONL, fastText, LIBSVM or NumPy file,
+// plain or packed with gzip or zstd, as a stream of Example values. Memory does
+// not grow with the length of what is read. Whatever the bytes, the outcome is
+// examples or an *Error that names file, line and column, says what stood there,
+// what was wanted and what to do. Of a labelled read every Example has a label,
+// all its numbers are finite and its feature numbers ascend.
+//
+// # The way of a row
+//
+//	file or stream
+//	    |  input    .gz and .zst unpacked, byte-order mark taken off
+//	    |  format   from the name, else from the first line
+//	    |  lines    numbered, checked to be UTF-8, bounded in length
+//	    |  source   one of table (CSV, TSV), jsonl, fastText, libsvm, npy
+//	    v
+//	Example{Text or Values, Label, Weight, Place}
+//
+// # Which column is what
+//
+// Options name the columns. What they leave open is found by the usual names,
+// without regard to case; the first name of a list that occurs is taken:
+//
+//	label   label, labels, class, category, intent, target, y, species, emoji,
+//	        tag, topic, genre
+//	text    text, sentence, utterance, query, review, tweet, content, message,
+//	        title, question, description, body, comment, document, phrase,
+//	        headline, abstract, prompt, input
+//	id      id, index, row, rowid, row_id, uid, guid, "unnamed: 0" and a column
+//	        without a name: never a feature unless it is named as one
+//	array   features, x, embedding, vector, values (JSONL: one key with an array)
+//
+// Without a text column the features are all columns that hold a number, or
+// nothing, in the first row; label, weight and id columns are left out.
+// Reader.Describe says what was chosen. A weight is read only from a column
+// that Options.Weight names: a column called "weight" is often a measurement.
+//
+// # Lines to predict
+//
+// With Options.Unlabelled a stream, or a file whose name tells no format, may
+// also hold plain sentences, one a line. It is taken for a table only if its
+// first line has one of the text names above as a field, or Options name columns.
+// Options.Format settles it.
+//
+// # Splits
+//
+// Shots, HoldOut and Folds choose row numbers by class, each fixed by its seed.
+// LabelIndex gives the classes their numbers.
+package dataset

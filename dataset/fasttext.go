@@ -1,0 +1,105 @@
+package dataset
+
+import "bytes"
+
+// labelPrefix is how fastText marks a label.
+const labelPrefix = "__label__"
+
+// fastText reads lines of words among which labels begin with __label__,
+// before or after the text. With Options.Unlabelled a line needs none, and a
+// blank line is an example with an empty text, so that answers stand on the
+// lines of their questions; else blank lines are passed over.
+type fastText struct {
+	lines  *lines
+	opts   Options
+	labels interner
+	text   []byte // a text from which labels were taken out
+	parts
+}
+
+func newFastText(in *input, opts Options) (source, error) {
+	f := &fastText{lines: newLines(in, opts), opts: opts}
+	f.about = "fastText lines, labels begin with " + labelPrefix
+	if opts.Unlabelled {
+		f.about = "lines of text"
+	}
+	return f, opts.withoutColumns(in.name, FastText, Text)
+}
+
+// next implements source.
+func (f *fastText) next(ex *Example) error {
+	line, err := f.lines.read()
+	for err == nil && !f.opts.Unlabelled && len(bytes.TrimSpace(line)) == 0 {
+		line, err = f.lines.read()
+	}
+	if err != nil {
+		return err
+	}
+	ex.Place.Line, ex.Weight, ex.Label = f.lines.number, 1, ""
+	if !bytes.Contains(line, []byte(labelPrefix)) {
+		ex.Text = string(bytes.TrimSpace(line))
+		if !f.opts.Unlabelled {
+			return refuse(f.lines.name, f.lines.number, 0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one", labelPrefix)
+		}
+		return nil
+	}
+	f.text = f.text[:0]
+	for from := 0; from < len(line); {
+		at := nextLabel(line, from)
+		f.text = append(f.text, line[from:at]...)
+		if at == len(line) {
+			break
+		}
+		end := at + len(labelPrefix)
+		for end < len(line) && !isBlank(line[end]) {
+			end++
+		}
+		if err := f.take(ex, line[at+len(labelPrefix):end], at+1); err != nil {
+			return err
+		}
+		// A label leaves with the white space after it, so that the words
+		// around it keep their own.
+		for end < len(line) && isBlank(line[end]) {
+			end++
+		}
+		from = end
+	}
+	if ex.Label == "" && !f.opts.Unlabelled {
+		return refuse(f.lines.name, f.lines.number, 0, "no label, want a word that begins with %s", labelPrefix)
+	}
+	ex.Text = string(bytes.TrimSpace(f.text))
+	return nil
+}
+
+// nextLabel returns where the next word that begins with the prefix stands, from
+// a place on that begins a word; len(line) if there is none.
+func nextLabel(line []byte, from int) int {
+	for i := from; ; i += len(labelPrefix) {
+		n := bytes.Index(line[i:], []byte(labelPrefix))
+		if n < 0 {
+			return len(line)
+		}
+		if i += n; i == from || isBlank(line[i-1]) {
+			return i
+		}
+	}
+}
+
+// take sets the label, which was found at the given column.
+func (f *fastText) take(ex *Example, name []byte, column int) error {
+	switch {
+	case len(bytes.TrimSpace(name)) == 0 && f.opts.Unlabelled:
+	case len(bytes.TrimSpace(name)) == 0:
+		return refuse(f.lines.name, f.lines.number, column, "the label is empty; write its name after %s", labelPrefix)
+	case ex.Label == "":
+		ex.Label = f.labels.get(bytes.TrimSpace(name))
+	case ex.Label != string(bytes.TrimSpace(name)) && !f.opts.FirstLabel && !f.opts.Unlabelled:
+		return refuse(f.lines.name, f.lines.number, column, "a second label, %s beside %s; a line has one class: keep one label", clip(name), clip(ex.Label))
+	}
+	return nil
+}
+
+// isBlank reports what fastText holds for the end of a word.
+func isBlank(c byte) bool {
+	return c == ' ' || c >= '\t' && c <= '\r' || c == 0
+}

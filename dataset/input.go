@@ -1,0 +1,183 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	bufferSize = 64 << 10
+	// maxWindow bounds what a zstd stream of a few bytes can make the decoder
+	// allocate. Levels 1 to 20 stay below it.
+	maxWindow = 32 << 20
+)
+
+// input is an opened stream, unpacked and without byte-order mark.
+type input struct {
+	name    string
+	src     *bufio.Reader
+	packed  bool  // gzip or zstd
+	size    int64 // bytes of a plain regular file; -1 where that is not known
+	again   bool  // a regular file, which can be opened again
+	skipped int64 // bytes of the byte-order mark
+	closers []func() error
+}
+
+// close releases the decoder and the file, not the caller's reader.
+func (in *input) close() error {
+	var errs []error
+	for _, f := range in.closers {
+		errs = append(errs, f())
+	}
+	in.closers = nil
+	return errors.Join(errs...)
+}
+
+// openFile opens a file that holds what, such as "examples".
+func openFile(path, what string) (*input, error) {
+	if path == "-" {
+		return nil, refuse(path, 0, 0, "is the name of the standard input: give that to dataset.NewReader")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = refuse(path, 0, 0, "is a directory, want a file of %s: %s", what, formats)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fileError(path, err)
+	}
+	in, err := newInput(f, path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	in.again = info.Mode().IsRegular()
+	if in.again && !in.packed {
+		in.size = info.Size()
+	}
+	in.closers = append(in.closers, f.Close)
+	return in, nil
+}
+
+// fileError makes an *Error of what the system said, without naming the file twice.
+func fileError(path string, err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	message := err.Error()
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		message = e.Err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		message = "no such file; check the path"
+	case errors.Is(err, fs.ErrPermission):
+		message = "no right to read this file"
+	}
+	return &Error{File: path, Message: message, Err: err}
+}
+
+// newInput looks at the first bytes of r and unpacks what they announce.
+func newInput(r io.Reader, name string) (*input, error) {
+	in := &input{name: name, src: bufio.NewReaderSize(r, bufferSize), size: -1}
+	lower := strings.ToLower(name)
+	switch {
+	case startsWith(in.src, "\x1f\x8b"):
+		z, err := gzip.NewReader(in.src)
+		if err != nil {
+			return nil, &Error{File: name, Message: "begins like gzip but is not: " + err.Error(), Err: err}
+		}
+		in.packed, in.closers = true, append(in.closers, z.Close)
+		in.src = bufio.NewReaderSize(z, bufferSize)
+	case startsWith(in.src, "\x28\xb5\x2f\xfd"):
+		// One worker: no goroutines to leak, and no read-ahead before a line is out.
+		z, err := zstd.NewReader(in.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, &Error{File: name, Message: "begins like zstd but is not: " + err.Error(), Err: err}
+		}
+		in.packed, in.closers = true, append(in.closers, func() error { z.Close(); return nil })
+		in.src = bufio.NewReaderSize(z, bufferSize)
+	case strings.HasSuffix(lower, ".gz") || strings.HasSuffix(lower, ".zst"):
+		if _, err := in.src.Peek(1); err == io.EOF {
+			return nil, refuse(name, 0, 0, "is empty")
+		}
+		return nil, refuse(name, 0, 0, "the name says that it is packed, its first bytes do not; rename it, or fetch it anew if it is damaged")
+	}
+	if err := in.checkStart(); err != nil {
+		in.close()
+		return nil, err
+	}
+	return in, nil
+}
+
+// checkStart takes off a byte-order mark and refuses by name what is known to
+// be no text, because "invalid UTF-8" would leave the user guessing.
+func (in *input) checkStart() error {
+	if _, err := in.src.Peek(1); err == io.EOF {
+		return refuse(in.name, 0, 0, "is empty, want examples")
+	} else if err != nil {
+		return unreadable(in.name, 0, err)
+	}
+	if startsWith(in.src, "\xef\xbb\xbf") {
+		in.skipped = 3
+		_, err := in.src.Discard(3)
+		return err
+	}
+	for _, known := range []struct{ magic, what string }{
+		{"\xff\xfe", "is UTF-16 text; save it as UTF-8"},
+		{"\xfe\xff", "is UTF-16 text; save it as UTF-8"},
+		{"PK\x03\x04", "is a zip file (.zip, .xlsx, .npz); unpack it or export it as CSV"},
+		{"PAR1\x15", "is a Parquet file, which is not read yet; export it as CSV or JSONL"},
+		{"\xfd7zXZ", "is packed with xz; unpack it, or pack it with gzip or zstd"},
+		{"BZh91AY", "is packed with bzip2; unpack it, or pack it with gzip or zstd"},
+	} {
+		if startsWith(in.src, known.magic) {
+			return refuse(in.name, 0, 0, "%s", known.what)
+		}
+	}
+	return nil
+}
+
+// startsWith reports whether the stream begins with magic. It asks for one byte
+// more only while all before fit, so that a short first line typed at a
+// terminal is not waited upon.
+func startsWith(src *bufio.Reader, magic string) bool {
+	for i := range len(magic) {
+		b, err := src.Peek(i + 1)
+		if err != nil || b[i] != magic[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// firstLine returns the first line that is not blank, or as much of it as the
+// buffer holds, without consuming anything.
+func firstLine(src *bufio.Reader) []byte {
+	for n := 1; ; {
+		b, err := src.Peek(n)
+		if err == nil {
+			b, _ = src.Peek(src.Buffered())
+		}
+		text := bytes.TrimLeft(b, "\r\n\t ")
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			return text[:i]
+		}
+		if err != nil || len(b) >= bufferSize {
+			return text
+		}
+		n = len(b) + 1
+	}
+}

@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// jsonl reads one JSON object a line. Keys may come in any order; keys that
+// play no part are checked for form and passed over.
+type jsonl struct {
+	lines  *lines
+	scan   scanner
+	opts   Options
+	cols   []column
+	choice                // places in cols
+	part   map[string]int // key to its place in cols, of keys that play a part
+	wanted []int          // places in cols of the keys that an object must have
+	slot   []int          // place in cols to place in Values, -1
+	seen   []bool         // by place in cols
+	values []float64
+	labels interner
+	first  []byte // the first line, read to choose the keys; then nil
+	parts
+}
+
+func newJSONL(in *input, opts Options) (source, error) {
+	j := &jsonl{lines: newLines(in, opts), opts: opts, part: make(map[string]int)}
+	line, err := j.line()
+	if err == io.EOF {
+		return nil, refuse(in.name, 0, 0, "only blank lines, want a JSON object on each")
+	} else if err != nil {
+		return nil, err
+	}
+	if err := j.survey(line); err != nil {
+		return nil, err
+	}
+	if j.choice, err = newChooser(j.cols, opts, "key").choose(); err != nil {
+		return nil, refuse(in.name, j.lines.number, 0, "%s", err)
+	}
+	j.parts = describe(j.cols, j.choice, "key")
+	j.slot, j.seen = make([]int, len(j.cols)), make([]bool, len(j.cols))
+	for i := range j.slot {
+		j.slot[i] = -1
+	}
+	for n, i := range j.numbers {
+		j.slot[i] = n
+	}
+	for i, col := range j.cols {
+		if i == j.label || i == j.text || i == j.weight || j.slot[i] >= 0 {
+			j.part[col.name] = i
+			if i != j.label || !opts.Unlabelled {
+				j.wanted = append(j.wanted, i)
+			}
+		}
+	}
+	if j.list {
+		if err := j.measure(line); err != nil {
+			return nil, err
+		}
+	} else {
+		j.values = make([]float64, len(j.numbers))
+	}
+	j.first = line
+	return j, nil
+}
+
+// line returns the next line that is not blank.
+func (j *jsonl) line() ([]byte, error) {
+	line, err := j.lines.read()
+	for err == nil && len(bytes.TrimSpace(line)) == 0 {
+		line, err = j.lines.read()
+	}
+	return line, err
+}
+
+// survey lists the keys of the first object.
+func (j *jsonl) survey(line []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
+		return refuse(j.lines.name, j.lines.number, 1, "a JSON array, want one object a line; with jq: jq -c '.[]'")
+	}
+	return j.object(line, func(key []byte) error {
+		if len(j.cols) == maxColumns {
+			return j.scan.fail("more than %d keys", maxColumns)
+		}
+		j.cols = append(j.cols, column{string(key), j.scan.holds()})
+		return j.scan.skip(0)
+	})
+}
+
+// measure finds the length that the array of features has in the first object.
+func (j *jsonl) measure(line []byte) error {
+	name := j.cols[j.numbers[0]].name
+	j.columns, j.width = nil, 0
+	err := j.object(line, func(key []byte) error {
+		if string(key) != name {
+			return j.scan.skip(0)
+		}
+		return j.scan.array(func() error {
+			j.width++
+			return j.scan.skip(0)
+		})
+	})
+	if err == nil && j.width == 0 {
+		return refuse(j.lines.name, j.lines.number, 0, "key %q: an empty array, want numbers", name)
+	}
+	j.about = fmt.Sprintf("%s, %s in key %q", labelPart(j.parts, "key"), plural(j.width, "number"), name)
+	return err
+}
+
+// object reads a line that is one object and nothing else.
+func (j *jsonl) object(line []byte, value func(key []byte) error) error {
+	s := &j.scan
+	s.file, s.line, s.b, s.i = j.lines.name, j.lines.number, line, 0
+	if err := s.object(value); err != nil {
+		return err
+	}
+	if s.peek(); s.i < len(s.b) {
+		return s.wanted("the end of the line after the object")
+	}
+	return nil
+}
+
+// next implements source.
+func (j *jsonl) next(ex *Example) (err error) {
+	line := j.first
+	if j.first = nil; line == nil {
+		if line, err = j.line(); err != nil {
+			return err
+		}
+	}
+	clear(j.seen)
+	ex.Place.Line = j.lines.number
+	ex.Weight, ex.Label, ex.Text, ex.Values = 1, "", "", ex.Values[:0]
+	err = j.object(line, func(key []byte) error {
+		i, ok := j.part[string(key)]
+		if !ok {
+			return j.scan.skip(0)
+		}
+		if j.seen[i] {
+			return j.scan.fail("key %q occurs twice; keep one", j.cols[i].name)
+		}
+		j.seen[i] = true
+		return j.take(i, ex)
+	})
+	if err != nil {
+		return err
+	}
+	for _, i := range j.wanted {
+		if !j.seen[i] {
+			return refuse(j.lines.name, j.lines.number, len(line), "key %q is missing; add it or remove the line", j.cols[i].name)
+		}
+	}
+	ex.Values = append(ex.Values, j.values...)
+	return nil
+}

@@ -1,0 +1,120 @@
+package dataset
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// libsvm reads lines such as "label 1:0.5 7:2 # comment". Feature numbers
+// begin at 1 (at 0 with Options.ZeroBased) and ascend. The label is kept as it
+// is written: "+1" and "1" are two classes. Query numbers (qid:3) are refused,
+// because data to be ranked has no classes.
+type libsvm struct {
+	lines  *lines
+	opts   Options
+	labels interner
+	parts
+}
+
+func newLIBSVM(in *input, opts Options) (source, error) {
+	s := &libsvm{lines: newLines(in, opts), opts: opts}
+	s.kind = Sparse
+	s.about = "LIBSVM lines, feature numbers from 1"
+	if opts.ZeroBased {
+		s.about = "LIBSVM lines, feature numbers from 0"
+	}
+	return s, opts.withoutColumns(in.name, LIBSVM, Sparse)
+}
+
+// next implements source.
+func (s *libsvm) next(ex *Example) error {
+	var line []byte
+	for len(line) == 0 {
+		var err error
+		if line, err = s.lines.read(); err != nil {
+			return err
+		}
+		if n := bytes.IndexByte(line, '#'); n >= 0 {
+			line = line[:n]
+		}
+		line = bytes.TrimRight(line, " \t\r")
+	}
+	ex.Place.Line, ex.Weight, ex.Label = s.lines.number, 1, ""
+	ex.Index, ex.Values = ex.Index[:0], ex.Values[:0]
+	for i, first := 0, true; i < len(line); {
+		if line[i] == ' ' || line[i] == '\t' {
+			i++
+			continue
+		}
+		end := i
+		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+			end++
+		}
+		word := line[i:end]
+		var err error
+		if first && bytes.IndexByte(word, ':') < 0 {
+			err = s.takeLabel(ex, word, i+1)
+		} else if first && !s.opts.Unlabelled {
+			err = s.refuse(i+1, "%s stands where the label is wanted; begin each line with one", clip(word))
+		} else {
+			err = s.takePair(ex, word, i+1)
+		}
+		if err != nil {
+			return err
+		}
+		i, first = end, false
+	}
+	return nil
+}
+
+func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
+	one, _, several := bytes.Cut(word, []byte(","))
+	if several && !s.opts.FirstLabel && !s.opts.Unlabelled {
+		return s.refuse(column, "several labels, %s; a line has one class: keep one label", clip(word))
+	}
+	if one = bytes.TrimSpace(one); len(one) == 0 && !s.opts.Unlabelled {
+		return s.refuse(column, "the label is empty; begin each line with one")
+	}
+	ex.Label = s.labels.get(one)
+	return nil
+}
+
+func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
+	name, value, found := bytes.Cut(word, []byte(":"))
+	if !found || len(name) == 0 {
+		return s.refuse(column, "%s, want index:value", clip(word))
+	}
+	if string(name) == "qid" {
+		return s.refuse(column, "%s: data to be ranked has no classes; remove the qid entries if the labels are classes", clip(word))
+	}
+	base := int64(1)
+	if s.opts.ZeroBased {
+		base = 0
+	}
+	index, err := strconv.ParseInt(string(name), 10, 64)
+	switch {
+	case err != nil || name[0] == '+' || name[0] == '-' || index-base >= math.MaxInt32:
+		return s.refuse(column, "feature number %s, want an integer from %d to %d", clip(name), base, math.MaxInt32-1+base)
+	case index < base:
+		return s.refuse(column, "feature number 0, want 1 or more; if the file counts from 0, write it anew counting from 1 (scikit-learn: zero_based=False)")
+	}
+	index -= base
+	if n := len(ex.Index); n > 0 && index <= int64(ex.Index[n-1]) {
+		last := int64(ex.Index[n-1])
+		if index == last {
+			return s.refuse(column, "feature %d occurs twice; add up its values", index+base)
+		}
+		return s.refuse(column, "feature %d after %d; sort the features of a line", index+base, last+base)
+	}
+	v, err := parseNumber(value)
+	if err != nil {
+		return s.refuse(column+len(name)+1, "feature %d: %s %s", index+base, clip(value), err)
+	}
+	ex.Index, ex.Values = append(ex.Index, int32(index)), append(ex.Values, v)
+	return nil
+}
+
+func (s *libsvm) refuse(column int, format string, args ...any) error {
+	return refuse(s.lines.name, s.lines.number, column, format, args...)
+}

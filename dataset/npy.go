@@ -1,0 +1,176 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// npy reads the rows of a two-dimensional NumPy array, with labels from a
+// second file. Integers beyond 2^53 lose their last digits, as in any float64.
+type npy struct {
+	name   string
+	src    io.Reader
+	head   *npyHeader
+	decode func(b []byte) float64
+	buffer []byte
+	row    int64 // the last one read, from 1
+	labels labelSource
+	opts   Options
+	parts
+}
+
+// numberTypes lists the element types of x.
+const numberTypes = "float16, float32, float64, int8 to int64, uint8 to uint64"
+
+func newNPY(in *input, opts Options) (source, error) {
+	if err := opts.withoutColumns(in.name, NPY, Numbers); err != nil {
+		return nil, err
+	}
+	head, err := readNPYHeader(in)
+	if err != nil {
+		return nil, err
+	}
+	decode := decoder(head.kind, head.item)
+	switch {
+	case decode == nil:
+		return nil, refuse(in.name, 0, 0, "elements of type %c%d, want %s", head.kind, head.item, numberTypes)
+	case len(head.shape) != 2:
+		return nil, refuse(in.name, 0, 0, "an array of %s, want rows and columns; use x.reshape(len(x), -1)", plural(len(head.shape), "dimension"))
+	case head.width < 1:
+		return nil, refuse(in.name, 0, 0, "an array of shape %v has no columns", head.shape)
+	case head.width > int64(opts.maxRecord()/head.item):
+		return nil, refuse(in.name, 0, 0, "a row of %d columns is longer than %d bytes", head.width, opts.maxRecord())
+	}
+	n := &npy{name: in.name, src: in.src, head: head, decode: decode, opts: opts}
+	n.buffer = make([]byte, min(int64(bufferSize), head.width*int64(head.item)))
+	n.kind, n.width = Numbers, int(head.width)
+	n.about = fmt.Sprintf("%d rows of %s", head.rows, plural(n.width, "column"))
+	switch {
+	case opts.Labels != "":
+		labelFile, err := openFile(opts.Labels, "labels")
+		if err != nil {
+			return nil, err
+		}
+		in.closers = append(in.closers, labelFile.close)
+		if n.labels, err = newLabelSource(labelFile, opts); err != nil {
+			return nil, err
+		}
+		n.about += ", labels from " + opts.Labels
+	case !opts.Unlabelled:
+		return nil, refuse(in.name, 0, 0, "an array without labels; name their file with --labels (.npy, or text with one a line)")
+	}
+	return n, nil
+}
+
+// next implements source.
+func (n *npy) next(ex *Example) error {
+	if n.row == n.head.rows {
+		return n.end()
+	}
+	n.row++
+	ex.Place.Line, ex.Weight, ex.Label = int(n.row), 1, ""
+	ex.Values = ex.Values[:0]
+	// A row is taken in pieces, so that a header that promises much makes
+	// nobody allocate more than has arrived.
+	item := n.head.item
+	for left := n.width * item; left > 0; {
+		b := n.buffer[:min(left, len(n.buffer))]
+		if _, err := io.ReadFull(n.src, b); err != nil {
+			if err == io.EOF || err == io.ErrUnexpectedEOF {
+				return refuse(n.name, int(n.row), 0, "the array ends in row %d of %d; write the file anew", n.row, n.head.rows)
+			}
+			return unreadable(n.name, int(n.row), err)
+		}
+		left -= len(b)
+		for ; len(b) > 0; b = b[item:] {
+			v := n.decode(b)
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return refuse(n.name, int(n.row), len(ex.Values)+1, "row %d, column %d is %v, want a finite number; fill it in or remove the row", n.row, len(ex.Values)+1, v)
+			}
+			ex.Values = append(ex.Values, v)
+		}
+	}
+	if n.labels == nil {
+		return nil
+	}
+	label, err := n.labels.next()
+	if err == io.EOF {
+		return refuse(n.opts.Labels, 0, 0, "%s, but %s has %d rows; bring one a row", plural(int(n.row-1), "label"), n.name, n.head.rows)
+	}
+	if err == nil && label == "" && !n.opts.Unlabelled {
+		return refuse(n.opts.Labels, int(n.row), 0, "the label of row %d is empty; fill it in", n.row)
+	}
+	ex.Label = label
+	return err
+}
+
+// end checks that both files end with the last row.
+func (n *npy) end() error {
+	if _, err := io.ReadFull(n.src, n.buffer[:1]); err == nil {
+		return refuse(n.name, 0, 0, "more bytes after the last of %d rows; write the file anew", n.head.rows)
+	} else if err != io.EOF {
+		return unreadable(n.name, int(n.row), err)
+	}
+	if n.labels != nil {
+		label, err := n.labels.next()
+		for _, text := n.labels.(*labelLines); text && label == "" && err == nil; {
+			label, err = n.labels.next() // blank lines at the end of a text are no labels
+		}
+		if err == nil {
+			return refuse(n.opts.Labels, int(n.row)+1, 0, "a label %s after that of the last row: %s has %d rows; bring one a row", clip(label), n.name, n.head.rows)
+		} else if err != io.EOF {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// decoder returns the function that reads one number of a type, or nil.
+func decoder(kind byte, item int) func(b []byte) float64 {
+	le := binary.LittleEndian
+	switch string(kind) + fmt.Sprint(item) {
+	case "f2":
+		return func(b []byte) float64 { return half(le.Uint16(b)) }
+	case "f4":
+		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
+	case "f8":
+		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }
+	case "i1":
+		return func(b []byte) float64 { return float64(int8(b[0])) }
+	case "i2":
+		return func(b []byte) float64 { return float64(int16(le.Uint16(b))) }
+	case "i4":
+		return func(b []byte) float64 { return float64(int32(le.Uint32(b))) }
+	case "i8":
+		return func(b []byte) float64 { return float64(int64(le.Uint64(b))) }
+	case "u1":
+		return func(b []byte) float64 { return float64(b[0]) }
+	case "u2":
+		return func(b []byte) float64 { return float64(le.Uint16(b)) }
+	case "u4":
+		return func(b []byte) float64 { return float64(le.Uint32(b)) }
+	case "u8":
+		return func(b []byte) float64 { return float64(le.Uint64(b)) }
+	}
+	return nil
+}
+
+// half returns the value of an IEEE 754 half-precision number.
+func half(h uint16) float64 {
+	exponent, fraction := int(h>>10&31), float64(h&1023)
+	v := math.Ldexp(1024+fraction, exponent-25)
+	switch {
+	case exponent == 0:
+		v = math.Ldexp(fraction, -24)
+	case exponent == 31 && fraction == 0:
+		v = math.Inf(1)
+	case exponent == 31:
+		return math.NaN()
+	}
+	if h>>15 == 1 {
+		return -v
+	}
+	return v
+}

@@ -1,0 +1,106 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+// labelSource gives the labels that go with the rows of an array, without
+// outer white space, and io.EOF after the last.
+type labelSource interface {
+	next() (string, error)
+}
+
+// newLabelSource finds out which kind of labels file it is.
+func newLabelSource(in *input, opts Options) (labelSource, error) {
+	if !startsWith(in.src, npyMagic) {
+		return &labelLines{lines: newLines(in, opts)}, nil
+	}
+	head, err := readNPYHeader(in)
+	if err != nil {
+		return nil, err
+	}
+	if len(head.shape) != 1 && !(len(head.shape) == 2 && head.width == 1) {
+		return nil, refuse(in.name, 0, 0, "labels of shape %v, want one a row; use y.ravel(), or y.argmax(1) if a row holds a 1 for its class", head.shape)
+	}
+	switch {
+	case head.kind == 'U' || head.kind == 'S':
+	case (head.kind == 'i' || head.kind == 'u') && decoder(head.kind, head.item) != nil:
+	default:
+		return nil, refuse(in.name, 0, 0, "labels of type %c%d, want integers or strings; use y.astype('U') or y.astype('int64')", head.kind, head.item)
+	}
+	if head.item < 1 || head.item > 1<<16 {
+		return nil, refuse(in.name, 0, 0, "labels of %d bytes, want 1 to %d", head.item, 1<<16)
+	}
+	return &labelArray{in: in, head: head, item: make([]byte, head.item)}, nil
+}
+
+// labelLines reads a text file with a label on each line. A blank line counts:
+// to leave it out would move all labels after it to the wrong rows.
+type labelLines struct {
+	lines  *lines
+	labels interner
+}
+
+func (l *labelLines) next() (string, error) {
+	line, err := l.lines.read()
+	return l.labels.get(bytes.TrimSpace(line)), err
+}
+
+// labelArray reads a NumPy array of integers or strings.
+type labelArray struct {
+	in     *input
+	head   *npyHeader
+	row    int64
+	item   []byte
+	text   []byte
+	labels interner
+}
+
+func (l *labelArray) next() (string, error) {
+	if l.row == l.head.rows {
+		return "", io.EOF
+	}
+	l.row++
+	if _, err := io.ReadFull(l.in.src, l.item); err != nil {
+		return "", unreadable(l.in.name, int(l.row), err)
+	}
+	switch l.head.kind {
+	case 'S':
+		l.text = append(l.text[:0], bytes.TrimRight(l.item, "\x00")...)
+	case 'U':
+		l.text = l.text[:0]
+		for b := l.item; len(b) > 0; b = b[4:] {
+			r := rune(binary.LittleEndian.Uint32(b))
+			if !utf8.ValidRune(r) {
+				return "", refuse(l.in.name, int(l.row), 0, "label with the number %#x, which is no Unicode character; write the file anew", uint32(r))
+			}
+			l.text = utf8.AppendRune(l.text, r)
+		}
+		l.text = bytes.TrimRight(l.text, "\x00")
+	default:
+		l.text = l.integer()
+	}
+	if !utf8.Valid(l.text) {
+		return "", refuse(l.in.name, int(l.row), 0, "label %s is not UTF-8; save y.astype('U')", clip(l.text))
+	}
+	return l.labels.get(bytes.TrimSpace(l.text)), nil
+}
+
+// integer returns the element in decimal, exact to the last digit.
+func (l *labelArray) integer() []byte {
+	b := l.text[:0]
+	var wide [8]byte
+	if n := len(l.item); l.head.kind == 'i' && l.item[n-1] >= 0x80 {
+		wide = [8]byte{255, 255, 255, 255, 255, 255, 255, 255}
+	}
+	copy(wide[:], l.item)
+	v := binary.LittleEndian.Uint64(wide[:])
+	if l.head.kind == 'i' {
+		return strconv.AppendInt(b, int64(v), 10)
+	}
+	return strconv.AppendUint(b, v, 10)
+}

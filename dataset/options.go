@@ -1,0 +1,75 @@
+package dataset
+
+import "strings"
+
+// Options says how to read. The zero value reads labelled examples and finds
+// format and columns itself, as the package comment tells.
+type Options struct {
+	Format Format // Auto: from the file's name, else from its first line
+
+	// Column names of CSV and TSV, keys of JSONL; "" finds label and text by the
+	// usual names, and means no weight. An exact match goes before one that
+	// differs in case. The other formats have no such names: they ignore Label,
+	// fastText ignores Text, and everything else is refused.
+	Label, Text, Weight string
+
+	// Columns names the numeric columns, in the order in which Values has them.
+	// An entry is a name or a pattern of path.Match such as "margin*", which
+	// stands for the matching columns in file order, without label and weight.
+	// For JSONL it may be the one key that holds an array of numbers.
+	Columns []string
+
+	Labels     string // .npy: file with the labels, .npy or text with one a line
+	Unlabelled bool   // a missing or empty label is fine, Example.Label stays ""; implies FirstLabel
+	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
+	NoQuotes   bool   // CSV, TSV: a double quote is a character like any other
+	ZeroBased  bool   // LIBSVM: feature numbers begin at 0; false: at 1
+	MaxRecord  int    // longest record in bytes, 0 means 64 MiB; a quote never closed ends there; a line up to 64 KiB is always read
+
+	later bool // a further file of OpenAll: names come from the first, kinds are compared
+}
+
+// maxRecord returns the longest record in bytes.
+func (o Options) maxRecord() int {
+	if o.MaxRecord > 0 {
+		return o.MaxRecord
+	}
+	return 64 << 20
+}
+
+// withoutColumns refuses the options that a format without named columns
+// cannot obey: leaving them aside would silently train on something else.
+func (o Options) withoutColumns(file string, format Format, kind Kind) error {
+	var flag string
+	switch {
+	case o.later:
+		return nil
+	case o.Weight != "":
+		flag = "--weight"
+	case len(o.Columns) > 0:
+		flag = "--features"
+	case o.Text != "" && kind != Text:
+		flag = "--text"
+	default:
+		return nil
+	}
+	return refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV or JSONL", format, flag)
+}
+
+// The usual names, in lower case. Earlier ones win.
+const (
+	labelNames = "label labels class category intent target y species emoji tag topic genre"
+	textNames  = "text sentence utterance query review tweet content message title question description " +
+		"body comment document phrase headline abstract prompt input"
+	listNames = "features x embedding vector values"
+)
+
+// isID reports whether a column of this name numbers the rows. Spreadsheets
+// and data frames write such a column without a name or as "Unnamed: 0".
+func isID(name string) bool {
+	switch strings.ToLower(name) {
+	case "", "id", "index", "row", "rowid", "row_id", "uid", "guid", "unnamed: 0":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,205 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Reader gives the examples of one or several files or of one stream. It is
+// not for use by several goroutines at once.
+type Reader struct {
+	opts   Options
+	files  []file
+	parts  parts // of the first file
+	closed bool
+}
+
+// file is one of a Reader's files.
+type file struct {
+	name  string
+	again bool    // can be opened again
+	ahead *cursor // opened, first example read; nil once it is used
+}
+
+// Open opens a file of examples and reads its first one, so that format, kind
+// and columns are known and a file that does not fit is refused at once. A
+// file without any example is refused as well.
+func Open(path string, opts Options) (*Reader, error) { return OpenAll([]string{path}, opts) }
+
+// OpenAll opens the files of one data set, which are read one after the other.
+// The later ones must have the kind and the columns that were chosen in the
+// first; the columns may stand in another order, and formats may differ. Each
+// is opened and its first example read before OpenAll returns.
+func OpenAll(paths []string, opts Options) (*Reader, error) {
+	if len(paths) == 0 {
+		return nil, refuse("dataset", 0, 0, "no file given; name one with --data")
+	}
+	if len(paths) > 1 && opts.Labels != "" {
+		return nil, refuse(opts.Labels, 0, 0, "one labels file for %d data files; join the arrays", len(paths))
+	}
+	r := &Reader{opts: opts}
+	for i, path := range paths {
+		r.files = append(r.files, file{name: path})
+		c, err := r.open(i)
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		r.files[i].again = c.in.again
+		if i == 0 || !c.in.again {
+			r.files[i].ahead = c
+		} else if err := c.in.close(); err != nil {
+			r.Close()
+			return nil, fileError(path, err)
+		}
+	}
+	return r, nil
+}
+
+// NewReader reads a stream such as os.Stdin, which stays the caller's to close.
+// The name stands for it in messages, and its ending for the format, as a
+// path's would. It reads as far as the first example and no farther than
+// the stream gives at once, so that lines typed at a terminal are answered
+// one by one. It can be walked once.
+func NewReader(r io.Reader, name string, opts Options) (*Reader, error) {
+	in, err := newInput(r, name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCursor(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{opts: opts, files: []file{{name: name, ahead: c}}, parts: c.what()}, nil
+}
+
+// open opens file i anew and checks that it agrees with the first.
+func (r *Reader) open(i int) (*cursor, error) {
+	in, err := openFile(r.files[i].name, "examples")
+	if err != nil {
+		return nil, err
+	}
+	opts := r.opts
+	if i > 0 {
+		opts = r.Resolved()
+		opts.later = true
+	}
+	c, err := newCursor(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	if r.parts.about == "" {
+		r.parts = c.what() // else the file may have been changed since
+	} else if err := r.parts.agree(r.files[0].name, c.what(), in.name); err != nil {
+		in.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Kind returns what the examples hold.
+func (r *Reader) Kind() Kind { return r.parts.kind }
+
+// Columns returns the names of the numeric columns in the order of
+// Example.Values. It is nil for text and sparse features, and for .npy files and
+// JSON arrays, whose columns have no names.
+func (r *Reader) Columns() []string { return append([]string(nil), r.parts.columns...) }
+
+// Width returns the length of Example.Values for Kind Numbers, else 0.
+func (r *Reader) Width() int { return r.parts.width }
+
+// Resolved returns the options with the columns that were chosen named, to
+// read a validation or test file the way this one is read. Labels is "": a
+// labels file goes with one array only.
+func (r *Reader) Resolved() Options {
+	o := r.opts
+	o.Labels = ""
+	o.Label = cmp.Or(r.parts.labelName, o.Label)
+	o.Text = cmp.Or(r.parts.textName, o.Text)
+	if r.parts.columns != nil {
+		o.Columns = r.Columns()
+	}
+	return o
+}
+
+// Describe says in one line how the columns were chosen, such as
+//
+//	leaves.csv: label column "species", 192 numeric columns margin1..texture64 (column "id" left out)
+func (r *Reader) Describe() string {
+	s := r.files[0].name + ": " + r.parts.about
+	if n := len(r.files) - 1; n > 0 {
+		s += fmt.Sprintf(", and %s like it", plural(n, "file"))
+	}
+	return s
+}
+
+// Rewindable reports whether All can be ranged over more than once: regular
+// files can, streams and pipes cannot.
+func (r *Reader) Rewindable() bool {
+	for _, f := range r.files {
+		if !f.again {
+			return false
+		}
+	}
+	return true
+}
+
+// All yields the examples in file order and ends after the first error, which
+// is an *Error and comes with a zero Example. Ranging again starts over if
+// Rewindable, else it yields an error. Values and Index of an Example are used
+// again for the next one: copy them, or Clone it, to keep it.
+func (r *Reader) All() iter.Seq2[Example, error] {
+	return func(yield func(Example, error) bool) {
+		for i := range r.files {
+			if !r.walk(i, yield) {
+				return
+			}
+		}
+	}
+}
+
+// walk yields the examples of file i and reports whether to go on.
+func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
+	f := &r.files[i]
+	c, err := f.ahead, error(nil)
+	f.ahead = nil
+	switch {
+	case r.closed:
+		err = refuse(f.name, 0, 0, "was closed before it was read")
+	case c == nil && !f.again:
+		err = refuse(f.name, 0, 0, "is a stream and can be read only once; save it to a file first")
+	case c == nil:
+		c, err = r.open(i)
+	}
+	if err != nil {
+		yield(Example{}, err)
+		return false
+	}
+	defer c.in.close()
+	for ; err == nil; err = c.next(&c.ex) {
+		if !yield(c.ex, nil) {
+			return false
+		}
+	}
+	if err != io.EOF {
+		yield(Example{}, err)
+		return false
+	}
+	return true
+}
+
+// Close closes what is open. A stream given to NewReader stays open.
+func (r *Reader) Close() error {
+	r.closed = true
+	var errs []error
+	for i := range r.files {
+		if c := r.files[i].ahead; c != nil {
+			r.files[i].ahead = nil
+			errs = append(errs, c.in.close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,68 @@
+package dataset
+
+import "io"
+
+// source reads one opened file.
+type source interface {
+	// next reads the next example into ex, using its slices again. At the end
+	// it returns io.EOF, else nil or an *Error.
+	next(ex *Example) error
+	// what tells kind and columns; it does not change.
+	what() parts
+}
+
+// cursor is one walk through one file.
+type cursor struct {
+	source
+	in *input
+	ex Example
+}
+
+// newCursor finds the format and reads the first example. If it fails, the
+// input is closed.
+func newCursor(in *input, opts Options) (*cursor, error) {
+	src, err := newSource(in, opts)
+	if err != nil {
+		in.close()
+		return nil, err
+	}
+	c := &cursor{source: src, in: in}
+	c.ex.Place.File = in.name
+	if err := c.next(&c.ex); err != nil {
+		c.in.close()
+		if err == io.EOF {
+			return nil, refuse(in.name, 0, 0, "no examples in it")
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+func newSource(in *input, opts Options) (source, error) {
+	format := opts.Format
+	if format == Auto {
+		format = formatOfName(in.name)
+	}
+	if format == Auto && startsWith(in.src, npyMagic) {
+		format = NPY
+	}
+	if format == Auto {
+		format = sniff(firstLine(in.src), opts)
+	}
+	if opts.Labels != "" && format != NPY {
+		return nil, refuse(in.name, 0, 0, "%s files hold their labels themselves; a labels file (%s) goes with .npy only", format, opts.Labels)
+	}
+	switch format {
+	case CSV, TSV:
+		return newTable(in, format, opts)
+	case JSONL:
+		return newJSONL(in, opts)
+	case FastText:
+		return newFastText(in, opts)
+	case LIBSVM:
+		return newLIBSVM(in, opts)
+	case NPY:
+		return newNPY(in, opts)
+	}
+	return nil, refuse(in.name, 1, 0, "cannot tell the format from the name or from %s; want %s", clip(firstLine(in.src)), formats)
+}

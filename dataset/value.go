@@ -1,0 +1,67 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strconv"
+)
+
+var (
+	errNotNumber = errors.New("is not a number")
+	errNotFinite = errors.New("is not a finite number")
+)
+
+// parseNumber reads a finite number in decimal, white space around it aside.
+func parseNumber(b []byte) (float64, error) {
+	v, err := strconv.ParseFloat(string(bytes.TrimSpace(b)), 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && (math.IsNaN(v) || math.IsInf(v, 0)):
+		return 0, errNotFinite
+	case err != nil:
+		return 0, errNotNumber
+	}
+	return v, nil
+}
+
+// numberProblem says why a value is refused and what to do.
+func numberProblem(value []byte, err error, flag string) string {
+	what := clip(bytes.TrimSpace(value)) + " " + err.Error()
+	switch {
+	case len(bytes.TrimSpace(value)) == 0:
+		return "is empty, want a number; fill it in, or leave the column out with " + flag
+	case err == errNotFinite:
+		return what + "; fill it in or remove the row"
+	case flag == "--weight":
+		return what + "; name the weights with --weight"
+	}
+	return what + "; name the numeric columns with " + flag
+}
+
+// interner gives equal labels one string, so that a label costs memory once
+// and not once a row. It forgets all when it has grown to the bounds below,
+// since labels that never repeat must not pile up.
+type interner struct {
+	known map[string]string
+	bytes int
+}
+
+const (
+	internLabels = 1 << 15
+	internBytes  = 1 << 20
+)
+
+func (in *interner) get(b []byte) string {
+	if s, ok := in.known[string(b)]; ok {
+		return s
+	}
+	if in.known == nil || len(in.known) >= internLabels || in.bytes+len(b) > internBytes {
+		in.known, in.bytes = make(map[string]string), 0
+	}
+	s := string(b)
+	if len(b) <= internBytes {
+		in.known[s] = s
+		in.bytes += len(b)
+	}
+	return s
+}
