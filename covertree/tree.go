@@ -1,0 +1,131 @@
+package covertree
+
+import (
+	"math"
+
+	"github.com/treeloss/treeloss/metric"
+)
+
+// Bottom is the level below all others, where the radius is 0: the level of
+// leaves, and of nodes that only join points at distance 0.
+const Bottom = math.MinInt
+
+// Tree is a cover tree. It does not change once built and may be used by
+// several goroutines at once if its metric space may.
+type Tree struct {
+	space     metric.Space
+	base      float64
+	scale     float64 // R, the largest distance from the root point
+	root      int
+	order     []int   // points in the order of insertion
+	points    []point // by point
+	nodes     []Node
+	distances int
+}
+
+// point is what the tree knows of one point.
+type point struct {
+	top      int     // topmost level, Bottom for a twin of its parent
+	parent   int32   // -1 for the root
+	rank     int32   // place in the order of insertion
+	reach    float64 // largest distance to a point below, over R
+	children []child // from the highest topmost level to the lowest
+}
+
+// child is one child of a point, with what decides whether to look at it: most
+// children are passed over, and this way without a look at the points' table.
+type child struct {
+	toParent float64 // distance to the parent over R
+	radius   float64 // base^top, the radius of the child's topmost level over R; -1 for a twin
+	reach    float64 // the child's reach
+	point    int32
+}
+
+// Node is a point at a level, with the chain of single children above it that
+// it stands for. Nodes are numbered from 0, the root, and a node comes before
+// its children: the order is the preorder of the tree.
+type Node struct {
+	Point    int
+	Level    int   // a child is within Radius(Level); Bottom for a leaf
+	Parent   int   // a node, -1 for the root
+	Children []int // nodes: first the same point again, then others in the order of insertion; nil for a leaf
+}
+
+// Len returns the number of points, k.
+func (t *Tree) Len() int { return len(t.points) }
+
+// Nodes returns all nodes, k to 2k-1 of them. The slice is the tree's own: do
+// not change it.
+func (t *Tree) Nodes() []Node { return t.nodes }
+
+// Root returns the point at the root.
+func (t *Tree) Root() int { return t.root }
+
+// Parent returns the point below which a point was put, -1 for the root point.
+func (t *Tree) Parent(point int) int { return int(t.points[point].parent) }
+
+// Level returns the topmost level of a point: 0 for the root, Bottom for a
+// point at distance 0 from its parent.
+func (t *Tree) Level(point int) int { return t.points[point].top }
+
+// Base returns the ratio of the radii of two neighbouring levels.
+func (t *Tree) Base() float64 { return t.base }
+
+// Radius returns R base^level, in the unit of the metric, 0 for Bottom.
+func (t *Tree) Radius(level int) float64 {
+	if level == Bottom {
+		return 0
+	}
+	return t.scale * power(t.base, level)
+}
+
+// Distances returns how many distances New asked the metric space for.
+func (t *Tree) Distances() int { return t.distances }
+
+// Height returns the number of edges on the longest path from the root node
+// to a leaf: 0 for one point, 1 for a star.
+func (t *Tree) Height() int {
+	depth, height := make([]int, len(t.nodes)), 0
+	for v := 1; v < len(t.nodes); v++ {
+		depth[v] = depth[t.nodes[v].Parent] + 1
+		height = max(height, depth[v])
+	}
+	return height
+}
+
+// FanOut describes how many children the inner nodes have.
+type FanOut struct {
+	Inner  int     // inner nodes: the pseudoclasses of a V-tree
+	Min    int     // fewest children of an inner node; 0 without inner nodes
+	Mean   float64 // 0 without inner nodes
+	Max    int
+	Counts []int // Counts[c] inner nodes have c children, for c up to Max
+}
+
+// FanOut returns the numbers of children of the inner nodes, each of which
+// counts the point's own further node.
+func (t *Tree) FanOut() FanOut {
+	var f FanOut
+	sum := 0
+	for _, n := range t.nodes {
+		c := len(n.Children)
+		if c == 0 {
+			continue
+		}
+		if f.Inner == 0 || c < f.Min {
+			f.Min = c
+		}
+		f.Inner, f.Max, sum = f.Inner+1, max(f.Max, c), sum+c
+	}
+	if f.Inner == 0 {
+		return f
+	}
+	f.Mean = float64(sum) / float64(f.Inner)
+	f.Counts = make([]int, f.Max+1)
+	for _, n := range t.nodes {
+		if c := len(n.Children); c > 0 {
+			f.Counts[c]++
+		}
+	}
+	return f
+}

@@ -1,0 +1,111 @@
+package labeltree_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/treeloss/treeloss/labeltree"
+)
+
+// figure1 is the left half of the paper's figure 1.
+func figure1() labeltree.Nested {
+	leaf := func(label string) labeltree.Nested { return labeltree.Nested{Label: label} }
+	return labeltree.Nested{Label: "truck", Children: []labeltree.Nested{
+		{Label: "boxer", Children: []labeltree.Nested{
+			leaf("tiger"),
+			leaf("skunk"),
+			{Label: "boxer", Children: []labeltree.Nested{
+				leaf("bulldog"), leaf("boxer"), leaf("husky"), leaf("sheepdog"),
+			}},
+			leaf("bear"),
+		}},
+		{Label: "truck", Children: []labeltree.Nested{leaf("truck"), leaf("bus")}},
+		leaf("toaster"),
+	}}
+}
+
+// The paths of Section 3 of the paper, in both variants.
+func ExampleFromNested() {
+	for _, kind := range []labeltree.Kind{labeltree.UTree, labeltree.VTree} {
+		t, err := labeltree.FromNested(figure1(), kind)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%v of %d classes, %d nodes\n", kind, t.Classes(), t.Len())
+		for _, label := range []string{"bear", "sheepdog", "truck"} {
+			path, err := t.PathNames(label)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Printf("P_%s = (%s)\n", label, strings.Join(path, ", "))
+		}
+	}
+	// Output:
+	// u-tree of 10 classes, 10 nodes
+	// P_bear = (bear, boxer, truck)
+	// P_sheepdog = (sheepdog, boxer, truck)
+	// P_truck = (truck)
+	// v-tree of 10 classes, 14 nodes
+	// P_bear = (bear, pseudo2, pseudo1)
+	// P_sheepdog = (sheepdog, pseudo3, pseudo2, pseudo1)
+	// P_truck = (truck, pseudo4, pseudo1)
+}
+
+func ExampleTree_WriteText() {
+	t, err := labeltree.FromNested(figure1(), labeltree.VTree)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := t.WriteText(os.Stdout, labeltree.TextOptions{MaxDepth: 2, MaxChildren: 3}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// (pseudo1)
+	// ├── (pseudo2)
+	// │   ├── tiger
+	// │   ├── skunk
+	// │   ├── (pseudo3) … 4 classes
+	// │   └── … 1 more
+	// ├── (pseudo4)
+	// │   ├── truck
+	// │   └── bus
+	// └── toaster
+}
+
+func ExampleReadTaxonomy() {
+	taxonomy := `label,parent
+bulldog,dog
+husky,dog
+dog,animal
+bear,animal
+bus,vehicle
+car,vehicle
+`
+	labels := []string{"bulldog", "husky", "bear", "bus", "car", "dog"}
+	t, err := labeltree.ReadTaxonomy(strings.NewReader(taxonomy), "taxonomy.csv", labels)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := t.WriteText(os.Stdout, labeltree.TextOptions{}); err != nil {
+		fmt.Println(err)
+	}
+	_, err = labeltree.ReadTaxonomy(strings.NewReader(taxonomy+"husky,pet\n"), "taxonomy.csv", labels)
+	fmt.Println(err)
+	// Output:
+	// (root)
+	// ├── (animal)
+	// │   ├── (dog (group))
+	// │   │   ├── dog
+	// │   │   ├── bulldog
+	// │   │   └── husky
+	// │   └── bear
+	// └── (vehicle)
+	//     ├── bus
+	//     └── car
+	// taxonomy.csv:8: "husky" has two parents, "dog" (line 3) and "pet"; keep one
+}

@@ -1,0 +1,147 @@
+package labeltree
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+const (
+	jsonFormat  = "treeloss-tree"
+	jsonVersion = 1
+)
+
+// WriteJSON writes the tree as one JSON object, a node on a line, in preorder:
+//
+//	{
+//	  "format": "treeloss-tree",
+//	  "version": 1,
+//	  "nodes": [
+//	    {"name":"pseudo1","parent":-1},
+//	    {"name":"truck","parent":0,"class":0},
+//	    {"name":"bus","parent":0,"class":1}
+//	  ]
+//	}
+//
+// parent is a place in nodes, from 0, or -1 for the root. class is the number of
+// the class that sits on the node, whose label is then the name; a pseudoclass
+// has none. length stands on every node of a weighted tree and on no other
+// tree's. ReadJSON gives back the same tree to the last bit.
+func (t *Tree) WriteJSON(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "{\n  \"format\": %q,\n  \"version\": %d,\n  \"nodes\": [", jsonFormat, jsonVersion)
+	for v, name := range t.name {
+		var quoted bytes.Buffer
+		enc := json.NewEncoder(&quoted)
+		enc.SetEscapeHTML(false) // labels such as "<5" stay readable
+		if err := enc.Encode(name); err != nil {
+			return fmt.Errorf("labeltree: name %q: %w", name, err)
+		}
+		if v > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(out, "\n    {\"name\":%s,\"parent\":%d", bytes.TrimSpace(quoted.Bytes()), t.parent[v])
+		if c := t.class[v]; c >= 0 {
+			fmt.Fprintf(out, ",\"class\":%d", c)
+		}
+		if t.length != nil {
+			out.WriteString(",\"length\":" + formatLength(t.length[v]))
+		}
+		out.WriteByte('}')
+	}
+	out.WriteString("\n  ]\n}\n")
+	return out.Flush()
+}
+
+// formatLength writes the shortest decimal that reads back as x.
+func formatLength(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// ReadJSON reads what WriteJSON writes; see there for the form. Nodes may come
+// in any order and are put in preorder. name is the file's name, for errors; a
+// file of another format or version, an unknown key, or parts that make no tree
+// are a *SyntaxError.
+func ReadJSON(r io.Reader, name string) (*Tree, error) {
+	data, err := readAll(r, name)
+	if err != nil {
+		return nil, err
+	}
+	return parseJSON(data, name)
+}
+
+func parseJSON(data []byte, name string) (*Tree, error) {
+	fail := func(format string, args ...any) (*Tree, error) {
+		return nil, &SyntaxError{File: name, Message: fmt.Sprintf(format, args...)}
+	}
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return nil, jsonError(err, data, name)
+	}
+	if head.Format != jsonFormat {
+		return fail("format is %q, want %q: this is JSON, but not a tree of treeloss", head.Format, jsonFormat)
+	}
+	if head.Version != jsonVersion {
+		return fail("version is %d, this program reads version %d; use the program that wrote it, or a newer one", head.Version, jsonVersion)
+	}
+	var body struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+		Nodes   []struct {
+			Name   string   `json:"name"`
+			Parent *int     `json:"parent"`
+			Class  *int     `json:"class"`
+			Length *float64 `json:"length"`
+		} `json:"nodes"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&body); err != nil {
+		return nil, jsonError(err, data, name)
+	}
+	var p parts
+	lengths := 0
+	for v, n := range body.Nodes {
+		if n.Parent == nil {
+			return fail("node %d (%q) has no parent; the root has -1", v, n.Name)
+		}
+		class := -1
+		if n.Class != nil {
+			class = *n.Class
+		}
+		p.add(*n.Parent, class, n.Name)
+		p.length = append(p.length, 0)
+		if n.Length != nil {
+			p.length[v] = *n.Length
+			lengths++
+		}
+	}
+	switch lengths {
+	case len(p.parent):
+	case 0:
+		p.length = nil
+	default:
+		return fail("%d of %d nodes have a length; give all or none", lengths, len(p.parent))
+	}
+	t, err := assemble(p)
+	if err != nil {
+		return fail("%v", err)
+	}
+	return t, nil
+}
+
+// jsonError gives an error of encoding/json its line.
+func jsonError(err error, data []byte, name string) error {
+	line := 0
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line = lineOf(data, int(bad.Offset)-1)
+	} else if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		line = lineOf(data, int(bad.Offset)-1)
+	}
+	return &SyntaxError{File: name, Line: line, Message: err.Error()}
+}

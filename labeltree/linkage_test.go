@@ -1,0 +1,205 @@
+package labeltree
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treeloss/treeloss/metric"
+)
+
+// plainLinkage joins the two nearest groups, found by looking at all, until one
+// is left; it returns the height at which each pair of classes is joined.
+func plainLinkage(space metric.Space) [][]float64 {
+	k := space.Len()
+	joined := make([][]float64, k)
+	var groups [][]int
+	for c := range k {
+		joined[c] = make([]float64, k)
+		groups = append(groups, []int{c})
+	}
+	for len(groups) > 1 {
+		a, b, least := 0, 0, math.Inf(1)
+		for i := range groups {
+			for j := i + 1; j < len(groups); j++ {
+				sum := 0.0
+				for _, p := range groups[i] {
+					for _, q := range groups[j] {
+						sum += space.Distance(p, q)
+					}
+				}
+				if mean := sum / float64(len(groups[i])*len(groups[j])); mean < least {
+					a, b, least = i, j, mean
+				}
+			}
+		}
+		for _, p := range groups[a] {
+			for _, q := range groups[b] {
+				joined[p][q], joined[q][p] = least, least
+			}
+		}
+		groups[a] = append(groups[a], groups[b]...)
+		groups = slices.Delete(groups, b, b+1)
+	}
+	return joined
+}
+
+func TestLinkageAgreesWithPlainMethod(t *testing.T) {
+	for _, k := range []int{1, 2, 3, 4, 7, 30, 80} {
+		for seed := range uint64(4) {
+			space := randomSpace(seed, k, false)
+			tree, err := Linkage(space, numbered(k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tree.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if tree.Len() != 2*k-1 || !tree.Weighted() || tree.Length(0) != 0 {
+				t.Fatalf("k=%d: %d nodes, root length %v", k, tree.Len(), tree.Length(0))
+			}
+			joined := plainLinkage(space)
+			top := 0.0
+			for i := range k {
+				top = max(top, slices.Max(joined[i]))
+			}
+			for i := range k {
+				for j := range k {
+					// K_ij, the sum of the lengths on what both paths share,
+					// is H^2 - h_ij^2.
+					kernel := 0.0
+					for v := tree.LCA(tree.Node(i), tree.Node(j)); v >= 0; v = tree.Parent(v) {
+						kernel += tree.Length(v)
+					}
+					if want := top*top - joined[i][j]*joined[i][j]; math.Abs(kernel-want) > 1e-12*(1+top*top) {
+						t.Errorf("k=%d seed %d: K[%d,%d] = %v, want %v", k, seed, i, j, kernel, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLinkageTies: with ties the plain method may join in another order, but
+// the laws hold: heights rise to the root, two children, the lower class first.
+func TestLinkageTies(t *testing.T) {
+	same := func(d float64) metric.Space {
+		return metric.Func(9, func(i, j int) float64 {
+			if i == j {
+				return 0
+			}
+			return d
+		})
+	}
+	for name, space := range map[string]metric.Space{
+		"all equal": same(0), "all at one distance": same(0.1), "grid": randomSpace(3, 60, true), "largest": same(1e150),
+	} {
+		tree, err := Linkage(space, numbered(space.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Linkage(space, numbered(space.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameTree(t, again, tree)
+		if err := tree.Check(); err != nil { // lengths below 0 fail here: heights that fall
+			t.Errorf("%s: %v", name, err)
+		}
+		for v := range tree.Len() {
+			if c := tree.Children(v); len(c) > 0 {
+				if len(c) != 2 || tree.ClassesBelow(c[0])[0] > tree.ClassesBelow(c[1])[0] {
+					t.Errorf("%s: node %d has children %v", name, v, c)
+				}
+			}
+		}
+		if name == "all at one distance" {
+			for c := range 9 {
+				sum := 0.0
+				for _, v := range tree.Path(c) {
+					sum += tree.Length(v)
+				}
+				if h := 0.1; sum != h*h {
+					t.Errorf("class %d is at %v below the root, want %v: a tie was not kept", c, sum, h*h)
+				}
+			}
+		}
+	}
+}
+
+func TestLinkageRefuses(t *testing.T) {
+	bad := func(x float64) metric.Space {
+		return metric.Func(4, func(i, j int) float64 {
+			if i+j == 5 {
+				return x
+			}
+			return 1
+		})
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1), -1} {
+		_, err := Linkage(bad(x), numbered(4))
+		var pair *metric.PairError
+		if !errors.As(err, &pair) || pair.I != 2 || pair.J != 3 {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	if _, err := Linkage(bad(1e200), numbered(4)); err == nil || !strings.Contains(err.Error(), `"class 2" and "class 3"`) {
+		t.Errorf("huge distance: %v", err)
+	}
+	if _, err := Linkage(metric.Func(50_000, nil), numbered(50_000)); !errors.Is(err, ErrTooMany) {
+		t.Errorf("50,000 classes: %v", err)
+	}
+}
+
+func TestDistances(t *testing.T) {
+	for seed := range uint64(40) {
+		tree := randomTree(t, seed)
+		edges, lengths := Distance(tree), LengthDistance(tree)
+		if err := metric.Check(edges); err != nil {
+			t.Error(err)
+		}
+		if err := metric.Check(lengths); err != nil {
+			t.Error(err)
+		}
+		if err := metric.CheckTriangle(edges, 10_000, seed); err != nil {
+			t.Error(err)
+		}
+		for i := range tree.Classes() {
+			for j := range tree.Classes() {
+				a, b := tree.Path(i), tree.Path(j)
+				for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+					a, b = a[:len(a)-1], b[:len(b)-1]
+				}
+				sum, all := 0.0, 0.0
+				for _, v := range append(slices.Clone(a), b...) {
+					sum += tree.Length(v)
+				}
+				for _, v := range append(tree.Path(i), tree.Path(j)...) {
+					all += tree.Length(v)
+				}
+				if got := edges.Distance(i, j); got != float64(len(a)+len(b)) {
+					t.Errorf("%d and %d are %v edges apart, want %d", i, j, got, len(a)+len(b))
+				}
+				if got := lengths.Distance(i, j); math.Abs(got-sum) > 1e-12*all || got != lengths.Distance(j, i) {
+					t.Errorf("%d and %d are %v apart, want %v", i, j, got, sum)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkLinkage(b *testing.B) {
+	for _, k := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
+			space, labels := randomSpace(1, k, false), numbered(k)
+			for b.Loop() {
+				if _, err := Linkage(space, labels); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// RowError says that a row of vectors cannot be used. The caller knows the
+// row's name and can print it from Row.
+type RowError struct {
+	Row, Column int
+	Value       float32
+}
+
+// Error names the row, the column and the value.
+func (e *RowError) Error() string {
+	return fmt.Sprintf("metric: row %d, column %d is %v, want a finite number; mend or leave out that row", e.Row, e.Column, e.Value)
+}
+
+// Euclidean returns the space of the rows of m, k x d, at their straight-line
+// distances: sqrt(sum_c (m_ic - m_jc)^2), summed in float64. A distance takes
+// O(d) time, or O(values in the two rows) if m is sparse. m is not copied and
+// must not change. A NaN or an infinity is a *RowError.
+func Euclidean(m matrix.Matrix) (Space, error) {
+	rows, err := newRows(m)
+	if err != nil {
+		return nil, err
+	}
+	return &euclidean{rows}, nil
+}
+
+// Cosine returns the space of the rows of m, k x d, at the angles between
+// them, arccos(cos(m_i, m_j)), from 0 to pi radians. The angle is a metric; 1
+// minus the cosine is not. A row of zeros points nowhere: it is pi/2 from
+// every other row, another row of zeros too, so that labels of which nothing
+// is known do not pass for alike.
+//
+// Rows that differ by a positive factor are 0 apart, or at most some 1e-8
+// where rounding to float32 tells them apart. Cost, aliasing and errors are
+// those of Euclidean.
+func Cosine(m matrix.Matrix) (Space, error) {
+	rows, err := newRows(m)
+	if err != nil {
+		return nil, err
+	}
+	scale := make([]float64, m.Rows())
+	for i := range scale {
+		if squared := m.SquaredNorm(i); squared > 0 {
+			scale[i] = 1 / math.Sqrt(squared)
+		}
+	}
+	return &cosine{rows: rows, scale: scale}, nil
+}
+
+// rows is a matrix in one of its two forms; the other is nil.
+type rows struct {
+	k      int
+	dense  *matrix.Dense
+	sparse *matrix.Sparse
+}
+
+func newRows(m matrix.Matrix) (rows, error) {
+	if err := m.Check(); err != nil {
+		if bad := firstBadValue(m); bad != nil {
+			return rows{}, bad
+		}
+		return rows{}, fmt.Errorf("metric: %w", err)
+	}
+	r := rows{k: m.Rows()}
+	switch m := m.(type) {
+	case *matrix.Dense:
+		r.dense = m
+	case *matrix.Sparse:
+		r.sparse = m
+	default:
+		return rows{}, fmt.Errorf("metric: rows come as %T, want *matrix.Dense or *matrix.Sparse", m)
+	}
+	return r, nil
+}
+
+// firstBadValue finds the NaN or infinity that m.Check complained about, or
+// nil if the complaint was about something else.
+func firstBadValue(m matrix.Matrix) error {
+	bad := func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
+	switch m := m.(type) {
+	case *matrix.Dense:
+		for n, v := range m.Data {
+			if m.Columns > 0 && bad(v) {
+				return &RowError{Row: n / m.Columns, Column: n % m.Columns, Value: v}
+			}
+		}
+	case *matrix.Sparse:
+		for i := range m.Rows() {
+			if m.Start[i] > m.Start[i+1] || m.Start[i+1] > min(len(m.Value), len(m.Index)) || m.Start[i] < 0 {
+				return nil // the shape itself is wrong
+			}
+			index, value := m.Row(i)
+			for n, v := range value {
+				if bad(v) {
+					return &RowError{Row: i, Column: int(index[n]), Value: v}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Len returns the number of rows.
+func (r rows) Len() int { return r.k }
+
+type euclidean struct{ rows }
+
+func (e *euclidean) Distance(i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	if e.sparse != nil {
+		difference, _ := e.sparseSquares(i, j, 1, 1)
+		return math.Sqrt(difference)
+	}
+	return math.Sqrt(denseSquares(e.dense.Row(i), e.dense.Row(j)))
+}
+
+type cosine struct {
+	rows
+	scale []float64 // 1 / norm of each row, 0 for a row of zeros
+}
+
+// Distance works on the unit rows u and v: the angle is
+// 2 atan2(|u - v|, |u + v|). Unlike arccos of their product this keeps all its
+// digits for rows that are nearly parallel, is exactly 0 for equal rows, and
+// needs no clamping.
+func (c *cosine) Distance(i, j int) float64 {
+	switch {
+	case i == j:
+		return 0
+	case c.scale[i] == 0 || c.scale[j] == 0:
+		return math.Pi / 2
+	}
+	var difference, sum float64
+	if c.sparse != nil {
+		difference, sum = c.sparseSquares(i, j, c.scale[i], c.scale[j])
+	} else {
+		difference, sum = c.denseSquares(i, j)
+	}
+	return 2 * math.Atan2(math.Sqrt(difference), math.Sqrt(sum))
+}
+
+// denseSquares returns the sum of the squares of x - y. Four sums at a time
+// run about three times as fast as one; their order does not depend on which
+// row came first, so that the distance is symmetric to the last bit.
+func denseSquares(x, y []float32) float64 {
+	var s0, s1, s2, s3 float64
+	for len(x) >= 4 && len(y) >= 4 {
+		d0, d1 := float64(x[0])-float64(y[0]), float64(x[1])-float64(y[1])
+		d2, d3 := float64(x[2])-float64(y[2]), float64(x[3])-float64(y[3])
+		s0, s1, s2, s3 = s0+d0*d0, s1+d1*d1, s2+d2*d2, s3+d3*d3
+		x, y = x[4:], y[4:]
+	}
+	for n := range x {
+		d := float64(x[n]) - float64(y[n])
+		s0 += d * d
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// denseSquares returns the squared norms of u - v and u + v, for the unit rows
+// u and v of i and j. The outer conversions forbid a fused multiply-subtract,
+// which would round one of the two rows only and tell equal rows apart.
+func (c *cosine) denseSquares(i, j int) (difference, sum float64) {
+	x, y := c.dense.Row(i), c.dense.Row(j)
+	a, b := c.scale[i], c.scale[j]
+	for n, v := range x {
+		p, q := float64(float64(v)*a), float64(float64(y[n])*b)
+		difference += (p - q) * (p - q)
+		sum += (p + q) * (p + q)
+	}
+	return difference, sum
+}
+
+// sparseSquares returns the squared norms of a x_i - b x_j and a x_i + b x_j,
+// walking both rows in the order of their columns.
+func (r rows) sparseSquares(i, j int, a, b float64) (difference, sum float64) {
+	columnI, valueI := r.sparse.Row(i)
+	columnJ, valueJ := r.sparse.Row(j)
+	for len(columnI) > 0 || len(columnJ) > 0 {
+		var p, q float64
+		takeI := len(columnJ) == 0 || len(columnI) > 0 && columnI[0] <= columnJ[0]
+		takeJ := len(columnI) == 0 || len(columnJ) > 0 && columnJ[0] <= columnI[0]
+		if takeI {
+			p = float64(float64(valueI[0]) * a)
+			columnI, valueI = columnI[1:], valueI[1:]
+		}
+		if takeJ {
+			q = float64(float64(valueJ[0]) * b)
+			columnJ, valueJ = columnJ[1:], valueJ[1:]
+		}
+		difference += (p - q) * (p - q)
+		sum += (p + q) * (p + q)
+	}
+	return difference, sum
+}
