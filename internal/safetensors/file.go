@@ -1,0 +1,95 @@
+package safetensors
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+)
+
+// ChecksumKey is the metadata entry that Write sets and Verify reads; the
+// package comment defines it.
+const ChecksumKey = "checksum"
+
+// ErrFormat says that the bytes are no complete safetensors file: truncated,
+// damaged or of another kind.
+var ErrFormat = errors.New("not a complete safetensors file")
+
+// ErrChecksum says that a file has no checksum, or another than its bytes.
+var ErrChecksum = errors.New("checksum does not match")
+
+// maxHeader is the longest header in bytes, as in the Python library.
+const maxHeader = 100_000_000
+
+// metadataKey is the header entry that is no tensor.
+const metadataKey = "__metadata__"
+
+// File is the content of a safetensors file.
+type File struct {
+	Tensors  []Tensor          // Write orders them itself; Read gives them in file order
+	Metadata map[string]string // Write replaces the entry "checksum"; Read keeps what the file has
+
+	// What Verify needs, set by Read.
+	header     []byte // as it stands in the file
+	checksumAt int    // where in header the 64 digits start; 0 if it has none
+	data       []byte // everything behind the header
+}
+
+// Tensor returns the tensor of that name. A name that the file does not have
+// is an error that lists up to eight of those it has.
+func (f *File) Tensor(name string) (*Tensor, error) {
+	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
+	if i >= 0 {
+		return &f.Tensors[i], nil
+	}
+	var names []string
+	for n, t := range f.Tensors {
+		if n == 8 {
+			names = append(names, "...")
+			break
+		}
+		names = append(names, fmt.Sprintf("%q", t.Name))
+	}
+	return nil, fmt.Errorf("safetensors: no tensor %q; the file has %d: %s", name, len(f.Tensors), strings.Join(names, ", "))
+}
+
+// Verify computes the checksum of a file that Read returned and compares it
+// with the one in the metadata. Call it before changing any tensor, as these
+// share their memory with the file. It takes one pass over the data. The error
+// wraps ErrChecksum: the file was altered, or another program wrote it.
+func (f *File) Verify() error {
+	if f.header == nil {
+		return fmt.Errorf("safetensors: verify: this file was made in memory, want one from Read: %w", ErrChecksum)
+	}
+	if f.checksumAt == 0 {
+		return fmt.Errorf("safetensors: the metadata has no %q of 64 hexadecimal digits; the file was altered or another program wrote it: %w",
+			ChecksumKey, ErrChecksum)
+	}
+	stored := string(f.header[f.checksumAt : f.checksumAt+checksumDigits])
+	sum := newChecksum(f.header, f.checksumAt)
+	sum.Write(f.data)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != stored {
+		return fmt.Errorf("safetensors: the bytes have checksum %.12s..., want %.12s...; the file was altered after it was written: get it again: %w",
+			got, stored, ErrChecksum)
+	}
+	return nil
+}
+
+const checksumDigits = 2 * sha256.Size
+
+// newChecksum starts the checksum of a file with its length and header; the
+// data must follow. The digits at header[at:] count as '0'.
+func newChecksum(header []byte, at int) hash.Hash {
+	sum := sha256.New()
+	var length [8]byte
+	binary.LittleEndian.PutUint64(length[:], uint64(len(header)))
+	sum.Write(length[:])
+	sum.Write(header[:at])
+	sum.Write([]byte(strings.Repeat("0", checksumDigits)))
+	sum.Write(header[at+checksumDigits:])
+	return sum
+}

@@ -1,0 +1,101 @@
+package safetensors
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Read reads a whole file of size bytes. It takes what the Python library
+// takes, in any order of tensors, and checks everything but the checksum (see
+// File.Verify): lengths, offsets without gaps or overlaps, shapes, types, and
+// names that come twice. Every error about the content wraps ErrFormat.
+//
+// The tensors share one block of memory of the file's size. Nothing is
+// allocated on the word of the header alone.
+func Read(r io.ReaderAt, size int64) (*File, error) {
+	if size < 8 {
+		return nil, badFile("%d bytes, want at least 8", size)
+	}
+	var first, last [8]byte
+	if _, err := r.ReadAt(first[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("safetensors: read the header length: %w", err)
+	}
+	// A size that is too large must not make us allocate that much.
+	if n, err := r.ReadAt(last[:1], size-1); n != 1 {
+		return nil, badFile("the file ends before byte %d (%v)", size-1, err)
+	}
+	length, rest := binary.LittleEndian.Uint64(first[:]), uint64(size-8)
+	if length > maxHeader {
+		return nil, badFile("the first 8 bytes give a header of %d bytes, want at most %d", length, maxHeader)
+	}
+	if length > rest {
+		return nil, badFile("the header has %d bytes but only %d follow; the file is truncated or of another kind", length, rest)
+	}
+	header := make([]byte, length)
+	if err := readFull(r, header, 8); err != nil {
+		return nil, fmt.Errorf("safetensors: read the header: %w", err)
+	}
+	parsed, err := parseHeader(header)
+	if err != nil {
+		return nil, err
+	}
+	size = size - 8 - int64(length)
+	if err := parsed.checkOffsets(uint64(size)); err != nil {
+		return nil, err
+	}
+	f := &File{Metadata: parsed.metadata, header: header, checksumAt: parsed.checksumAt, data: make([]byte, size)}
+	if err := readFull(r, f.data, 8+int64(length)); err != nil {
+		return nil, fmt.Errorf("safetensors: read the tensors: %w", err)
+	}
+	for _, e := range parsed.entries {
+		f.Tensors = append(f.Tensors, Tensor{Name: e.name, DType: e.dtype, Shape: e.shape, Data: f.data[e.start:e.end:e.end]})
+	}
+	return f, nil
+}
+
+// checkOffsets sorts the entries by offset and returns an error unless they
+// fill exactly size bytes, each with as many as its type and shape need.
+func (h *header) checkOffsets(size uint64) error {
+	slices.SortStableFunc(h.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.name, b.name))
+	})
+	at := uint64(0)
+	for _, e := range h.entries {
+		if e.start != at {
+			return badFile("tensor %q starts at byte %d, want %d: no gap and no overlap", e.name, e.start, at)
+		}
+		if e.end < e.start {
+			return badFile("tensor %q ends at byte %d, before its start %d", e.name, e.end, e.start)
+		}
+		want, err := byteLength(e.dtype, e.shape)
+		if err != nil {
+			return badFile("tensor %q: %v", e.name, err)
+		}
+		if e.end-e.start != uint64(want) {
+			return badFile("tensor %q has %d bytes, want %d for type %s and shape %v", e.name, e.end-e.start, want, e.dtype, e.shape)
+		}
+		at = e.end
+	}
+	if at > size {
+		return badFile("the tensors have %d bytes but only %d are there; the file is truncated", at, size)
+	}
+	if at < size {
+		return badFile("the tensors have %d bytes but %d are there, want no more", at, size)
+	}
+	return nil
+}
+
+// readFull fills buf from r, starting at offset.
+func readFull(r io.ReaderAt, buf []byte, offset int64) error {
+	_, err := io.ReadFull(io.NewSectionReader(r, offset, int64(len(buf))), buf)
+	return err
+}
+
+// badFile returns an error that wraps ErrFormat.
+func badFile(format string, args ...any) error {
+	return fmt.Errorf("safetensors: %s: %w", fmt.Sprintf(format, args...), ErrFormat)
+}

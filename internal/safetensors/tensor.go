@@ -1,0 +1,184 @@
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// maxDims is the most dimensions a tensor may have; numpy and PyTorch stop
+// there too.
+const maxDims = 64
+
+// Tensor is one named array.
+type Tensor struct {
+	Name  string
+	DType DType
+	Shape []int  // no dimensions is a scalar
+	Data  []byte // the elements, little-endian, row-major
+}
+
+// number is an element type that Go has, too.
+type number interface {
+	~uint8 | ~int32 | ~int64 | ~float32 | ~float64
+}
+
+// Float32 returns a tensor of type F32. On a little-endian machine its Data is
+// the memory of x, not a copy: leave x alone until the tensor is written. A
+// shape that does not fit x is found by Write. The same holds for Float64,
+// Int32, Int64 and Bytes.
+func Float32(name string, x []float32, shape ...int) Tensor {
+	return Tensor{Name: name, DType: F32, Shape: shape, Data: toBytes(x)}
+}
+
+// Float64 returns a tensor of type F64; see Float32.
+func Float64(name string, x []float64, shape ...int) Tensor {
+	return Tensor{Name: name, DType: F64, Shape: shape, Data: toBytes(x)}
+}
+
+// Int32 returns a tensor of type I32; see Float32.
+func Int32(name string, x []int32, shape ...int) Tensor {
+	return Tensor{Name: name, DType: I32, Shape: shape, Data: toBytes(x)}
+}
+
+// Int64 returns a tensor of type I64; see Float32.
+func Int64(name string, x []int64, shape ...int) Tensor {
+	return Tensor{Name: name, DType: I64, Shape: shape, Data: toBytes(x)}
+}
+
+// Bytes returns a tensor of type U8 whose Data is x; see Float32.
+func Bytes(name string, x []byte, shape ...int) Tensor {
+	return Tensor{Name: name, DType: U8, Shape: shape, Data: x}
+}
+
+// Float32s returns the elements of a tensor of type F32, F16 or BF16. For F32
+// it is the memory of t.Data itself where machine and alignment allow it, so
+// do not change it unless you own the tensor. Any other type is an error.
+func (t *Tensor) Float32s() ([]float32, error) {
+	switch t.DType {
+	case F16:
+		return widen(t, halfToFloat32)
+	case BF16:
+		return widen(t, func(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) })
+	}
+	return fromBytes[float32](t, F32)
+}
+
+// Float64s returns the elements of a tensor of type F64; see Float32s.
+func (t *Tensor) Float64s() ([]float64, error) { return fromBytes[float64](t, F64) }
+
+// Int32s returns the elements of a tensor of type I32; see Float32s.
+func (t *Tensor) Int32s() ([]int32, error) { return fromBytes[int32](t, I32) }
+
+// Int64s returns the elements of a tensor of type I64; see Float32s.
+func (t *Tensor) Int64s() ([]int64, error) { return fromBytes[int64](t, I64) }
+
+// Bytes returns the elements of a tensor of type U8, which are t.Data.
+func (t *Tensor) Bytes() ([]byte, error) { return fromBytes[byte](t, U8) }
+
+// check returns an error if type, shape and data do not fit together.
+func (t *Tensor) check() error {
+	want, err := byteLength(t.DType, t.Shape)
+	if err != nil {
+		return fmt.Errorf("safetensors: tensor %q: %w", t.Name, err)
+	}
+	if want != len(t.Data) {
+		return fmt.Errorf("safetensors: tensor %q has %d bytes of data, want %d for type %s and shape %v",
+			t.Name, len(t.Data), want, t.DType, t.Shape)
+	}
+	return nil
+}
+
+// byteLength returns the bytes of a tensor. An unknown type, a negative
+// dimension, too many of them and a product beyond an int are errors.
+func byteLength(dtype DType, shape []int) (int, error) {
+	length := dtype.Size()
+	if length == 0 {
+		return 0, fmt.Errorf("unknown dtype %q, want one such as F32, F16, I64 or U8", dtype)
+	}
+	if len(shape) > maxDims {
+		return 0, fmt.Errorf("%d dimensions, want at most %d", len(shape), maxDims)
+	}
+	for _, n := range shape {
+		if n < 0 {
+			return 0, fmt.Errorf("shape %v has a negative dimension, want none", shape)
+		}
+		if n > 0 && length > math.MaxInt/n {
+			return 0, fmt.Errorf("shape %v has more than %d bytes", shape, math.MaxInt)
+		}
+		length *= n
+	}
+	return length, nil
+}
+
+// littleEndian reports whether this machine stores the low byte first, as
+// safetensors files do.
+func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
+
+// toBytes returns x in little-endian bytes, without a copy where it can.
+func toBytes[T number](x []T) []byte {
+	if len(x) == 0 || !littleEndian() {
+		return encode(x)
+	}
+	var zero T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(zero)))
+}
+
+// fromBytes returns the elements of t, without a copy where it can.
+func fromBytes[T number](t *Tensor, want DType) ([]T, error) {
+	if t.DType != want {
+		return nil, fmt.Errorf("safetensors: tensor %q has type %s, want %s", t.Name, t.DType, want)
+	}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	var zero T
+	n := len(t.Data) / int(unsafe.Sizeof(zero))
+	start := unsafe.Pointer(unsafe.SliceData(t.Data))
+	if n == 0 || !littleEndian() || uintptr(start)%unsafe.Alignof(zero) != 0 {
+		return decode[T](t.Data, n), nil
+	}
+	return unsafe.Slice((*T)(start), n), nil
+}
+
+// encode is toBytes for any machine.
+func encode[T number](x []T) []byte {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, x) // a Buffer takes everything
+	return b.Bytes()
+}
+
+// decode is fromBytes for any machine and alignment.
+func decode[T number](data []byte, n int) []T {
+	x := make([]T, n)
+	_, _ = binary.Decode(data, binary.LittleEndian, x) // check has seen that the lengths agree
+	return x
+}
+
+// widen turns each 16-bit element of t into a float32.
+func widen(t *Tensor, convert func(uint16) float32) ([]float32, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	x := make([]float32, len(t.Data)/2)
+	for i := range x {
+		x[i] = convert(binary.LittleEndian.Uint16(t.Data[2*i:]))
+	}
+	return x, nil
+}
+
+// halfToFloat32 converts an IEEE 754 binary16 number: 1 sign bit, 5 bits of
+// exponent with bias 15, 10 of fraction. Every one is exact in a float32.
+func halfToFloat32(h uint16) float32 {
+	sign := uint32(h>>15) << 31
+	exponent, fraction := uint32(h>>10)&31, uint32(h)&1023
+	switch exponent {
+	case 31: // infinity, or NaN with its payload
+		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
+	case 0: // zero and the subnormals, fraction / 2^24
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}

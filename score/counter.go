@@ -1,0 +1,180 @@
+package score
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// Unknown is the truth of an example whose label was never trained. It counts
+// as wrong in every rate, has similarity 0 to whatever is predicted, and is
+// left out of the log loss.
+const Unknown = -1
+
+// top is the number of guesses that top-5 accuracy allows.
+const top = 5
+
+// Options sets up a Counter. The zero value reports everything but the
+// similarity accuracy.
+type Options struct {
+	Similarity *Similarity // of the k classes; nil leaves similarity accuracy out
+	KeepRows   bool        // remember for each example whether it was right: one byte each
+}
+
+// Counter gathers what a Report needs, one example at a time. It is not safe
+// for concurrent use: give each goroutine its own and Merge them.
+type Counter struct {
+	k       int
+	options Options
+
+	examples int
+	unknown  int
+	correct  int
+	inTop    int
+
+	support   []int                // examples of each class
+	predicted []int                // predictions of each class
+	hits      []int                // examples of each class that were right
+	wrong     map[confusionKey]int // mistakes on known labels
+
+	loss    exactSum // -log p of the truth over known labels, in nats
+	clipped int      // known labels whose probability was below minProbability
+	bins    [calibrationBins]bin
+
+	rows []bool
+}
+
+// confusionKey is a mistake: the true class and the one predicted.
+type confusionKey struct{ truth, predicted int32 }
+
+// NewCounter returns a Counter for k classes. A k below 1 or beyond 2^31 - 1,
+// or a Similarity of another number of classes, is an error.
+func NewCounter(k int, options Options) (*Counter, error) {
+	if k < 1 || k > math.MaxInt32 {
+		return nil, fmt.Errorf("score: %d classes, want 1 to %d", k, math.MaxInt32)
+	}
+	if s := options.Similarity; s != nil && s.Classes() != k {
+		return nil, fmt.Errorf("score: the similarity is one of %d classes, want %d", s.Classes(), k)
+	}
+	return &Counter{
+		k: k, options: options,
+		support: make([]int, k), predicted: make([]int, k), hits: make([]int, k),
+		wrong: map[confusionKey]int{},
+	}, nil
+}
+
+// Add counts one example: its true class, or Unknown, and the probability of
+// each of the k classes. The prediction is the class with the highest
+// probability, the lowest index among equals; the same order decides what the
+// top 5 are. It takes O(k) time.
+//
+// A truth outside -1..k-1, another number of probabilities, one that is no
+// number from 0 to 1, and a sum that is off 1 by more than 0.001 (as of scores
+// that never went through a softmax) are errors; the Counter is then unchanged.
+func (c *Counter) Add(truth int, probabilities []float32) error {
+	return add(c, truth, probabilities)
+}
+
+// AddFloat64 is Add for probabilities in double precision.
+func (c *Counter) AddFloat64(truth int, probabilities []float64) error {
+	return add(c, truth, probabilities)
+}
+
+func add[T matrix.Float](c *Counter, truth int, p []T) error {
+	if truth < Unknown || truth >= c.k {
+		return fmt.Errorf("score: example %d: true class %d, want 0 to %d or %d for a label never trained", c.examples, truth, c.k-1, Unknown)
+	}
+	predicted, err := argmax(p, c.k)
+	if err != nil {
+		return fmt.Errorf("score: example %d: %w", c.examples, err)
+	}
+	right := predicted == truth
+	c.examples++
+	c.predicted[predicted]++
+	c.bins[binOf(float64(p[predicted]))].add(float64(p[predicted]), right)
+	if c.options.KeepRows {
+		c.rows = append(c.rows, right)
+	}
+	if truth == Unknown {
+		c.unknown++
+		return nil
+	}
+	c.support[truth]++
+	if right {
+		c.correct++
+		c.hits[truth]++
+	} else {
+		c.wrong[confusionKey{int32(truth), int32(predicted)}]++
+	}
+	if ranked(p, truth) < top {
+		c.inTop++
+	}
+	c.addLoss(float64(p[truth]))
+	return nil
+}
+
+// argmax returns the index of the highest probability, the lowest among equals.
+func argmax[T matrix.Float](p []T, k int) (int, error) {
+	if len(p) != k {
+		return 0, fmt.Errorf("%d probabilities, want one for each of the %d classes", len(p), k)
+	}
+	best, sum := 0, 0.0
+	for j, v := range p {
+		if !(v >= 0 && v <= 1+1e-6) { // rounding may lift a sure class above 1
+			return 0, fmt.Errorf("probability %v of class %d, want a number from 0 to 1", v, j)
+		}
+		if v > p[best] {
+			best = j
+		}
+		sum += float64(v)
+	}
+	if math.Abs(sum-1) > 1e-3 {
+		return 0, fmt.Errorf("the probabilities sum to %g, want 1 within 0.001", sum)
+	}
+	return best, nil
+}
+
+// ranked returns how many classes stand before class i: those with a higher
+// probability, and those with the same and a lower index.
+func ranked[T matrix.Float](p []T, i int) int {
+	before := 0
+	for j, v := range p {
+		if v > p[i] || v == p[i] && j < i {
+			before++
+		}
+	}
+	return before
+}
+
+// Correct returns, for each example in the order it was added, whether it was
+// predicted right; nil without Options.KeepRows. It aliases the Counter.
+func (c *Counter) Correct() []bool { return c.rows }
+
+// Merge adds all of other's examples behind those of c, as if they had been
+// added to c one by one. Other numbers of classes and other Options are errors.
+func (c *Counter) Merge(other *Counter) error {
+	if c.k != other.k || c.options != other.options {
+		return fmt.Errorf("score: merge a counter of %d classes and options %+v into one of %d and %+v, want the same",
+			other.k, other.options, c.k, c.options)
+	}
+	c.examples += other.examples
+	c.unknown += other.unknown
+	c.correct += other.correct
+	c.inTop += other.inTop
+	for j := range c.k {
+		c.support[j] += other.support[j]
+		c.predicted[j] += other.predicted[j]
+		c.hits[j] += other.hits[j]
+	}
+	for key, count := range other.wrong {
+		c.wrong[key] += count
+	}
+	c.loss.merge(other.loss)
+	c.clipped += other.clipped
+	for b := range c.bins {
+		c.bins[b].merge(other.bins[b])
+	}
+	c.rows = append(c.rows, other.rows...)
+	return nil
+}
