@@ -81,15 +81,18 @@ func (m *Sparse) Select(rows []int) Matrix {
 // Check returns an error if the parts do not fit together, columns do not
 // ascend within a row, or a value is NaN or infinite.
 func (m *Sparse) Check() error {
+	if m.Columns < 0 {
+		return fmt.Errorf("matrix: %d columns, want at least 0", m.Columns)
+	}
 	if len(m.Start) == 0 && len(m.Index) == 0 && len(m.Value) == 0 {
 		return nil
 	}
 	if len(m.Index) != len(m.Value) || len(m.Start) == 0 || m.Start[0] != 0 || m.Start[len(m.Start)-1] != len(m.Index) {
-		return fmt.Errorf("matrix: %d starts, %d columns and %d values do not make sparse rows", len(m.Start), len(m.Index), len(m.Value))
+		return fmt.Errorf("matrix: starts %s, %d indices and %d values do not make sparse rows; want a 0, the ends of the rows, and as many indices as values", ends(m.Start), len(m.Index), len(m.Value))
 	}
 	for i := range m.Rows() {
 		if m.Start[i] > m.Start[i+1] || m.Start[i+1] > len(m.Index) {
-			return fmt.Errorf("matrix: row %d starts at %d and ends at %d", i, m.Start[i], m.Start[i+1])
+			return fmt.Errorf("matrix: row %d of sparse rows starts at %d and ends at %d, want starts that ascend to %d", i, m.Start[i], m.Start[i+1], len(m.Index))
 		}
 		last := int32(-1)
 		index, value := m.Row(i)
@@ -104,6 +107,14 @@ func (m *Sparse) Check() error {
 		}
 	}
 	return nil
+}
+
+// ends shows the first and last of a slice, which may be long.
+func ends(x []int) string {
+	if len(x) < 3 {
+		return fmt.Sprint(x)
+	}
+	return fmt.Sprintf("[%d ... %d]", x[0], x[len(x)-1])
 }
 
 // Transpose returns the matrix with rows and columns exchanged, in O(values).
@@ -175,7 +186,7 @@ func (m *Dense) Select(rows []int) Matrix {
 // Check returns an error if the data is no whole number of rows or a value is
 // NaN or infinite.
 func (m *Dense) Check() error {
-	if m.Columns <= 0 && len(m.Data) > 0 || m.Columns > 0 && len(m.Data)%m.Columns != 0 {
+	if m.Columns < 0 || m.Columns == 0 && len(m.Data) > 0 || m.Columns > 0 && len(m.Data)%m.Columns != 0 {
 		return fmt.Errorf("matrix: %d values are no whole number of rows of %d columns", len(m.Data), m.Columns)
 	}
 	for n, v := range m.Data {
