@@ -1,0 +1,181 @@
+package feature
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/safetensors"
+)
+
+// Names of what a Set keeps in a model file.
+const (
+	metadataKey      = "features"
+	vocabularyTensor = "vocabulary" // U8: n-grams, each ended by a line feed
+	idfTensor        = "idf"        // F32, one an n-gram
+	meanTensor       = "mean"       // F64, one a numeric column
+	scaleTensor      = "scale"      // F64, one a numeric column
+)
+
+// setMetadata is the part of a Set that is no array.
+type setMetadata struct {
+	Kind    string   `json:"kind"` // "text", "numbers" or "sparse"
+	Dim     int      `json:"dim"`
+	Hashed  bool     `json:"hashed,omitempty"`  // of "text": n-grams are FNV-1a hashes
+	Columns []string `json:"columns,omitempty"` // of "numbers"
+}
+
+// Store adds the set to a model file: the metadata entry "features" and, for
+// texts, the tensors "vocabulary" and "idf"; for numeric columns "mean" and
+// "scale".
+func (s *Set) Store(f *safetensors.File) error {
+	meta := setMetadata{Dim: s.dim, Hashed: s.hashed, Columns: s.columns}
+	switch s.kind {
+	case dataset.Text:
+		meta.Kind = "text"
+		var vocabulary strings.Builder
+		for _, gram := range s.grams {
+			vocabulary.WriteString(gram)
+			vocabulary.WriteByte('\n') // no n-gram holds white space but ' '
+		}
+		f.Tensors = append(f.Tensors,
+			safetensors.Bytes(vocabularyTensor, []byte(vocabulary.String()), vocabulary.Len()),
+			safetensors.Float32(idfTensor, s.idf, len(s.idf)))
+	case dataset.Numbers:
+		meta.Kind = "numbers"
+		f.Tensors = append(f.Tensors,
+			safetensors.Float64(meanTensor, s.mean, len(s.mean)),
+			safetensors.Float64(scaleTensor, s.scale, len(s.scale)))
+	default:
+		meta.Kind = "sparse"
+	}
+	text, err := json.Marshal(meta)
+	if err != nil {
+		return fmt.Errorf("feature: %w", err)
+	}
+	if f.Metadata == nil {
+		f.Metadata = make(map[string]string)
+	}
+	f.Metadata[metadataKey] = string(text)
+	return nil
+}
+
+// Load returns the set that a model file holds, or an error that says what is
+// missing or does not fit. What it returns shares memory with f.
+func Load(f *safetensors.File) (*Set, error) {
+	text, ok := f.Metadata[metadataKey]
+	if !ok {
+		return nil, fmt.Errorf("feature: no metadata %q, want a model file of treeloss", metadataKey)
+	}
+	var meta setMetadata
+	if err := json.Unmarshal([]byte(text), &meta); err != nil {
+		return nil, fmt.Errorf("feature: metadata %q is %.60q: %w", metadataKey, text, err)
+	}
+	if meta.Dim < 1 || meta.Dim > math.MaxInt32 {
+		return nil, fmt.Errorf("feature: %d features, want 1 to %d", meta.Dim, math.MaxInt32)
+	}
+	s := &Set{dim: meta.Dim}
+	var err error
+	switch meta.Kind {
+	case "text":
+		s.kind, s.hashed = dataset.Text, meta.Hashed
+		err = s.loadTexts(f)
+	case "numbers":
+		s.kind, s.columns = dataset.Numbers, meta.Columns
+		err = s.loadNumbers(f)
+	case "sparse":
+		s.kind = dataset.Sparse
+	default:
+		err = fmt.Errorf("feature: kind %q, want text, numbers or sparse", meta.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Set) loadTexts(f *safetensors.File) error {
+	t, err := f.Tensor(vocabularyTensor)
+	if err != nil {
+		return err
+	}
+	vocabulary, err := t.Bytes()
+	if err != nil {
+		return err
+	}
+	if n := len(vocabulary); n > 0 && vocabulary[n-1] != '\n' {
+		return fmt.Errorf("feature: the vocabulary ends within an n-gram, want a line feed behind each")
+	}
+	for gram := range strings.Lines(string(vocabulary)) {
+		gram = gram[:len(gram)-1]
+		if err := checkGram(gram, s.hashed); err != nil {
+			return fmt.Errorf("feature: n-gram %d of the vocabulary is %.60q, want %w", len(s.grams), gram, err)
+		}
+		if n := len(s.grams); n > 0 && gram <= s.grams[n-1] {
+			return fmt.Errorf("feature: n-gram %d of the vocabulary is %.60q after %.60q, want ascending ones", n, gram, s.grams[n-1])
+		}
+		s.grams = append(s.grams, gram)
+	}
+	if s.dim != len(s.grams) {
+		return fmt.Errorf("feature: the vocabulary has %d n-grams, want %d", len(s.grams), s.dim)
+	}
+	s.splitBlocks()
+	if t, err = f.Tensor(idfTensor); err != nil {
+		return err
+	}
+	if s.idf, err = t.Float32s(); err != nil {
+		return err
+	}
+	return checkNumbers(idfTensor, s.idf, s.dim)
+}
+
+// checkGram returns an error that says what an n-gram must be.
+func checkGram(gram string, hashed bool) error {
+	switch {
+	case len(gram) < 2 || gram[0] != charGram && gram[0] != wordGram:
+		return fmt.Errorf("%q or %q and some text", charGram, wordGram)
+	case hashed && !isKey(gram):
+		return fmt.Errorf("%q or %q and a hash of 8 hexadecimal digits", charGram, wordGram)
+	case !utf8.ValidString(gram):
+		return fmt.Errorf("UTF-8")
+	}
+	return nil
+}
+
+func (s *Set) loadNumbers(f *safetensors.File) error {
+	if s.dim != len(s.columns) {
+		return fmt.Errorf("feature: %d names of numeric columns, want %d", len(s.columns), s.dim)
+	}
+	for _, part := range []struct {
+		name string
+		to   *[]float64
+	}{{meanTensor, &s.mean}, {scaleTensor, &s.scale}} {
+		t, err := f.Tensor(part.name)
+		if err != nil {
+			return err
+		}
+		if *part.to, err = t.Float64s(); err != nil {
+			return err
+		}
+		if err := checkNumbers(part.name, *part.to, s.dim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNumbers returns an error unless x has n finite numbers.
+func checkNumbers[T float32 | float64](name string, x []T, n int) error {
+	if len(x) != n {
+		return fmt.Errorf("feature: tensor %q has %d numbers, want %d", name, len(x), n)
+	}
+	for i, v := range x {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("feature: tensor %q: number %d is %v, want a finite one", name, i, v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package feature
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/treeloss/treeloss/dataset"
+)
+
+// Options sets up Fit. The zero value is the default.
+type Options struct {
+	// MinRows is the number of fitted rows that an n-gram must occur in to
+	// become a feature; 0 means 1.
+	MinRows int
+}
+
+// Fit looks at the given rows of t and returns the features they need. What it
+// returns depends on these rows alone, not on others of the table. A row may be given more than once and then counts as often. No rows,
+// or rows without a single feature, are an error; a row that t does not have
+// panics, as that is a bug in the caller.
+//
+// It takes time in proportion to the numbers in the rows, and to sort their
+// n-grams.
+func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("feature: no rows to fit features on")
+	}
+	s := &Set{kind: t.kind, hashed: t.hashed, table: t.id}
+	why := "every row is empty"
+	switch t.kind {
+	case dataset.Text:
+		t.fitText(s, rows, max(opts.MinRows, 1))
+		why = "every text is empty"
+		if opts.MinRows > 1 {
+			why += fmt.Sprintf(", or no n-gram occurs in %d texts", opts.MinRows)
+		}
+	case dataset.Numbers:
+		t.fitNumbers(s, rows)
+	default:
+		for _, i := range rows {
+			if index, _ := t.sparse.Row(i); len(index) > 0 {
+				s.dim = max(s.dim, int(index[len(index)-1])+1)
+			}
+		}
+	}
+	if s.dim == 0 {
+		return nil, fmt.Errorf("feature: the %d training rows have no features at all: %s", len(rows), why)
+	}
+	return s, nil
+}
+
+// fitText keeps the n-grams of at least minRows rows, in ascending order, with
+// the smoothed inverse document frequency 1 + ln((1+n)/(1+df)).
+func (t *Table) fitText(s *Set, rows []int, minRows int) {
+	df := make([]int32, len(t.grams))
+	for _, i := range rows {
+		ids, _ := t.bags.row(i)
+		for _, id := range ids {
+			df[id]++
+		}
+	}
+	for id, n := range df {
+		if int(n) >= minRows {
+			s.ids = append(s.ids, int32(id))
+		}
+	}
+	sortByName(s.ids, t.grams)
+	s.dim = len(s.ids)
+	s.grams = make([]string, s.dim)
+	s.idf = make([]float32, s.dim)
+	for f, id := range s.ids {
+		s.grams[f] = t.grams[id]
+		s.idf[f] = float32(1 + math.Log(float64(1+len(rows))/float64(1+df[id])))
+	}
+	s.splitBlocks()
+}
+
+// sortByName sorts the numbers of n-grams by these. Most n-grams differ within
+// their first eight bytes, which compare as one number.
+func sortByName(ids []int32, grams []string) {
+	type entry struct {
+		head uint64
+		id   int32
+	}
+	entries := make([]entry, len(ids))
+	for i, id := range ids {
+		var head [8]byte
+		copy(head[:], grams[id])
+		entries[i] = entry{binary.BigEndian.Uint64(head[:]), id}
+	}
+	slices.SortFunc(entries, func(a, b entry) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return strings.Compare(grams[a.id], grams[b.id])
+	})
+	for i, e := range entries {
+		ids[i] = e.id
+	}
+}
+
+// fitNumbers finds mean and standard deviation of each column, in float64 as
+// the numbers may be large; a column that never changes becomes 0.
+func (t *Table) fitNumbers(s *Set, rows []int) {
+	s.dim = t.dense.Columns
+	s.columns = t.columns
+	s.mean, s.scale = make([]float64, s.dim), make([]float64, s.dim)
+	varies := make([]bool, s.dim)
+	n := float64(len(rows))
+	for _, i := range rows {
+		for j, v := range t.dense.Row(i) {
+			s.mean[j] += float64(v) / n
+			varies[j] = varies[j] || v != t.dense.Row(rows[0])[j]
+		}
+	}
+	squares := make([]float64, s.dim)
+	for _, i := range rows {
+		for j, v := range t.dense.Row(i) {
+			d := float64(v) - s.mean[j]
+			squares[j] += d * d
+		}
+	}
+	for j, sum := range squares {
+		if varies[j] { // else rounding alone makes the sum differ from 0
+			s.scale[j] = 1 / math.Sqrt(sum/n)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package feature
+
+import (
+	"fmt"
+
+	"github.com/treeloss/treeloss/dataset"
+)
+
+// Rower turns single records into rows of a Set. It keeps buffers between
+// calls, so each goroutine needs one of its own.
+type Rower struct {
+	set     *Set
+	counter counter
+	key     []byte
+	row     textRow
+	values  []float32
+}
+
+// NewRower returns a Rower for s.
+func NewRower(s *Set) *Rower {
+	r := &Rower{set: s}
+	if s.kind == dataset.Text {
+		column := s.lookup()
+		r.row = textRow{index: []int32{}, value: []float32{}} // a sparse row is not nil, even if empty
+		r.counter.find = func(gram []byte) int32 {
+			if s.hashed {
+				r.key = appendKey(r.key[:0], gram[0], hash32(gram))
+				gram = r.key
+			}
+			if f, ok := column[string(gram)]; ok {
+				return f
+			}
+			return -1
+		}
+	}
+	return r
+}
+
+// Row returns the features of one record, which are what Set.Matrix gives for
+// it, to the last bit. They are valid until the next call. A dense row has a
+// nil index and Dim values; the index of a sparse row is not nil. N-grams and
+// sparse features that the set does not have are left out.
+//
+// A record of another kind, another number of numeric columns, and what
+// Table.Add refuses are errors that name the record's place.
+func (r *Rower) Row(e dataset.Example) (index []int32, value []float32, err error) {
+	s := r.set
+	values, err := checkRecord(s.kind, e, r.values[:0])
+	if err != nil {
+		return nil, nil, err
+	}
+	r.values = values
+	switch s.kind {
+	case dataset.Text:
+		r.row.reset()
+		ids, count := r.counter.count(e.Text)
+		for n, f := range ids {
+			r.row.add(f, count[n])
+		}
+		index, value = r.row.tfidf(s)
+		return index, value, nil
+	case dataset.Numbers:
+		if len(values) != s.dim {
+			return nil, nil, fmt.Errorf("%s%d numbers, but the model was trained on %d: %s", at(e.Place), len(values), s.dim, nameSome(s.columns))
+		}
+		s.standardize(values, values)
+		return nil, values, nil
+	}
+	index, value = s.cut(e.Index, values)
+	if index == nil {
+		index = []int32{}
+	}
+	return index, value, nil
+}

@@ -1,0 +1,184 @@
+package feature
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// Set is a fitted set of features: it turns records into rows. Immutable; safe
+// for concurrent use.
+type Set struct {
+	kind dataset.Kind
+	dim  int
+
+	// Text
+	grams  []string  // n-gram of each feature, ascending
+	idf    []float32 // weight of each n-gram
+	words  int       // first feature of the block of words
+	hashed bool
+
+	table *tableID // the table that s was fitted on; nil: read from a file
+	ids   []int32  // number that each n-gram has there
+
+	once   sync.Once
+	column map[string]int32 // feature of each n-gram; see lookup
+
+	// Numbers
+	columns []string
+	mean    []float64
+	scale   []float64 // 1 / standard deviation; 0 for a constant column
+}
+
+// splitBlocks finds where the block of words begins.
+func (s *Set) splitBlocks() { s.words, _ = slices.BinarySearch(s.grams, string(rune(wordGram))) }
+
+// lookup returns the feature of each n-gram. It is made when first asked for:
+// most sets of a search for the best options never see a new text.
+func (s *Set) lookup() map[string]int32 {
+	s.once.Do(func() {
+		s.column = make(map[string]int32, len(s.grams))
+		for f, gram := range s.grams {
+			s.column[gram] = int32(f)
+		}
+	})
+	return s.column
+}
+
+// Kind returns the kind of the records that s was fitted on.
+func (s *Set) Kind() dataset.Kind { return s.kind }
+
+// Dim returns d, the number of features.
+func (s *Set) Dim() int { return s.dim }
+
+// Columns returns the names of the numeric columns that a record must have, in
+// order; nil for other kinds.
+func (s *Set) Columns() []string { return slices.Clone(s.columns) }
+
+// Name returns a readable name of feature j: the n-gram, quoted, the numeric
+// column, or the number of a sparse feature, counted from 1. It panics if j is
+// not in 0..Dim()-1.
+func (s *Set) Name(j int) string {
+	switch s.kind {
+	case dataset.Text:
+		gram := s.grams[j]
+		if s.hashed {
+			return "n-gram #" + gram[1:]
+		}
+		if gram[0] == wordGram {
+			return "word " + strconv.Quote(gram[1:])
+		}
+		return "letters " + strconv.Quote(gram[1:])
+	case dataset.Numbers:
+		return s.columns[j]
+	}
+	return strconv.Itoa(j + 1)
+}
+
+// Matrix returns the given rows of t as features of s, Dense for Numbers and
+// else Sparse. The table may be another than s was fitted on: n-grams are
+// matched by name, and so are numeric columns, of which t may have more. A table
+// of another kind, or without one of the columns, is an error. It takes time in
+// proportion to the numbers in the rows and the n-grams of t.
+func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
+	if t.kind != s.kind {
+		return nil, fmt.Errorf("feature: records of %v, the features were fitted on %v", t.kind, s.kind)
+	}
+	if t.hashed != s.hashed {
+		return nil, fmt.Errorf("feature: of table and features one has n-grams and the other hashes of them; want both with hashes, or neither")
+	}
+	switch s.kind {
+	case dataset.Text:
+		return s.texts(t, rows), nil
+	case dataset.Numbers:
+		return s.numbers(t, rows)
+	}
+	out := &matrix.Sparse{Columns: s.dim, Start: make([]int, 1, len(rows)+1)}
+	for _, i := range rows {
+		out.AppendRow(s.cut(t.sparse.Row(i)))
+	}
+	return out, nil
+}
+
+func (s *Set) numbers(t *Table, rows []int) (*matrix.Dense, error) {
+	place := make([]int, s.dim) // of each feature among the columns of t
+	for j, name := range s.columns {
+		place[j] = j
+		if j >= len(t.columns) || t.columns[j] != name { // in the same order, names may be equal
+			place[j] = slices.Index(t.columns, name)
+		}
+		if place[j] < 0 && len(rows) > 0 {
+			return nil, fmt.Errorf("feature: no column %q among %s, the features were fitted on it", name, nameSome(t.columns))
+		}
+	}
+	out := matrix.NewDense(len(rows), s.dim)
+	for n, i := range rows {
+		x, row := t.dense.Row(i), out.Row(n)
+		for j := range row {
+			row[j] = x[place[j]]
+		}
+		s.standardize(row, row)
+	}
+	return out, nil
+}
+
+// cut drops the sparse features beyond those of the training rows.
+func (s *Set) cut(index []int32, value []float32) ([]int32, []float32) {
+	n, _ := slices.BinarySearch(index, int32(s.dim))
+	return index[:n], value[:n]
+}
+
+// maxDeviations bounds standardised numbers. Of n training rows none is
+// farther than sqrt(n) from the mean, so only a new record can come to it: one
+// with a number that the training rows are no guide to.
+const maxDeviations = 1e6
+
+// standardize sets dst to x in standard deviations from the mean; they may be
+// the same slice.
+func (s *Set) standardize(dst, x []float32) {
+	for j, v := range x {
+		z := (float64(v) - s.mean[j]) * s.scale[j]
+		dst[j] = float32(min(max(z, -maxDeviations), maxDeviations))
+	}
+}
+
+// Match returns, for each feature of s, the feature of other that means the
+// same, or -1. Sets of different kinds have nothing in common: that is an
+// error. Numeric columns match by name, although they may be scaled otherwise.
+func (s *Set) Match(other *Set) ([]int32, error) {
+	if s.kind != other.kind {
+		return nil, fmt.Errorf("feature: features of %v cannot go on from features of %v", s.kind, other.kind)
+	}
+	if s.hashed != other.hashed {
+		return nil, fmt.Errorf("feature: n-grams cannot be matched with hashes of n-grams; train both on texts, or both on the embedded data")
+	}
+	column := other.column
+	switch s.kind {
+	case dataset.Text:
+		column = other.lookup()
+	case dataset.Numbers:
+		column = make(map[string]int32, len(other.columns))
+		for j, name := range other.columns {
+			column[name] = int32(j)
+		}
+	}
+	out := make([]int32, s.dim)
+	for f := range out {
+		g, ok := int32(f), f < other.dim
+		switch s.kind {
+		case dataset.Text:
+			g, ok = column[s.grams[f]]
+		case dataset.Numbers:
+			g, ok = column[s.columns[f]]
+		}
+		if !ok {
+			g = -1
+		}
+		out[f] = g
+	}
+	return out, nil
+}

@@ -1,0 +1,182 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// Table collects raw records of one kind. Memory grows with the number of
+// distinct n-grams and with the number of different n-grams in each text, not
+// with the length of what is read. Adding is for one goroutine; Fit and
+// Set.Matrix only read, so any number of them may run at once.
+type Table struct {
+	kind    dataset.Kind
+	id      *tableID
+	columns []string // Numbers: the names of the columns; nil until known
+
+	dense  matrix.Dense  // Numbers: as read
+	sparse matrix.Sparse // Sparse: as read
+	values []float32     // of one record
+
+	// Text
+	bags    bags
+	grams   []string         // the n-grams by number
+	number  map[string]int32 // and the other way round
+	hashed  bool             // the n-grams are hashes, see ReadHashed
+	counter counter
+	key     []byte
+}
+
+// tableID tells tables apart without keeping them in memory. It has a size, as
+// pointers to empty structs may be equal.
+type tableID struct{ _ byte }
+
+// NewTable returns an empty table for records of a kind. columns names the
+// numeric columns of Numbers; nil takes as many as the first record has and
+// calls them "1", "2" and so on. Other kinds have none.
+func NewTable(kind dataset.Kind, columns []string) *Table {
+	t := &Table{kind: kind, id: new(tableID)}
+	switch kind {
+	case dataset.Text:
+		t.number = make(map[string]int32)
+		t.counter.find = t.find
+	case dataset.Numbers:
+		t.columns = slices.Clone(columns)
+		t.dense.Columns = len(columns)
+	}
+	return t
+}
+
+// Kind returns the kind of the records.
+func (t *Table) Kind() dataset.Kind { return t.kind }
+
+// Rows returns the number of records so far.
+func (t *Table) Rows() int {
+	switch t.kind {
+	case dataset.Text:
+		return t.bags.rows()
+	case dataset.Numbers:
+		return t.dense.Rows()
+	}
+	return t.sparse.Rows()
+}
+
+// Add appends a record. A record of another kind, another number of numeric
+// columns, sparse features that do not ascend from 0, and a number that does
+// not fit a 32-bit float are errors that name the record's place, and then
+// nothing is added.
+func (t *Table) Add(e dataset.Example) error {
+	values, err := checkRecord(t.kind, e, t.values[:0])
+	if err != nil {
+		return err
+	}
+	t.values = values
+	switch t.kind {
+	case dataset.Text:
+		t.AddText(e.Text)
+	case dataset.Numbers:
+		if len(values) == 0 {
+			return fmt.Errorf("%sno numbers, want at least one", at(e.Place))
+		}
+		if t.columns == nil {
+			t.dense.Columns = len(values)
+			for j := range values {
+				t.columns = append(t.columns, strconv.Itoa(j+1))
+			}
+		}
+		if len(values) != t.dense.Columns {
+			return fmt.Errorf("%s%d numbers, want %d, one for each of the columns %s", at(e.Place), len(values), t.dense.Columns, nameSome(t.columns))
+		}
+		t.dense.Data = append(t.dense.Data, values...)
+	default:
+		t.sparse.AppendRow(e.Index, values)
+		if n := len(e.Index); n > 0 {
+			t.sparse.Columns = max(t.sparse.Columns, int(e.Index[n-1])+1)
+		}
+	}
+	return nil
+}
+
+// AddText appends a text to a table of texts. On a table of another kind it
+// panics: that is a bug in the caller.
+func (t *Table) AddText(text string) {
+	if t.kind != dataset.Text {
+		panic(fmt.Sprintf("feature: AddText on a table of %v", t.kind))
+	}
+	t.bags.add(t.counter.count(text))
+}
+
+// find returns the number of an n-gram, the next one if it is new.
+func (t *Table) find(gram []byte) int32 {
+	if t.hashed {
+		t.key = appendKey(t.key[:0], gram[0], hash32(gram))
+		gram = t.key
+	}
+	id, ok := t.number[string(gram)]
+	if !ok {
+		id = int32(len(t.grams))
+		key := string(gram)
+		t.grams = append(t.grams, key)
+		t.number[key] = id
+	}
+	return id
+}
+
+// checkRecord appends the numbers of a record to values, or returns an error if
+// the record is not of the kind or has a number that does not fit.
+func checkRecord(kind dataset.Kind, e dataset.Example, values []float32) ([]float32, error) {
+	came := kind // an empty record is of any kind
+	switch {
+	case len(e.Index) > 0:
+		came = dataset.Sparse
+	case len(e.Values) > 0:
+		came = dataset.Numbers
+	case e.Text != "":
+		came = dataset.Text
+	}
+	if came != kind {
+		return nil, fmt.Errorf("%sa record of %v, want one of %v like the others", at(e.Place), came, kind)
+	}
+	if kind == dataset.Sparse {
+		if len(e.Index) != len(e.Values) {
+			return nil, fmt.Errorf("%s%d feature numbers and %d values, want as many", at(e.Place), len(e.Index), len(e.Values))
+		}
+		last := int32(-1)
+		for _, j := range e.Index {
+			if j <= last || j == math.MaxInt32 {
+				return nil, fmt.Errorf("%sfeature %d after %d, want ascending feature numbers from 0 to %d", at(e.Place), j, last, math.MaxInt32-1)
+			}
+			last = j
+		}
+	}
+	for n, v := range e.Values {
+		f := float32(v)
+		if math.IsNaN(v) || math.IsInf(float64(f), 0) {
+			return nil, fmt.Errorf("%snumber %d is %v, want one that fits a 32-bit float: at most 3.4e38 in size", at(e.Place), n+1, v)
+		}
+		values = append(values, f)
+	}
+	return values, nil
+}
+
+// at returns where a record stands, to begin an error with; a record that was
+// not read from a file has no place.
+func at(p dataset.Place) string {
+	if p == (dataset.Place{}) {
+		return ""
+	}
+	return p.String() + ": "
+}
+
+// nameSome lists at most five names.
+func nameSome(names []string) string {
+	if len(names) > 5 {
+		return fmt.Sprintf("%q, %q ... %q", names[0], names[1], names[len(names)-1])
+	}
+	return fmt.Sprintf("%q", names)
+}

@@ -1,0 +1,112 @@
+package feature
+
+import (
+	"math"
+	"slices"
+
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// texts returns rows of a table of texts as features of s.
+func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
+	features := s.featuresOf(t)
+	values := 0
+	for _, i := range rows {
+		ids, _ := t.bags.row(i)
+		for _, id := range ids {
+			if features[id] >= 0 {
+				values++
+			}
+		}
+	}
+	out := &matrix.Sparse{
+		Columns: s.dim,
+		Start:   make([]int, 1, len(rows)+1),
+		Index:   make([]int32, 0, values),
+		Value:   make([]float32, 0, values),
+	}
+	var row textRow
+	for _, i := range rows {
+		row.reset()
+		ids, count := t.bags.row(i)
+		for n, id := range ids {
+			if f := features[id]; f >= 0 {
+				row.add(f, count[n])
+			}
+		}
+		out.AppendRow(row.tfidf(s))
+	}
+	return out
+}
+
+// featuresOf returns the feature of each n-gram of t, -1 for those that s does
+// not have.
+func (s *Set) featuresOf(t *Table) []int32 {
+	features := make([]int32, len(t.grams))
+	for id := range features {
+		features[id] = -1
+	}
+	if s.table == t.id {
+		for f, id := range s.ids {
+			features[id] = int32(f)
+		}
+		return features
+	}
+	column := s.lookup()
+	for id, gram := range t.grams {
+		if f, ok := column[gram]; ok {
+			features[id] = f
+		}
+	}
+	return features
+}
+
+// textRow turns the n-gram counts of one text into a row of features.
+type textRow struct {
+	entries []uint64 // feature << 32 | count, so that sorting is by feature
+	index   []int32
+	value   []float32
+}
+
+func (r *textRow) reset() { r.entries = r.entries[:0] }
+
+func (r *textRow) add(feature int32, count uint32) {
+	r.entries = append(r.entries, uint64(feature)<<32|uint64(count))
+}
+
+// tfidf returns the row: (1 + ln count) * idf, each of the two blocks scaled to
+// length 1. It is valid until the next call.
+func (r *textRow) tfidf(s *Set) (index []int32, value []float32) {
+	slices.Sort(r.entries)
+	r.index, r.value = r.index[:0], r.value[:0]
+	split := 0
+	for _, e := range r.entries {
+		f, count := int32(e>>32), uint32(e)
+		tf := float32(1)
+		if count > 1 {
+			tf += float32(math.Log(float64(count)))
+		}
+		if int(f) < s.words {
+			split++
+		}
+		r.index, r.value = append(r.index, f), append(r.value, tf*s.idf[f])
+	}
+	unit(r.value[:split])
+	unit(r.value[split:])
+	return r.index, r.value
+}
+
+// unit scales x to length 1.
+func unit(x []float32) {
+	var sum float64
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	if sum == 0 {
+		return
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	for i := range x {
+		x[i] *= scale
+	}
+}

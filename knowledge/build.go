@@ -1,0 +1,227 @@
+package knowledge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/covertree"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// Classes is what is known about k classes. Only Labels must be there.
+type Classes struct {
+	Labels   []string        // names
+	Taxonomy *labeltree.Tree // a given tree over the labels; nil: none
+
+	// Examples of the classes, for means: rows of features, and the class of
+	// each, -1 for a row that belongs to none. X nil: none.
+	X     matrix.Matrix
+	Class []int32
+}
+
+// Options sets up Build. The zero value is the default.
+type Options struct {
+	Base float64 // of the cover tree; 0 means 1.3
+	Seed uint64  // of the cover tree's insertion order
+	Rho  float64 // weight of each class's own parameters beside shared features; 0 means 0.1 for names, 0.3 for means
+	From Source  // metric for u-tree, v-tree, linkage: Names, Taxonomy or Means; "" means Names
+}
+
+// Defaults of Options. With DefaultMeansRho the sum names+means is what
+// SCIENCE.md found best, K = G_names/2 + G_means/2 + 0.2 I.
+const (
+	DefaultBase     = 1.3
+	DefaultRho      = 0.1
+	DefaultMeansRho = 0.3
+)
+
+// ErrMissing says that a source was asked for that is not there.
+var ErrMissing = errors.New("class knowledge is missing")
+
+// Build makes the sharing of a specification, with MeanEigenvalue 1. It also
+// returns the first label tree of the specification if it holds one, else nil.
+//
+// Features (names, means) stand beside rho times the identity: A = [E, sqrt(rho)
+// I], so that each class keeps parameters of its own. So do trees in which a
+// class has none (an edge of length 0, as linkage makes for names that look the
+// same). In a sum every part has the same weight. An empty
+// specification is none; fewer than two classes share nothing either.
+//
+// A source that is not there is an error that wraps ErrMissing; knowledge that
+// says the same of all classes, options out of range and examples that do not
+// fit the classes are errors too. Means and linkage cost more than linear time,
+// see their packages.
+func Build(spec Spec, c Classes, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
+	k := len(c.Labels)
+	if len(spec) == 0 || len(spec) == 1 && spec[0] == None || k < 2 {
+		return sharing.None{K: k}, nil, nil
+	}
+	if !(opts.Rho >= 0) || math.IsInf(opts.Rho, 1) {
+		return nil, nil, fmt.Errorf("knowledge: rho is %v, want a number above 0, or 0 for the default", opts.Rho)
+	}
+	var parts []sharing.Part
+	var tree *labeltree.Tree
+	own := 0.0 // weight of the identity
+	for _, source := range spec {
+		s, t, err := build(source, c, opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s, err = sharing.Normalized(s); err != nil {
+			return nil, nil, fmt.Errorf("sharing %s: %w", source, err)
+		}
+		switch {
+		case source == Means:
+			own += cmp.Or(opts.Rho, DefaultMeansRho)
+		case t == nil || withoutOwn(t):
+			own += cmp.Or(opts.Rho, DefaultRho)
+		}
+		if tree == nil {
+			tree = t
+		}
+		parts = append(parts, sharing.Part{Factor: 1, Sharing: s})
+	}
+	if own > 0 {
+		parts = append(parts, sharing.Part{Factor: math.Sqrt(own), Sharing: sharing.None{K: k}})
+	}
+	if len(parts) == 1 {
+		return parts[0].Sharing, tree, nil
+	}
+	sum, err := sharing.NewSum(parts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := sharing.Normalized(sum)
+	return s, tree, err
+}
+
+// withoutOwn tells whether some class has no parameters of its own in a tree:
+// the length of its node is nothing beside the longest path.
+func withoutOwn(t *labeltree.Tree) bool {
+	var longest float64
+	least := math.Inf(1)
+	for c := range t.Classes() {
+		var length float64
+		for _, v := range t.Path(c) {
+			length += t.Length(v)
+		}
+		least = min(least, t.Length(t.Node(c)))
+		longest = max(longest, length)
+	}
+	return least <= 1e-9*longest
+}
+
+func build(source Source, c Classes, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
+	switch source {
+	case Names:
+		e, err := feature.Names(c.Labels)
+		if err != nil {
+			return nil, nil, err
+		}
+		s, err := sharing.NewFeatures(e)
+		return s, nil, err
+	case Means:
+		if err := c.checkExamples("sharing"); err != nil {
+			return nil, nil, err
+		}
+		s, err := meansSharing(c.X, c.Class, len(c.Labels))
+		return s, nil, err
+	}
+	t, err := BuildTree(source, c, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return sharing.NewTree(t), t, nil
+}
+
+// BuildTree makes the label tree of one of the sources that are trees:
+// Taxonomy, UTree, VTree or Linkage. Another source is an error that wraps
+// ErrSpec, and knowledge that is not there one that wraps ErrMissing.
+func BuildTree(source Source, c Classes, opts Options) (*labeltree.Tree, error) {
+	switch source {
+	case Taxonomy:
+		if err := c.checkTaxonomy("sharing"); err != nil {
+			return nil, err
+		}
+		return c.Taxonomy, nil
+	case UTree, VTree, Linkage:
+	default:
+		return nil, fmt.Errorf("%w: %q is no tree, want %s", ErrSpec, source, joinSources([]Source{Taxonomy, UTree, VTree, Linkage}))
+	}
+	space, err := Metric(opts.From, c)
+	if err != nil {
+		return nil, err
+	}
+	if source == Linkage {
+		return labeltree.Linkage(space, c.Labels)
+	}
+	ct, err := covertree.New(space, covertree.Options{Base: cmp.Or(opts.Base, DefaultBase), Seed: opts.Seed})
+	if err != nil {
+		return nil, err
+	}
+	if source == UTree {
+		return labeltree.U(ct, c.Labels)
+	}
+	return labeltree.V(ct, c.Labels)
+}
+
+// Metric returns the distances between classes that a source knows: the angle
+// between the n-grams of their names, the angle between their class means, or
+// the edges on the way through a taxonomy. "" means Names. Another source is an
+// error that wraps ErrSpec, and knowledge that is not there one that wraps
+// ErrMissing.
+func Metric(source Source, c Classes) (metric.Space, error) {
+	switch source {
+	case "", Names:
+		e, err := feature.Names(c.Labels)
+		if err != nil {
+			return nil, err
+		}
+		return metric.Cosine(e)
+	case Means:
+		if err := c.checkExamples("metric"); err != nil {
+			return nil, err
+		}
+		return metric.Cosine(ClassMeans(c.X, c.Class, len(c.Labels)))
+	case Taxonomy:
+		if err := c.checkTaxonomy("metric"); err != nil {
+			return nil, err
+		}
+		return labeltree.Distance(c.Taxonomy), nil
+	}
+	return nil, fmt.Errorf("%w: no metric from %q, want names, taxonomy or means", ErrSpec, source)
+}
+
+// checkTaxonomy returns an error unless there is a tree over the classes; use
+// says what it is wanted for.
+func (c Classes) checkTaxonomy(use string) error {
+	if c.Taxonomy == nil {
+		return fmt.Errorf("%s taxonomy: no tree over the classes, give one with --taxonomy FILE: %w", use, ErrMissing)
+	}
+	if n := c.Taxonomy.Classes(); n != len(c.Labels) {
+		return fmt.Errorf("%s taxonomy: a tree of %d classes, want one of the %d labels", use, n, len(c.Labels))
+	}
+	return nil
+}
+
+// checkExamples returns an error unless there are examples of the classes.
+func (c Classes) checkExamples(use string) error {
+	if c.X == nil {
+		return fmt.Errorf("%s means: no examples of the classes, give some with --data FILE: %w", use, ErrMissing)
+	}
+	if n := c.X.Rows(); n != len(c.Class) {
+		return fmt.Errorf("%s means: %d rows and classes of %d rows, want as many", use, n, len(c.Class))
+	}
+	for i, class := range c.Class {
+		if class < -1 || int(class) >= len(c.Labels) {
+			return fmt.Errorf("%s means: row %d is of class %d, want -1 to %d", use, i, class, len(c.Labels)-1)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package knowledge
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// ClassMeans returns the mean row of each of k classes, k x d, sparse for sparse
+// rows. A class without rows has a row of zeros; rows of class -1 are left out.
+// class[i] is the class of row i; one that is not in -1..k-1 panics, as that is
+// a bug in the caller. O(k d) for dense rows, O(values log values) for sparse.
+func ClassMeans(x matrix.Matrix, class []int32, k int) matrix.Matrix {
+	rows := make([][]int, k) // of each class
+	for i, c := range class {
+		if c != -1 {
+			rows[c] = append(rows[c], i)
+		}
+	}
+	switch x := x.(type) {
+	case *matrix.Sparse:
+		return sparseMeans(x, rows)
+	case *matrix.Dense:
+		return denseMeans(x, rows)
+	}
+	panic("knowledge: a matrix that is neither sparse nor dense")
+}
+
+func sparseMeans(x *matrix.Sparse, rows [][]int) *matrix.Sparse {
+	out := &matrix.Sparse{Columns: x.Columns}
+	sum := make([]float64, x.Columns)
+	seen := make([]bool, x.Columns)
+	for _, rows := range rows {
+		var index []int32 // of the columns in these rows
+		for _, i := range rows {
+			columns, value := x.Row(i)
+			for n, j := range columns {
+				if !seen[j] {
+					seen[j], index = true, append(index, j)
+				}
+				sum[j] += float64(value[n])
+			}
+		}
+		slices.Sort(index)
+		value := make([]float32, len(index))
+		for n, j := range index {
+			value[n] = float32(sum[j] / float64(len(rows)))
+			sum[j], seen[j] = 0, false
+		}
+		out.AppendRow(index, value)
+	}
+	return out
+}
+
+func denseMeans(x *matrix.Dense, rows [][]int) *matrix.Dense {
+	out := matrix.NewDense(len(rows), x.Columns)
+	sum := make([]float64, x.Columns)
+	for c, rows := range rows {
+		if len(rows) == 0 {
+			continue
+		}
+		clear(sum)
+		for _, i := range rows {
+			for j, v := range x.Row(i) {
+				sum[j] += float64(v)
+			}
+		}
+		for j, s := range sum {
+			out.Row(c)[j] = float32(s / float64(len(rows)))
+		}
+	}
+	return out
+}
+
+// maxMeans is the largest k for the O(k³) eigenvectors of class means.
+const maxMeans = 4000
+
+// meansSharing returns a factor of the positive part of C (M Mᵀ - D) C, M the
+// class means, C the centring and D the part of a mean's squared length that
+// is noise: v_c = sum over the class of ‖x - m_c‖² / (n_c (n_c - 1)), which is 0
+// for a class of one row, as one row tells nothing about noise (SCIENCE.md,
+// section 7). Without D classes of few rows would look far from all others.
+//
+// A class without rows stands at the centre of the others, so that it shares
+// with none: its mean is not known, and zeros would be a place like any other.
+func meansSharing(x matrix.Matrix, class []int32, k int) (sharing.Sharing, error) {
+	if k > maxMeans {
+		return nil, fmt.Errorf("sharing means: %d classes, want at most %d; use names or a taxonomy", k, maxMeans)
+	}
+	gram, size, err := meansGram(x, class, k)
+	if err != nil {
+		return nil, err
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(gram, true) {
+		return nil, fmt.Errorf("sharing means: the inner products of %d class means have no eigenvectors; are the features very large?", k)
+	}
+	values := eigen.Values(nil)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	// Centring and rounding leave eigenvalues that are 0 but for the last digits,
+	// those of the means in float32 too.
+	least := max(1e-9*values[k-1], 1e-12*size)
+	var keep []int
+	for j, v := range values {
+		if v > least {
+			keep = append(keep, j)
+		}
+	}
+	if len(keep) == 0 {
+		return nil, fmt.Errorf("sharing means: the class means do not differ by more than their noise; use another sharing")
+	}
+	a := &sharing.Dense{K: k, M: len(keep), A: make([]float64, k*len(keep))}
+	for n, j := range keep {
+		root := math.Sqrt(values[j])
+		for c := range k {
+			a.A[c*len(keep)+n] = root * vectors.At(c, j)
+		}
+	}
+	return a, nil
+}
+
+// meansGram returns C (M Mᵀ - D) C over the classes with rows, 0 elsewhere, and
+// the sum of the squares of M.
+func meansGram(x matrix.Matrix, class []int32, k int) (gram *mat.SymDense, size float64, err error) {
+	means := ClassMeans(x, class, k)
+	counts, squares := make([]float64, k), make([]float64, k)
+	for i, c := range class {
+		if c != -1 {
+			counts[c]++
+			squares[c] += x.SquaredNorm(i)
+		}
+	}
+	var present []int
+	gram = mat.NewSymDense(k, nil)
+	for a := range k {
+		if counts[a] == 0 {
+			continue // its inner products are 0
+		}
+		present = append(present, a)
+		for b := a; b < k; b++ {
+			gram.SetSym(a, b, matrix.Dot(means, a, b))
+		}
+		size += gram.At(a, a)
+		if n := counts[a]; n > 1 {
+			within := max(0, squares[a]-n*gram.At(a, a)) // sum of ‖x - m_a‖²
+			gram.SetSym(a, a, gram.At(a, a)-within/(n*(n-1)))
+		}
+	}
+	if len(present) < 2 {
+		return nil, 0, fmt.Errorf("sharing means: %d of %d classes have rows, want at least two; use another sharing", len(present), k)
+	}
+	centre(gram, present)
+	return gram, size, nil
+}
+
+// centre replaces the rows and columns of g that are listed, all others being
+// 0, by C g C, C = I - 11ᵀ/n over these n.
+func centre(g *mat.SymDense, rows []int) {
+	n := float64(len(rows))
+	rowMean := make([]float64, len(rows))
+	var mean float64
+	for i, a := range rows {
+		for _, b := range rows {
+			rowMean[i] += g.At(a, b) / n
+		}
+		mean += rowMean[i] / n
+	}
+	for i, a := range rows {
+		for j := i; j < len(rows); j++ {
+			b := rows[j]
+			g.SetSym(a, b, g.At(a, b)-rowMean[i]-rowMean[j]+mean)
+		}
+	}
+}
