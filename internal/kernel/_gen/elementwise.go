@@ -1,0 +1,77 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// blocks are the block widths of the float32 passes.
+var blocks = []int{64, 16}
+
+func length(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+func axpy(m isa) {
+	m.text("axpy", "func(a float32, x, y *float32, n int)", "adds a*x to y.")
+	p, n, a := pointers("x", "y"), length("n"), m.broadcastParam("a")
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		y := m.vec()
+		at.load(p[1], y)
+		VFMADD231PS(at.operand(p[0]), a, y)
+		at.store(y, p[1])
+	})
+	finish()
+}
+
+func axpy4(m isa) {
+	m.text("axpy4", "func(a0, a1, a2, a3 float32, x0, x1, x2, x3, y *float32, n int)",
+		"adds a0*x0, a1*x1, a2*x2 and a3*x3 to y, one after the other.")
+	p, n := pointers("x0", "x1", "x2", "x3", "y"), length("n")
+	var a [4]VecVirtual
+	for i, name := range []string{"a0", "a1", "a2", "a3"} {
+		a[i] = m.broadcastParam(name)
+	}
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		y := m.vec()
+		at.load(p[4], y)
+		for i := range a {
+			VFMADD231PS(at.operand(p[i]), a[i], y)
+		}
+		at.store(y, p[4])
+	})
+	finish()
+}
+
+func add(m isa) {
+	m.text("add", "func(x, y *float32, n int)", "adds x to y.")
+	p, n := pointers("x", "y"), length("n")
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		y := m.vec()
+		at.load(p[1], y)
+		VADDPS(at.operand(p[0]), y, y)
+		at.store(y, p[1])
+	})
+	finish()
+}
+
+func scale(m isa) {
+	m.text("scale", "func(a float32, x *float32, n int)", "multiplies x by a.")
+	p, n, a := pointers("x"), length("n"), m.broadcastParam("a")
+	m.scale(a, p[0], n)
+	finish()
+}
+
+// scale multiplies n numbers at p by the number in all lanes of a.
+func (m isa) scale(a VecVirtual, p, n GPVirtual) {
+	m.pass(n, m.lanes, blocks, []GPVirtual{p}, func(at access) {
+		x := m.vec()
+		VMULPS(at.operand(p), a, x)
+		at.store(x, p)
+	})
+}
+
+// clone copies a register that a pass is going to change.
+func clone(p GPVirtual) GPVirtual {
+	q := GP64()
+	MOVQ(p, q)
+	return q
+}

@@ -1,0 +1,202 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+import (
+	"math"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// fast says whether there is more than plain Go.
+const fast = true
+
+// best is what this machine runs fastest. It never changes.
+var best = detect()
+
+func detect() kind {
+	x := &cpu.X86
+	switch {
+	case !x.HasAVX2 || !x.HasFMA || !x.HasBMI2:
+		return plain
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL:
+		return avx512
+	}
+	return avx2
+}
+
+// kinds returns all that this machine can run.
+func kinds() []kind { return []kind{plain, avx2, avx512}[:best+1] }
+
+// The functions below do one loop on the given kind. The assembly trusts the
+// lengths, so they are checked here, once a call, by slicing.
+
+// short is the length under which plain Go beats the call of an assembly
+// function.
+const short = 8
+
+func axpy32(k kind, a float32, x, y []float32) {
+	n := len(y)
+	x = x[:n]
+	switch {
+	case n < short || k == plain:
+		axpyGo(a, x, y)
+	case k == avx512:
+		axpyAVX512(a, first(x), first(y), n)
+	default:
+		axpyAVX2(a, first(x), first(y), n)
+	}
+}
+
+func axpy4x32(k kind, a [4]float32, x0, x1, x2, x3, y []float32) {
+	n := len(y)
+	x0, x1, x2, x3 = x0[:n], x1[:n], x2[:n], x3[:n]
+	switch {
+	case n < short || k == plain:
+		axpy4Go(a[0], a[1], a[2], a[3], x0, x1, x2, x3, y)
+	case k == avx512:
+		axpy4AVX512(a[0], a[1], a[2], a[3], first(x0), first(x1), first(x2), first(x3), first(y), n)
+	default:
+		axpy4AVX2(a[0], a[1], a[2], a[3], first(x0), first(x1), first(x2), first(x3), first(y), n)
+	}
+}
+
+func scale32(k kind, a float32, x []float32) {
+	switch {
+	case len(x) < short || k == plain:
+		scaleGo(a, x)
+	case k == avx512:
+		scaleAVX512(a, first(x), len(x))
+	default:
+		scaleAVX2(a, first(x), len(x))
+	}
+}
+
+func add32(k kind, x, y []float32) {
+	n := len(y)
+	x = x[:n]
+	switch {
+	case n < short || k == plain:
+		addGo(x, y)
+	case k == avx512:
+		addAVX512(first(x), first(y), n)
+	default:
+		addAVX2(first(x), first(y), n)
+	}
+}
+
+func dot32(k kind, x, y []float32) float32 {
+	n := len(x)
+	y = y[:n]
+	switch {
+	case n < short || k == plain:
+		return dotGo(x, y)
+	case k == avx512:
+		return dotAVX512(first(x), first(y), n)
+	}
+	return dotAVX2(first(x), first(y), n)
+}
+
+func squaredDistance32(k kind, x, y []float32) float64 {
+	n := len(x)
+	y = y[:n]
+	switch {
+	case n < short || k == plain:
+		return squaredDistanceGo(x, y)
+	case k == avx512:
+		return squaredDistanceAVX512(first(x), first(y), n)
+	}
+	return squaredDistanceAVX2(first(x), first(y), n)
+}
+
+func scaledSquares32(k kind, a float64, x []float32, b float64, y []float32) (difference, sum float64) {
+	n := len(x)
+	y = y[:n]
+	switch {
+	case n < short || k == plain:
+		return scaledSquaresGo(a, x, b, y)
+	case k == avx512:
+		return scaledSquaresAVX512(a, first(x), b, first(y), n)
+	}
+	return scaledSquaresAVX2(a, first(x), b, first(y), n)
+}
+
+func combineRows32(k kind, index []int32, value, rows []float32, stride int, y []float32) {
+	n, cols := len(index), len(y)
+	value = value[:n]
+	if k == plain {
+		combineRowsGo(index, value, rows, stride, y)
+		return
+	}
+	if n == 0 || cols == 0 {
+		return
+	}
+	ok := len(rows) >= cols
+	if ok {
+		limit := 4 * (len(rows) - cols) // where the last row can start, in bytes
+		if k == avx512 {
+			ok = combineRowsAVX512(first(index), first(value), n, first(rows), 4*stride, limit, first(y), cols)
+		} else {
+			ok = combineRowsAVX2(first(index), first(value), n, first(rows), 4*stride, limit, first(y), cols)
+		}
+	}
+	if !ok {
+		panicOutside(index, rows, stride, cols)
+	}
+}
+
+// panicOutside panics for the first row outside rows.
+func panicOutside(index []int32, rows []float32, stride, cols int) {
+	for _, i := range index {
+		_ = rows[int(i)*stride:][cols-1]
+	}
+}
+
+func combineAllRows32(k kind, value, rows []float32, stride int, y []float32) {
+	n, cols := len(value), len(y)
+	if k == plain {
+		combineAllRowsGo(value, rows, stride, y)
+		return
+	}
+	if n == 0 || cols == 0 {
+		return
+	}
+	_ = rows[(n-1)*stride:][cols-1]
+	if k == avx512 {
+		combineAllRowsAVX512(first(value), n, first(rows), 4*stride, first(y), cols)
+	} else {
+		combineAllRowsAVX2(first(value), n, first(rows), 4*stride, first(y), cols)
+	}
+}
+
+func softmax32(k kind, p, scores []float32) (logSumExp float64) {
+	n := len(scores)
+	p = p[:n]
+	var top float32
+	var sum float64
+	switch {
+	case n == 0 || k == plain:
+		return softmaxGo(p, scores)
+	case k == avx512:
+		top, sum = softmaxAVX512(first(p), first(scores), n)
+	default:
+		top, sum = softmaxAVX2(first(p), first(scores), n)
+	}
+	return float64(top) + math.Log(sum)
+}
+
+func exp32(k kind, dst, x []float32) {
+	n := len(x)
+	dst = dst[:n]
+	switch {
+	case n == 0 || k == plain:
+		expGo(dst, x)
+	case k == avx512:
+		expAVX512(first(dst), first(x), n)
+	default:
+		expAVX2(first(dst), first(x), n)
+	}
+}
+
+func first[E any](x []E) *E { return unsafe.SliceData(x) }

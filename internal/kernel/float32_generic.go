@@ -1,0 +1,42 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+// fast says whether there is more than plain Go; best is always plain here.
+const (
+	fast = false
+	best = plain
+)
+
+// kinds returns all that this machine can run.
+func kinds() []kind { return []kind{plain} }
+
+func axpy32(_ kind, a float32, x, y []float32) { axpyGo(a, x, y) }
+
+func axpy4x32(_ kind, a [4]float32, x0, x1, x2, x3, y []float32) {
+	axpy4Go(a[0], a[1], a[2], a[3], x0, x1, x2, x3, y)
+}
+
+func scale32(_ kind, a float32, x []float32) { scaleGo(a, x) }
+
+func add32(_ kind, x, y []float32) { addGo(x, y) }
+
+func dot32(_ kind, x, y []float32) float32 { return dotGo(x, y) }
+
+func squaredDistance32(_ kind, x, y []float32) float64 { return squaredDistanceGo(x, y) }
+
+func scaledSquares32(_ kind, a float64, x []float32, b float64, y []float32) (difference, sum float64) {
+	return scaledSquaresGo(a, x, b, y)
+}
+
+func combineRows32(_ kind, index []int32, value, rows []float32, stride int, y []float32) {
+	combineRowsGo(index, value, rows, stride, y)
+}
+
+func combineAllRows32(_ kind, value, rows []float32, stride int, y []float32) {
+	combineAllRowsGo(value, rows, stride, y)
+}
+
+func softmax32(_ kind, p, scores []float32) float64 { return softmaxGo(p, scores) }
+
+func exp32(_ kind, dst, x []float32) { expGo(dst, x) }

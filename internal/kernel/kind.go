@@ -1,0 +1,32 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// kind is a way to do the float32 loops.
+type kind uint8
+
+const (
+	plain  kind = iota // Go
+	avx2               // AVX2, FMA and BMI2
+	avx512             // AVX-512F and BMI2
+)
+
+func (k kind) String() string { return [...]string{"go", "avx2", "avx512"}[k] }
+
+// Instructions names what runs the float32 loops on this machine: "avx512",
+// "avx2" or "go".
+func Instructions() string { return best.String() }
+
+// isFloat32 reports whether T is 4 bytes long. The compiler knows the answer
+// in each instance and drops the branch.
+func isFloat32[T matrix.Float]() bool {
+	var zero T
+	return unsafe.Sizeof(zero) == 4
+}
+
+// float32s is x, whose elements are known to be float32 under some name.
+func float32s[T matrix.Float](x []T) []float32 { return *(*[]float32)(unsafe.Pointer(&x)) }
