@@ -17,6 +17,7 @@ import (
 // Classes is what is known about k classes. Only Labels must be there.
 type Classes struct {
 	Labels   []string        // names
+	Vectors  *matrix.Dense   // a vector for each label, zeros for one without; nil: none
 	Taxonomy *labeltree.Tree // a given tree over the labels; nil: none
 
 	// Examples of the classes, for means: rows of features, and the class of
@@ -29,12 +30,13 @@ type Classes struct {
 type Options struct {
 	Base float64 // of the cover tree; 0 means 1.3
 	Seed uint64  // of the cover tree's insertion order
-	Rho  float64 // weight of each class's own parameters beside shared features; 0 means 0.1 for names, 0.3 for means
-	From Source  // metric for u-tree, v-tree, linkage: Names, Taxonomy or Means; "" means Names
+	Rho  float64 // weight of each class's own parameters beside shared features; 0 means 0.1 for names and vectors, 0.3 for means
+	From Source  // metric for u-tree, v-tree, linkage: Names, Vectors, Taxonomy or Means; "" means Vectors if there are any, else Names
 }
 
-// Defaults of Options. With DefaultMeansRho the sum names+means is what
-// SCIENCE.md found best, K = G_names/2 + G_means/2 + 0.2 I.
+// Defaults of Options. With DefaultMeansRho the sum names+means is
+// K = G_names/2 + G_means/2 + 0.2 I, which did best with ten rows a class and
+// more.
 const (
 	DefaultBase     = 1.3
 	DefaultRho      = 0.1
@@ -47,7 +49,7 @@ var ErrMissing = errors.New("class knowledge is missing")
 // Build makes the sharing of a specification, with MeanEigenvalue 1. It also
 // returns the first label tree of the specification if it holds one, else nil.
 //
-// Features (names, means) stand beside rho times the identity: A = [E, sqrt(rho)
+// Features (names, vectors, means) stand beside rho times the identity: A = [E, sqrt(rho)
 // I], so that each class keeps parameters of its own. So do trees in which a
 // class has none (an edge of length 0, as linkage makes for names that look the
 // same). In a sum every part has the same weight. An empty
@@ -126,6 +128,12 @@ func build(source Source, c Classes, opts Options) (sharing.Sharing, *labeltree.
 		}
 		s, err := sharing.NewFeatures(e)
 		return s, nil, err
+	case Vectors:
+		if err := c.checkVectors("sharing"); err != nil {
+			return nil, nil, err
+		}
+		s, err := sharing.NewFeatures(unitRows(c.Vectors))
+		return s, nil, err
 	case Means:
 		if err := c.checkExamples("sharing"); err != nil {
 			return nil, nil, err
@@ -172,13 +180,24 @@ func BuildTree(source Source, c Classes, opts Options) (*labeltree.Tree, error) 
 }
 
 // Metric returns the distances between classes that a source knows: the angle
-// between the n-grams of their names, the angle between their class means, or
-// the edges on the way through a taxonomy. "" means Names. Another source is an
+// between the n-grams of their names, their vectors or their class means, or the
+// edges on the way through a taxonomy. "" means Vectors if there are any, else
+// Names. Another source is an
 // error that wraps ErrSpec, and knowledge that is not there one that wraps
 // ErrMissing.
 func Metric(source Source, c Classes) (metric.Space, error) {
+	if source == "" {
+		if source = Names; c.Vectors != nil {
+			source = Vectors
+		}
+	}
 	switch source {
-	case "", Names:
+	case Vectors:
+		if err := c.checkVectors("metric"); err != nil {
+			return nil, err
+		}
+		return metric.Cosine(c.Vectors)
+	case Names:
 		e, err := feature.Names(c.Labels)
 		if err != nil {
 			return nil, err
@@ -195,7 +214,7 @@ func Metric(source Source, c Classes) (metric.Space, error) {
 		}
 		return labeltree.Distance(c.Taxonomy), nil
 	}
-	return nil, fmt.Errorf("%w: no metric from %q, want names, taxonomy or means", ErrSpec, source)
+	return nil, fmt.Errorf("%w: no metric from %q, want names, vectors, taxonomy or means", ErrSpec, source)
 }
 
 // checkTaxonomy returns an error unless there is a tree over the classes; use
@@ -208,6 +227,34 @@ func (c Classes) checkTaxonomy(use string) error {
 		return fmt.Errorf("%s taxonomy: a tree of %d classes, want one of the %d labels", use, n, len(c.Labels))
 	}
 	return nil
+}
+
+// checkVectors returns an error unless there is a vector for each label.
+func (c Classes) checkVectors(use string) error {
+	if c.Vectors == nil {
+		return fmt.Errorf("%s vectors: no vectors of the class names, give a file with --label-vectors FILE: %w", use, ErrMissing)
+	}
+	if n := c.Vectors.Rows(); n != len(c.Labels) {
+		return fmt.Errorf("%s vectors: %d vectors for %d labels", use, n, len(c.Labels))
+	}
+	return nil
+}
+
+// unitRows returns the rows of m scaled to length 1; rows of zeros stay.
+func unitRows(m *matrix.Dense) *matrix.Sparse {
+	out := &matrix.Sparse{Columns: m.Columns}
+	index, value := make([]int32, 0, m.Columns), make([]float32, 0, m.Columns)
+	for i := range m.Rows() {
+		index, value = index[:0], value[:0]
+		norm := math.Sqrt(m.SquaredNorm(i))
+		for j, v := range m.Row(i) {
+			if v != 0 {
+				index, value = append(index, int32(j)), append(value, float32(float64(v)/norm))
+			}
+		}
+		out.AppendRow(index, value)
+	}
+	return out
 }
 
 // checkExamples returns an error unless there are examples of the classes.

@@ -151,8 +151,7 @@ func paths(tree *labeltree.Tree) *mat.SymDense {
 	return g
 }
 
-// slowMeans returns the positive part of C (M Mᵀ - diag v) C in float64, as
-// SCIENCE.md, section 7, has it.
+// slowMeans returns the positive part of C (M Mᵀ - diag v) C in float64.
 func slowMeans(x matrix.Matrix, class []int32, k int) *mat.SymDense {
 	mean := mat.NewDense(k, x.Cols(), nil)
 	row := func(i int) []float64 {
@@ -277,7 +276,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// names+means is SCIENCE.md's K = G_n/2 + G_m/2 + 0.2 I but for the scale.
+// names+means is K = G_n/2 + G_m/2 + 0.2 I but for the scale.
 func TestNamesAndMeansByTheBook(t *testing.T) {
 	c := bank(t)
 	s, _, err := Build(Spec{Names, Means}, c, Options{})
@@ -401,9 +400,9 @@ func TestErrors(t *testing.T) {
 		{"no taxonomy for a metric", space(bare, Taxonomy), ErrMissing, "metric taxonomy: no tree over the classes, give one with --taxonomy"},
 		{"no examples for a metric", space(bare, Means), ErrMissing, "metric means: no examples of the classes, give some with --data"},
 		{"no examples for a v-tree", build(bare, VTree, Options{From: Means}), ErrMissing, "--data"},
-		{"no metric from a tree", space(c, VTree), ErrSpec, `no metric from "v-tree", want names, taxonomy or means`},
+		{"no metric from a tree", space(c, VTree), ErrSpec, `no metric from "v-tree", want names, vectors, taxonomy or means`},
 		{"names are no tree", tree(Names), ErrSpec, `"names" is no tree, want taxonomy, u-tree, v-tree, linkage`},
-		{"unknown source", build(c, "vectors", Options{}), ErrSpec, `"vectors" is no tree`},
+		{"unknown source", build(c, "words", Options{}), ErrSpec, `"words" is no tree`},
 		{"blank names", build(Classes{Labels: []string{"", " "}}, Names, Options{}), nil, "all of the 2 class names are blank"},
 		{"blank names for a metric", space(Classes{Labels: []string{"", " "}}, ""), nil, "blank"},
 		{"taxonomy of other classes", build(other, Taxonomy, Options{}), nil, "a tree of 6 classes, want one of the 4 labels"},
@@ -501,4 +500,45 @@ func ExampleMetric() {
 	// top_up_failed: topUpFee, cosine 0.49
 	// topUpFee: top_up_failed, cosine 0.49
 	// transferFee: topUpFee, cosine 0.30
+}
+
+// Vectors enter as rows of length 1, whatever their own; a row of zeros shares
+// with none.
+func TestVectors(t *testing.T) {
+	v := &matrix.Dense{Columns: 2, Data: []float32{3, 0, 1, 1, 0, 0, -2, 0}}
+	c := Classes{Labels: []string{"a", "b", "c", "d"}, Vectors: v}
+	s, _, err := Build(Spec{Vectors}, c, Options{Rho: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gram, err := sharing.Gram(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale := gram.At(0, 1) / math.Sqrt(0.5) // of the cosines
+	want := [4][4]float64{{1, math.Sqrt(0.5), 0, -1}, {math.Sqrt(0.5), 1, 0, -math.Sqrt(0.5)}, {}, {-1, -math.Sqrt(0.5), 0, 1}}
+	own := gram.At(2, 2)
+	for i := range 4 {
+		for j := range 4 {
+			w := scale * want[i][j]
+			if i == j {
+				w += own
+			}
+			if math.Abs(gram.At(i, j)-w) > 1e-6 {
+				t.Errorf("K[%d,%d] is %v, want %v", i, j, gram.At(i, j), w)
+			}
+		}
+	}
+	space, err := Metric("", c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := space.Distance(0, 3); math.Abs(d-math.Pi) > 1e-6 {
+		t.Errorf("opposite vectors are %v apart, want pi", d)
+	}
+	for _, bad := range []Classes{{Labels: c.Labels}, {Labels: c.Labels[:3], Vectors: v}} {
+		if _, _, err := Build(Spec{Vectors}, bad, Options{}); err == nil {
+			t.Error("missing or too many vectors were taken")
+		}
+	}
 }

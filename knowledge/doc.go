@@ -1,12 +1,12 @@
 // Package knowledge turns what is known about the classes into a sharing.
 //
 //	names     -> n-grams of the class names      -> Features
+//	vectors   -> vectors of the class names      -> Features
 //	taxonomy  -> a given label tree              -> Tree
 //	means     -> class means of the examples     -> Dense
 //	u-tree, v-tree, linkage: a metric over the classes (from one of the above)
 //	             -> cover tree or linkage        -> Tree
 //
 // A specification such as "names" or "names+taxonomy" says which; Build makes
-// it, scaled so that one penalty means the same for all of them. SCIENCE.md,
-// section 7, has the formulas and where the defaults come from.
+// it, scaled so that one penalty means the same for all of them.
 package knowledge

@@ -83,8 +83,7 @@ const maxMeans = 4000
 // meansSharing returns a factor of the positive part of C (M Mᵀ - D) C, M the
 // class means, C the centring and D the part of a mean's squared length that
 // is noise: v_c = sum over the class of ‖x - m_c‖² / (n_c (n_c - 1)), which is 0
-// for a class of one row, as one row tells nothing about noise (SCIENCE.md,
-// section 7). Without D classes of few rows would look far from all others.
+// for a class of one row, as one row tells nothing about noise. Without D classes of few rows would look far from all others.
 //
 // A class without rows stands at the centre of the others, so that it shares
 // with none: its mean is not known, and zeros would be a place like any other.

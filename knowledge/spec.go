@@ -14,6 +14,7 @@ type Source string
 const (
 	None     Source = "none"
 	Names    Source = "names"
+	Vectors  Source = "vectors"
 	Taxonomy Source = "taxonomy"
 	Means    Source = "means"
 	UTree    Source = "u-tree"
@@ -23,7 +24,7 @@ const (
 
 // Sources returns all sources, in the order in which help texts list them.
 func Sources() []Source {
-	return []Source{None, Names, Taxonomy, Means, UTree, VTree, Linkage}
+	return []Source{None, Names, Vectors, Taxonomy, Means, UTree, VTree, Linkage}
 }
 
 // Spec is a sum of sources, as on the command line: names+taxonomy. An empty

@@ -24,7 +24,7 @@ var ErrTooMany = errors.New("too many classes for a linkage")
 //
 // The length of node v is h_parent^2 - h_v^2, with h = 0 at a leaf; the root's
 // is 0. So for A of package sharing, (A Aᵀ)_ij = H^2 - h_ij^2, where h_ij is the
-// height at which i and j are joined and H the root's (SCIENCE.md, section 7).
+// height at which i and j are joined and H the root's.
 // The unit is the square of the metric's. Equal classes and ties give lengths
 // of 0: two classes at distance 0 then have the same row in A, and a model
 // that is to tell them apart needs something added to A Aᵀ.

@@ -29,7 +29,7 @@ func TestGram(t *testing.T) {
 }
 
 // Of a weighted tree by linkage K_ij is H² - h_ij², h_ij the height at which i
-// and j are joined (SCIENCE.md, section 7).
+// and j are joined.
 func TestGramOfLinkageIsDecreasingInDistance(t *testing.T) {
 	tree := parseTree(t, "((a:1,b:1)ab:3,c:4)abc:0;") // heights 1 and 2
 	gram, err := Gram(NewTree(tree))

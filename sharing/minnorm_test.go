@@ -72,7 +72,7 @@ func minNormAgainstDense[T matrix.Float](t *testing.T, s Sharing, cols int, tole
 }
 
 // The paper's Lemma 2 without its premises, for the V of least norm: on any
-// tree with the root kept ‖V*‖ <= ‖U*‖ and ‖V*‖ <= ‖W‖ (SCIENCE.md, section 4).
+// tree with the root kept ‖V*‖ <= ‖U*‖ and ‖V*‖ <= ‖W‖.
 func TestNormsOfTrees(t *testing.T) {
 	const cols = 2
 	strictly := 0
@@ -108,7 +108,7 @@ func TestNormsOfTrees(t *testing.T) {
 }
 
 // A U-tree has as many nodes as classes: u_i = w_i - w_parent(i), and u_root =
-// w_root (DESIGN.md, section 2, fact 6: the paper prints the other sign).
+// w_root (the paper prints the other sign).
 func TestMinNormOfUTree(t *testing.T) {
 	rng := newRand(2)
 	u, _ := coverTrees(t, rng, 25)

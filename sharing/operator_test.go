@@ -140,7 +140,7 @@ func TestOneClass(t *testing.T) {
 	}
 }
 
-// SCIENCE.md, section 1: on centred gradients the V-tree of a star is plain
+// On centred gradients the V-tree of a star is plain
 // cross entropy, and a column that all classes share (the root) does nothing.
 func TestStarIsNone(t *testing.T) {
 	const k, cols = 9, 3

@@ -1,0 +1,223 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// Split names table rows to train and to test on.
+type Split struct {
+	Train []int
+	Test  []int
+	Seed  uint64 // of everything random in the training
+}
+
+// Options sets up Run.
+type Options struct {
+	Tune       tune.Options
+	Knowledge  knowledge.Options
+	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
+
+	// Progress is called as the work goes on; nil: not.
+	Progress func(method string, split int, stage string, p softmax.Progress)
+	// Keep is called with each fitted method and its scores; nil: not.
+	Keep func(method string, split int, r *tune.Result, s *score.Counter)
+}
+
+// Result is what one method did over all splits. Rates are fractions 0..1.
+type Result struct {
+	Method             string  `json:"method"`
+	Accuracy           float64 `json:"accuracy"`
+	AccuracySE         float64 `json:"accuracy_se"`
+	Difference         float64 `json:"difference"` // this accuracy minus that of cross entropy
+	DifferenceSE       float64 `json:"difference_se"`
+	MacroF1            float64 `json:"macro_f1"`
+	SimilarityAccuracy float64 `json:"similarity_accuracy"`
+	Seconds            float64 `json:"seconds"` // training and tuning, mean over splits
+
+	Choice  string   `json:"choice,omitempty"` // what auto chose in the last split
+	Correct [][]bool `json:"-"`                // of each split's test rows
+}
+
+// Table is the outcome of a comparison.
+type Table struct {
+	Results  []Result   `json:"results"`
+	Splits   int        `json:"splits"`
+	TestRows int        `json:"test_rows"` // of the last split
+	Classes  int        `json:"classes"`
+	Over     score.Over `json:"errors_over"` // what the standard errors are over
+}
+
+// Run fits every method on every split. Cross entropy is added in front if the
+// methods do not name it. On a cancelled context it returns the error alone.
+func Run(ctx context.Context, d *tune.Data, splits []Split, methods []string, opts Options) (*Table, error) {
+	if len(splits) == 0 {
+		return nil, fmt.Errorf("compare: no splits")
+	}
+	methods = slices.Clone(methods)
+	if i := slices.Index(methods, tune.CrossEntropy); i != 0 {
+		if i > 0 {
+			methods = slices.Delete(methods, i, i+1)
+		}
+		methods = slices.Insert(methods, 0, tune.CrossEntropy)
+	}
+	for i, name := range methods {
+		if slices.Contains(methods[:i], name) {
+			return nil, fmt.Errorf("compare: method %q twice", name)
+		}
+		if name == tune.AutoName {
+			continue
+		}
+		if _, err := tune.ParseMethod(name, opts.Knowledge); err != nil {
+			return nil, err
+		}
+	}
+	table := &Table{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels)}
+	for _, name := range methods {
+		table.Results = append(table.Results, Result{Method: name})
+	}
+	accuracies := make([][]float64, len(methods))
+	for s, split := range splits {
+		for m := range methods {
+			report, err := run(ctx, d, s, split, &table.Results[m], opts)
+			if err != nil {
+				return nil, fmt.Errorf("%s, split %d of %d: %w", methods[m], s+1, len(splits), err)
+			}
+			accuracies[m] = append(accuracies[m], report.Accuracy)
+		}
+	}
+	for m := range methods {
+		if err := table.finish(m, accuracies[m]); err != nil {
+			return nil, err
+		}
+	}
+	return table, nil
+}
+
+// run fits one method on one split and adds its scores to the result.
+func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts Options) (score.Report, error) {
+	to := opts.Tune
+	to.Seed = split.Seed
+	if opts.Progress != nil {
+		to.Progress = func(stage string, p softmax.Progress) { opts.Progress(r.Method, s, stage, p) }
+	}
+	start := time.Now()
+	var fit *tune.Result
+	var err error
+	if r.Method == tune.AutoName {
+		fit, err = tune.Auto(ctx, d, split.Train, to)
+	} else {
+		var m tune.Method
+		if m, err = tune.ParseMethod(r.Method, opts.Knowledge); err == nil {
+			fit, err = tune.Fit(ctx, d, split.Train, m, to)
+		}
+	}
+	if err != nil {
+		return score.Report{}, err
+	}
+	r.Seconds += time.Since(start).Seconds()
+	if r.Method == tune.AutoName {
+		r.Choice = fit.Method.String()
+	}
+	counter, err := Measure(d, split.Test, fit, opts.Similarity, opts.Tune.Threads)
+	if err != nil {
+		return score.Report{}, err
+	}
+	report := counter.Report()
+	r.MacroF1 += report.MacroF1
+	r.SimilarityAccuracy += report.SimilarityAccuracy
+	r.Correct = append(r.Correct, counter.Correct())
+	if opts.Keep != nil {
+		opts.Keep(r.Method, s, fit, counter)
+	}
+	return report, nil
+}
+
+// Measure scores a fitted method on table rows, keeping each row's outcome.
+func Measure(d *tune.Data, rows []int, fit *tune.Result, similarity *score.Similarity, threads int) (*score.Counter, error) {
+	x, err := fit.Features.Matrix(d.Table, rows)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := score.NewCounter(len(d.Classes.Labels), score.Options{Similarity: similarity, KeepRows: true})
+	if err != nil {
+		return nil, err
+	}
+	k := len(d.Classes.Labels)
+	for at := 0; at < len(rows); at += blockRows { // so that no n x k array is kept
+		block := rows[at:min(at+blockRows, len(rows))]
+		p := make([]float32, len(block)*k)
+		part := make([]int, len(block))
+		for i := range part {
+			part[i] = at + i
+		}
+		err := fit.Layer.PredictAll(x.Select(part), threads, func(i int, row []float32) { copy(p[i*k:], row) })
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range block {
+			if err := counter.Add(int(d.Class[row]), p[i*k:(i+1)*k]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return counter, nil
+}
+
+// blockRows is the number of test rows scored together.
+const blockRows = 1024
+
+// finish turns the sums of method m into means with their errors.
+func (t *Table) finish(m int, accuracies []float64) error {
+	r := &t.Results[m]
+	n := float64(t.Splits)
+	r.MacroF1, r.SimilarityAccuracy, r.Seconds = r.MacroF1/n, r.SimilarityAccuracy/n, r.Seconds/n
+	var own score.Interval
+	var err error
+	if t.Splits == 1 {
+		own, err = score.AccuracyInterval(r.Correct[0])
+	} else {
+		own, err = score.MeanInterval(accuracies)
+	}
+	if err != nil {
+		return err
+	}
+	r.Accuracy, r.AccuracySE = own.Mean, own.SE
+	difference, err := score.PairedSplits(r.Correct, t.Results[0].Correct)
+	if err != nil {
+		return err
+	}
+	t.Over = difference.Over
+	r.Difference, r.DifferenceSE = difference.Interval.Mean, difference.Interval.SE
+	return nil
+}
+
+// Shots draws n rows of each class from the table rows 0..rows-1 for each seed
+// 1..seeds, all tested on the same rows; n = 0 takes all rows.
+func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
+	y := make([]int, rows)
+	all := make([]int, rows)
+	for i := range y {
+		y[i], all[i] = int(d.Class[i]), i
+	}
+	var splits []Split
+	for seed := 1; seed <= seeds; seed++ {
+		train := all
+		if n > 0 {
+			var err error
+			if train, err = dataset.Shots(y, len(d.Classes.Labels), n, uint64(seed)); err != nil {
+				return nil, err
+			}
+		}
+		splits = append(splits, Split{Train: train, Test: test, Seed: uint64(seed)})
+	}
+	return splits, nil
+}

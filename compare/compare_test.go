@@ -1,0 +1,169 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// questions makes rows whose words overlap with the names of their classes and
+// of others, so that no method is right everywhere.
+func questions(t *testing.T, train, test int) (d *tune.Data, n int, testRows []int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 3))
+	labels := []string{"card_lost", "card_late", "fee_cash", "fee_card", "pin_lost"}
+	c := tune.NewCorpus(dataset.Text, nil)
+	for _, each := range []int{train, test} {
+		for range each {
+			for i, label := range labels {
+				words := strings.Split(label, "_")
+				other := strings.Split(labels[(i+1+random.IntN(3))%len(labels)], "_")
+				text := fmt.Sprintf("%s %s word%d word%d", words[random.IntN(2)], other[random.IntN(2)], random.IntN(9), i+random.IntN(3))
+				if err := c.Add(dataset.Example{Text: text, Label: label, Weight: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n == 0 {
+			n = c.Table.Rows()
+		}
+	}
+	testRows = tune.All(n, c.Table.Rows())
+	d, err := c.Data(tune.All(0, n), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, n, testRows
+}
+
+func TestRun(t *testing.T) {
+	d, n, test := questions(t, 12, 20)
+	splits, err := Shots(d, n, 4, 3, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := feature.Names(d.Classes.Labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	similarity, err := score.NewSimilarity(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := map[string][]score.Report{}
+	opts := Options{Tune: tune.Options{Priors: []float64{10}}, Similarity: similarity,
+		Keep: func(method string, split int, r *tune.Result, s *score.Counter) {
+			if split != len(reports[method]) {
+				t.Errorf("%s: split %d after %d", method, split, len(reports[method]))
+			}
+			reports[method] = append(reports[method], s.Report())
+		}}
+	table, err := Run(context.Background(), d, splits, []string{"names", "v-tree", "auto"}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Results[0].Method; got != tune.CrossEntropy || len(table.Results) != 4 {
+		t.Fatalf("%d results, first %s: want cross entropy put in front", len(table.Results), got)
+	}
+	base := reports[tune.CrossEntropy]
+	for _, r := range table.Results {
+		// The second opinion: means and errors from the reports, by hand.
+		var accuracy, f1, sa, difference, squares float64
+		for s, report := range reports[r.Method] {
+			accuracy += report.Accuracy / 3
+			f1 += report.MacroF1 / 3
+			sa += report.SimilarityAccuracy / 3
+			difference += (report.Accuracy - base[s].Accuracy) / 3
+		}
+		for s, report := range reports[r.Method] {
+			squares += math.Pow(report.Accuracy-base[s].Accuracy-difference, 2)
+		}
+		se := math.Sqrt(squares / 2 / 3)
+		for _, x := range [][2]float64{{r.Accuracy, accuracy}, {r.MacroF1, f1}, {r.SimilarityAccuracy, sa}, {r.Difference, difference}, {r.DifferenceSE, se}} {
+			if math.Abs(x[0]-x[1]) > 1e-12 {
+				t.Errorf("%s: got %v, want %v", r.Method, x[0], x[1])
+			}
+		}
+		if len(r.Correct) != 3 || len(r.Correct[0]) != len(test) {
+			t.Errorf("%s: outcomes of %d splits", r.Method, len(r.Correct))
+		}
+	}
+	if r := table.Results[0]; r.Difference != 0 || r.DifferenceSE != 0 {
+		t.Errorf("cross entropy differs from itself by %v +- %v", r.Difference, r.DifferenceSE)
+	}
+	if table.Results[3].Choice == "" {
+		t.Error("auto does not say what it chose")
+	}
+	if table.Over != score.OverSplits {
+		t.Errorf("errors over %q, want splits", table.Over)
+	}
+}
+
+func TestOneSplitAndUnknownLabels(t *testing.T) {
+	d, n, test := questions(t, 4, 10)
+	d.Class[test[0]] = -1
+	splits, err := Shots(d, n, 0, 1, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(splits[0].Train, tune.All(0, n)) {
+		t.Errorf("0 shots train on %d rows, want all %d", len(splits[0].Train), n)
+	}
+	table, err := Run(context.Background(), d, splits, []string{"names"}, Options{Tune: tune.Options{Priors: []float64{10}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := table.Results[1]
+	if table.Over != score.OverRows || r.Correct[0][0] {
+		t.Errorf("errors over %q, unknown label right: %v", table.Over, r.Correct[0][0])
+	}
+	if want := math.Sqrt(r.Accuracy * (1 - r.Accuracy) / float64(len(test)-1)); math.Abs(r.AccuracySE-want) > 1e-9 {
+		t.Errorf("standard error %v, want %v", r.AccuracySE, want)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	d, n, test := questions(t, 3, 2)
+	if _, err := Shots(d, n, 4, 1, test); err == nil {
+		t.Error("4 rows were drawn of classes with 3")
+	}
+	splits, err := Shots(d, n, 2, 1, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, tc := range []struct {
+		name    string
+		ctx     context.Context
+		splits  []Split
+		methods []string
+		want    string
+	}{
+		{"no splits", context.Background(), nil, []string{"names"}, "no splits"},
+		{"unknown method", context.Background(), splits, []string{"magic"}, "magic"},
+		{"method twice", context.Background(), splits, []string{"names", "names"}, "twice"},
+		{"no taxonomy", context.Background(), splits, []string{"taxonomy"}, "--taxonomy"},
+		{"cancelled", cancelled, splits, []string{"names"}, "canceled"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Run(tc.ctx, d, tc.splits, tc.methods, Options{})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want one with %q", err, tc.want)
+			}
+			if tc.name == "cancelled" && !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v, want context.Canceled", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,117 @@
+package treeloss
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// Example is one example of a class: a text, or numbers.
+type Example struct {
+	Text    string
+	Numbers []float64 // if not nil, the example is these numbers and Text must be ""
+	Label   string    // the class; any string but ""
+}
+
+// Options sets up Fit. The zero value chooses what the data asks for.
+type Options struct {
+	Sharing  string // "auto" (also ""), "none", "names", "v-tree" ... or a sum such as "names+taxonomy"
+	Loss     string // "cross-entropy" (also ""), "simloss", "soft-labels", "hierarchical-softmax"
+	Names    string // class names as further examples: "auto" (also ""), "on", "off"
+	Taxonomy string // file of child,parent rows over the labels; "": none
+	Seed     uint64 // the only source of randomness
+	Threads  int    // 0: one a CPU; never changes a result
+}
+
+// Model is a trained classifier. It is immutable and safe for concurrent use.
+type Model struct {
+	*softmax.Model
+}
+
+// Prediction is one class with its probability.
+type Prediction = softmax.Prediction
+
+// ErrExample says that an example cannot be used.
+var ErrExample = errors.New("unusable example")
+
+// Fit trains a classifier on examples of at least two classes, all texts or
+// all numbers of one length. It takes from milliseconds to minutes; a
+// cancelled ctx ends it with an error that wraps ctx.Err().
+func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) {
+	if len(examples) == 0 {
+		return nil, fmt.Errorf("treeloss: no examples: %w", ErrExample)
+	}
+	kind, columns := dataset.Text, []string(nil)
+	if examples[0].Numbers != nil {
+		kind = dataset.Numbers
+		for j := range examples[0].Numbers {
+			columns = append(columns, fmt.Sprintf("x%d", j+1))
+		}
+	}
+	corpus := tune.NewCorpus(kind, columns)
+	for i, e := range examples {
+		if e.Label == "" {
+			return nil, fmt.Errorf("treeloss: example %d has no label: %w", i, ErrExample)
+		}
+		if (e.Numbers != nil) != (kind == dataset.Numbers) || e.Numbers != nil && e.Text != "" {
+			return nil, fmt.Errorf("treeloss: example %d: texts and numbers cannot be mixed: %w", i, ErrExample)
+		}
+		if err := corpus.Add(dataset.Example{Text: e.Text, Values: e.Numbers, Label: e.Label, Weight: 1}); err != nil {
+			return nil, fmt.Errorf("treeloss: example %d: %w: %w", i, ErrExample, err)
+		}
+	}
+	return fit(ctx, corpus, opts)
+}
+
+// FitFiles is Fit for files of examples: CSV, TSV, JSONL, fastText, LIBSVM or
+// .npy, plain, .gz or .zst, with the columns found by their usual names.
+func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error) {
+	corpus, _, err := tune.ReadCorpus(paths, dataset.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return fit(ctx, corpus, opts)
+}
+
+func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error) {
+	rows := tune.All(0, corpus.Table.Rows())
+	data, err := corpus.Data(rows, opts.Taxonomy)
+	if err != nil {
+		return nil, fmt.Errorf("treeloss: %w", err)
+	}
+	plan := tune.Plan{Sharing: opts.Sharing, Loss: opts.Loss, Names: opts.Names}
+	m, _, err := plan.Train(ctx, data, rows, tune.Options{Seed: opts.Seed, Threads: opts.Threads},
+		softmax.Training{Data: corpus.Fingerprint()})
+	if err != nil {
+		return nil, fmt.Errorf("treeloss: %w", err)
+	}
+	return &Model{m}, nil
+}
+
+// Load reads a model that Save or the treeloss program wrote.
+func Load(path string) (*Model, error) {
+	m, err := softmax.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{m}, nil
+}
+
+// Predict returns the n most probable classes of a text, the most probable
+// first. A model of numbers is an error. For many texts make one Predictor a
+// goroutine with NewPredictor and keep it.
+func (m *Model) Predict(text string, n int) ([]Prediction, error) {
+	return m.NewPredictor().Predict(dataset.Example{Text: text}, n)
+}
+
+// PredictNumbers is Predict for numbers in the order of training.
+func (m *Model) PredictNumbers(x []float64, n int) ([]Prediction, error) {
+	if x == nil {
+		x = []float64{}
+	}
+	return m.NewPredictor().Predict(dataset.Example{Values: x}, n)
+}

@@ -1,0 +1,141 @@
+package treeloss_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treeloss/treeloss"
+)
+
+func intents(each int) []treeloss.Example {
+	var out []treeloss.Example
+	for _, c := range []struct{ label, words string }{
+		{"card_arrival", "where is my new card delivery post waiting"},
+		{"card_lost", "lost stolen missing wallet block my card"},
+		{"fee_charged", "why was a fee charged on my payment twice"},
+	} {
+		words := strings.Fields(c.words)
+		for i := range each {
+			out = append(out, treeloss.Example{Label: c.label,
+				Text: fmt.Sprintf("%s %s %s %d", words[i%len(words)], words[(i+1)%len(words)], words[(i+3)%len(words)], i)})
+		}
+	}
+	return out
+}
+
+func TestFitTexts(t *testing.T) {
+	m, err := treeloss.Fit(context.Background(), intents(6), treeloss.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"the card was stolen from my wallet": "card_lost", "waiting for delivery": "card_arrival", "a fee was charged": "fee_charged"} {
+		top, err := m.Predict(text, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if top[0].Label != want {
+			t.Errorf("%q is %v, want %s first", text, top, want)
+		}
+		if sum := top[0].Probability + top[1].Probability + top[2].Probability; sum < 1-1e-6 || sum > 1+1e-6 {
+			t.Errorf("%q: probabilities sum to %v", text, sum)
+		}
+	}
+	if _, err := m.PredictNumbers([]float64{1}, 1); err == nil {
+		t.Error("a model of texts took numbers")
+	}
+	if len(m.Training.Candidates) == 0 {
+		t.Error("the record of training has no candidates")
+	}
+}
+
+func TestFitNumbers(t *testing.T) {
+	var examples []treeloss.Example
+	for i := range 30 {
+		x := float64(i % 3)
+		examples = append(examples, treeloss.Example{Numbers: []float64{10 * x, 5 - x + 0.01*float64(i)}, Label: "class " + string(rune('a'+i%3))})
+	}
+	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, err := m.PredictNumbers([]float64{20, 3}, 1)
+	if err != nil || top[0].Label != "class c" {
+		t.Errorf("got %v, %v, want class c", top, err)
+	}
+	if _, err := m.PredictNumbers([]float64{20}, 1); err == nil {
+		t.Error("one number instead of two was taken")
+	}
+	if _, err := m.Predict("text", 1); err == nil {
+		t.Error("a model of numbers took a text")
+	}
+}
+
+func TestFitFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "train.csv")
+	var b strings.Builder
+	b.WriteString("text,label\n")
+	for _, e := range intents(4) {
+		fmt.Fprintf(&b, "%q,%s\n", e.Text, e.Label)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fromFile, err := treeloss.FitFiles(context.Background(), []string{path}, treeloss.Options{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromMemory, err := treeloss.Fit(context.Background(), intents(4), treeloss.Options{Seed: 3, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b2 := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for p, m := range map[string]*treeloss.Model{a: fromFile, b2: fromMemory} {
+		if err := m.Save(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, _ := os.ReadFile(a)
+	y, _ := os.ReadFile(b2)
+	if string(x) != string(y) {
+		t.Error("the same examples from a file and from memory gave different models")
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	ok := intents(2)
+	for _, tc := range []struct {
+		name     string
+		examples []treeloss.Example
+		opts     treeloss.Options
+		want     string
+	}{
+		{"no examples", nil, treeloss.Options{}, "no examples"},
+		{"no label", append(ok[:1:1], treeloss.Example{Text: "x"}), treeloss.Options{}, "example 1 has no label"},
+		{"texts and numbers", append(ok[:1:1], treeloss.Example{Numbers: []float64{1}, Label: "a"}), treeloss.Options{}, "cannot be mixed"},
+		{"one class", ok[:2], treeloss.Options{}, "only one class"},
+		{"unknown sharing", ok, treeloss.Options{Sharing: "magic"}, "unknown sharing"},
+		{"unknown loss", ok, treeloss.Options{Loss: "hinge"}, "unknown loss"},
+		{"no taxonomy", ok, treeloss.Options{Sharing: "taxonomy"}, "--taxonomy"},
+		{"missing taxonomy file", ok, treeloss.Options{Taxonomy: "nowhere.csv"}, "nowhere.csv"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := treeloss.Fit(context.Background(), tc.examples, tc.opts)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := treeloss.Fit(ctx, ok, treeloss.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v on a cancelled context, want context.Canceled", err)
+	}
+	if _, err := treeloss.Load("nowhere.safetensors"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want os.ErrNotExist", err)
+	}
+}

@@ -1,0 +1,193 @@
+package tune
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+)
+
+// Corpus is labelled examples on their way to Data: a table of raw records and
+// the label of each. Read more files into it, or add examples one by one.
+type Corpus struct {
+	Table  *feature.Table
+	Labels []string  // of each row
+	Weight []float32 // of each row
+
+	hash hash.Hash
+	even bool            // all weights so far are 1
+	read dataset.Options // how the first files were read: their columns by name
+}
+
+// NewCorpus returns an empty corpus of examples of a kind; columns names the
+// numeric columns of dataset.Numbers.
+func NewCorpus(kind dataset.Kind, columns []string) *Corpus {
+	return &Corpus{Table: feature.NewTable(kind, columns), hash: sha256.New(), even: true}
+}
+
+// Add appends one example.
+func (c *Corpus) Add(e dataset.Example) error {
+	if err := c.Table.Add(e); err != nil {
+		return err
+	}
+	c.Labels = append(c.Labels, e.Label)
+	c.Weight = append(c.Weight, float32(e.Weight))
+	c.even = c.even && e.Weight == 1
+	c.mix(e)
+	return nil
+}
+
+// mix adds an example to the fingerprint, each part with its length.
+func (c *Corpus) mix(e dataset.Example) {
+	var b [8]byte
+	number := func(x uint64) {
+		binary.LittleEndian.PutUint64(b[:], x)
+		c.hash.Write(b[:])
+	}
+	for _, s := range []string{e.Label, e.Text} {
+		number(uint64(len(s)))
+		c.hash.Write([]byte(s))
+	}
+	number(uint64(len(e.Values)))
+	for n, v := range e.Values {
+		number(math.Float64bits(v))
+		if e.Index != nil {
+			number(uint64(e.Index[n]))
+		}
+	}
+	number(math.Float64bits(e.Weight))
+}
+
+// Fingerprint is the SHA-256 of all examples so far, in hexadecimal. The form
+// of their file does not count.
+func (c *Corpus) Fingerprint() string { return hex.EncodeToString(c.hash.Sum(nil)) }
+
+// ReadCorpus reads files of examples of one kind. It returns the corpus and
+// how the files were understood, in words.
+func ReadCorpus(paths []string, opts dataset.Options) (*Corpus, string, error) {
+	r, err := dataset.OpenAll(paths, opts)
+	if err != nil {
+		return nil, "", err
+	}
+	defer r.Close()
+	columns := r.Columns()
+	if r.Kind() == dataset.Numbers && columns == nil {
+		for j := range r.Width() {
+			columns = append(columns, fmt.Sprintf("x%d", j+1))
+		}
+	}
+	c := NewCorpus(r.Kind(), columns)
+	c.read = r.Resolved()
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, "", err
+		}
+		if err := c.Add(e); err != nil {
+			return nil, "", err
+		}
+	}
+	return c, r.Describe(), nil
+}
+
+// Read appends files, for testing say, and returns the rows they make. They
+// are read like the first ones, with the columns of the same names. labels is
+// the labels file of an .npy file, else "".
+func (c *Corpus) Read(paths []string, labels string) ([]int, error) {
+	opts := c.read
+	opts.Labels = labels
+	r, err := dataset.OpenAll(paths, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if r.Kind() != c.Table.Kind() {
+		return nil, fmt.Errorf("%s: %v, but the training data is %v", paths[0], r.Kind(), c.Table.Kind())
+	}
+	first := c.Table.Rows()
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if err := c.Add(e); err != nil {
+			return nil, err
+		}
+	}
+	return All(first, c.Table.Rows()), nil
+}
+
+// ErrOneClass says that there is nothing to tell apart.
+var ErrOneClass = errors.New("only one class")
+
+// Data ends the reading: it makes Data whose classes are the labels of the given rows; rows with
+// another label have class -1. Taxonomy is a file of child,parent rows or a
+// tree file over these labels, "" for none. Call it once: it adds the names of the
+// classes to the table.
+func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
+	labels := make([]string, len(train))
+	for n, row := range train {
+		labels[n] = c.Labels[row]
+	}
+	index := dataset.NewLabels(labels)
+	if index.Len() < 2 {
+		return nil, fmt.Errorf("%w: all %d training rows have the label %q; give rows of at least two classes", ErrOneClass, len(train), labels[0])
+	}
+	class := make([]int32, len(c.Labels))
+	for i, label := range c.Labels {
+		class[i] = -1
+		if n, ok := index.Index(label); ok {
+			class[i] = int32(n)
+		}
+	}
+	classes := knowledge.Classes{Labels: index.Names()}
+	if taxonomy != "" {
+		var err error
+		if classes.Taxonomy, err = ReadTaxonomy(taxonomy, classes.Labels); err != nil {
+			return nil, err
+		}
+	}
+	weight := c.Weight
+	if c.even {
+		weight = nil
+	}
+	return NewData(c.Table, class, weight, classes)
+}
+
+// ReadTaxonomy reads a tree over labels: a file that treeloss tree wrote, or
+// child,parent rows.
+func ReadTaxonomy(path string, labels []string) (*labeltree.Tree, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	tree, treeErr := labeltree.Read(bytes.NewReader(content), path)
+	if treeErr != nil {
+		if bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
+			return nil, treeErr
+		}
+		return labeltree.ReadTaxonomy(bytes.NewReader(content), path, labels)
+	}
+	if !slices.Equal(tree.Labels(), labels) {
+		return nil, fmt.Errorf("%s: a tree over %d other classes than the %d of the data; build it from the same labels", path, tree.Classes(), len(labels))
+	}
+	return tree, nil
+}
+
+// All returns the numbers from..to-1.
+func All(from, to int) []int {
+	rows := make([]int, to-from)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	return rows
+}

@@ -1,0 +1,12 @@
+// Package tune fits a model to data with the choices that a user does not want
+// to make: how strongly to trust the prior, which class knowledge to use,
+// whether to train on the names of the classes too.
+//
+//	Data (records, classes, what is known about them) + rows + Method
+//	    -> features fitted on the rows less the held-out ones
+//	    -> softmax.FitPath over a grid of priors, measured on the held-out rows
+//	    -> the best prior, fitted again on all rows -> Result -> softmax.Model
+//
+// Held-out rows come only from the rows given. With fewer than three rows in a
+// class there are none to spare and the defaults are used.
+package tune

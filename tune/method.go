@@ -1,0 +1,149 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// Losses that a Method may name.
+const (
+	CrossEntropy        = "cross-entropy"
+	SimLoss             = "simloss"
+	SoftLabels          = "soft-labels"
+	HierarchicalSoftmax = "hierarchical-softmax"
+)
+
+// Losses returns the names of all losses.
+func Losses() []string { return []string{CrossEntropy, SimLoss, SoftLabels, HierarchicalSoftmax} }
+
+// Defaults of the losses that need class similarities.
+const (
+	simLossBound   = 0.5  // r of SimLoss, as in Kobs et al. 2020
+	softLabelsBeta = 15.0 // between the 4 and 30 that Bertinetto et al. 2020 report
+)
+
+// Method is a way to train, up to what tuning finds. The zero value is plain
+// cross entropy.
+type Method struct {
+	Sharing   knowledge.Spec // nil: none
+	Loss      string         // "" is CrossEntropy
+	Smoothing float64        // label smoothing, CrossEntropy only
+	Names     bool           // names of the classes are examples too
+	Knowledge knowledge.Options
+}
+
+// String returns the method's name as compare lists it.
+func (m Method) String() string {
+	name := m.Sharing.String()
+	if name == "" || name == string(knowledge.None) {
+		name = m.Loss
+		if name == "" {
+			name = CrossEntropy
+		}
+	} else if m.Loss != "" && m.Loss != CrossEntropy {
+		name += "/" + m.Loss
+	}
+	if m.Names {
+		if name == CrossEntropy {
+			name = "none"
+		}
+		name += "+examples"
+	}
+	return name
+}
+
+// output makes what softmax.Options needs of a method: sharing and loss, or
+// the hierarchy. It also returns the label tree in use, or nil.
+func (m Method) output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, error) {
+	spec := m.Sharing
+	if len(spec) == 0 {
+		spec = knowledge.Spec{knowledge.None}
+	}
+	plain := slices.Equal(spec, knowledge.Spec{knowledge.None})
+	var o softmax.Options
+	if m.Smoothing != 0 && m.Loss != "" && m.Loss != CrossEntropy {
+		return o, nil, fmt.Errorf("label smoothing goes with the loss %s only, not with %s", CrossEntropy, m.Loss)
+	}
+	switch m.Loss {
+	case "", CrossEntropy:
+		o.Loss = loss.CrossEntropy{Smoothing: m.Smoothing}
+	case SimLoss:
+		similarity, err := Similarities(c)
+		if err != nil {
+			return o, nil, fmt.Errorf("loss %s: %w", SimLoss, err)
+		}
+		if o.Loss, err = loss.NewSimLoss(len(c.Labels), similarity, simLossBound); err != nil {
+			return o, nil, err
+		}
+	case SoftLabels:
+		space, err := bestMetric(c)
+		if err != nil {
+			return o, nil, fmt.Errorf("loss %s: %w", SoftLabels, err)
+		}
+		if o.Loss, err = loss.NewSoftLabels(space, softLabelsBeta); err != nil {
+			return o, nil, err
+		}
+	case HierarchicalSoftmax:
+		return m.hierarchy(spec, c)
+	default:
+		return o, nil, fmt.Errorf("unknown loss %q, want one of %v", m.Loss, Losses())
+	}
+	if plain {
+		return o, nil, nil
+	}
+	s, tree, err := knowledge.Build(spec, c, m.Knowledge)
+	o.Sharing = s
+	return o, tree, err
+}
+
+// hierarchy makes the output of hierarchical softmax. Its tree is the source
+// of the specification; none means the taxonomy, or the V-tree without one.
+func (m Method) hierarchy(spec knowledge.Spec, c knowledge.Classes) (softmax.Options, *labeltree.Tree, error) {
+	if len(spec) > 1 {
+		return softmax.Options{}, nil, fmt.Errorf("loss %s takes one tree, not the sum %s", HierarchicalSoftmax, spec)
+	}
+	source := spec[0]
+	if source == knowledge.None {
+		source = knowledge.VTree
+		if c.Taxonomy != nil {
+			source = knowledge.Taxonomy
+		}
+	}
+	tree, err := knowledge.BuildTree(source, c, m.Knowledge)
+	if err != nil {
+		return softmax.Options{}, nil, fmt.Errorf("loss %s: %w", HierarchicalSoftmax, err)
+	}
+	h, err := loss.NewHierarchicalSoftmax(tree)
+	return softmax.Options{Hierarchy: h}, tree, err
+}
+
+// bestMetric is the taxonomy's if there is one, else that of the names.
+func bestMetric(c knowledge.Classes) (metric.Space, error) {
+	if c.Taxonomy != nil {
+		return knowledge.Metric(knowledge.Taxonomy, c)
+	}
+	return knowledge.Metric(knowledge.Names, c)
+}
+
+// Similarities returns the cosine of the n-grams of two class names.
+func Similarities(c knowledge.Classes) (func(a, b int) float64, error) {
+	e, err := feature.Names(c.Labels)
+	if err != nil {
+		return nil, err
+	}
+	return func(a, b int) float64 { return matrix.Cosine(e, a, b) }, nil
+}
+
+// isPlain tells whether the method is cross entropy without class knowledge.
+func (m Method) isPlain() bool {
+	shared := len(m.Sharing) > 0 && m.Sharing[0] != knowledge.None
+	return !shared && !m.Names && (m.Loss == "" || m.Loss == CrossEntropy)
+}
