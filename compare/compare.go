@@ -54,6 +54,7 @@ type Table struct {
 	TestRows int        `json:"test_rows"` // of the last split
 	Classes  int        `json:"classes"`
 	Over     score.Over `json:"errors_over"` // what the standard errors are over
+	OwnTest  bool       `json:"own_test"`    // each split has test rows of its own
 }
 
 // Run fits every method on every split. Cross entropy is added in front if the
@@ -80,7 +81,8 @@ func Run(ctx context.Context, d *tune.Data, splits []Split, methods []string, op
 			return nil, err
 		}
 	}
-	table := &Table{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels)}
+	table := &Table{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels),
+		OwnTest: len(splits) > 1 && !slices.Equal(splits[0].Test, splits[1].Test)}
 	for _, name := range methods {
 		table.Results = append(table.Results, Result{Method: name})
 	}
@@ -200,24 +202,49 @@ func (t *Table) finish(m int, accuracies []float64) error {
 	return nil
 }
 
-// Shots draws n rows of each class from the table rows 0..rows-1 for each seed
-// 1..seeds, all tested on the same rows; n = 0 takes all rows.
+// testShare is the share of rows tested where no test rows are given.
+const testShare = 0.2
+
+// Shots makes a split for each seed 1..seeds of the table rows 0..rows-1: n rows
+// of each class to train on, or all for n = 0, and the rows test to test on. A
+// nil test stands for the rows that were not drawn; for n = 0 a fifth of each
+// class is then drawn to be tested and the rest trained on.
 func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
 	y := make([]int, rows)
-	all := make([]int, rows)
 	for i := range y {
-		y[i], all[i] = int(d.Class[i]), i
+		y[i] = int(d.Class[i])
 	}
+	k := len(d.Classes.Labels)
 	var splits []Split
-	for seed := 1; seed <= seeds; seed++ {
-		train := all
-		if n > 0 {
+	for seed := uint64(1); seed <= uint64(seeds); seed++ {
+		s := Split{Seed: seed, Train: tune.All(0, rows), Test: test}
+		switch {
+		case n > 0:
 			var err error
-			if train, err = dataset.Shots(y, len(d.Classes.Labels), n, uint64(seed)); err != nil {
+			if s.Train, err = dataset.Shots(y, k, n, seed); err != nil {
 				return nil, err
 			}
+			if test == nil {
+				s.Test = without(rows, s.Train)
+			}
+		case test == nil:
+			s.Train, s.Test = dataset.HoldOut(y, k, testShare, seed)
 		}
-		splits = append(splits, Split{Train: train, Test: test, Seed: uint64(seed)})
+		if len(s.Test) == 0 {
+			return nil, fmt.Errorf("compare: no rows are left to test on; give test examples or draw fewer")
+		}
+		splits = append(splits, s)
 	}
 	return splits, nil
+}
+
+// without returns the numbers of 0..n-1 that are not among the ascending taken.
+func without(n int, taken []int) []int {
+	var out []int
+	for i := range n {
+		if _, found := slices.BinarySearch(taken, i); !found {
+			out = append(out, i)
+		}
+	}
+	return out
 }

@@ -132,6 +132,29 @@ func TestOneSplitAndUnknownLabels(t *testing.T) {
 	}
 }
 
+// Without test rows every split tests what it does not train on.
+func TestShotsWithoutTestRows(t *testing.T) {
+	d, n, _ := questions(t, 10, 1)
+	for _, shots := range []int{0, 3} {
+		splits, err := Shots(d, n, shots, 2, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range splits {
+			all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Test)))
+			if !slices.Equal(all, tune.All(0, n)) {
+				t.Errorf("%d shots: %d training and %d test rows are not the %d rows", shots, len(s.Train), len(s.Test), n)
+			}
+		}
+		if slices.Equal(splits[0].Test, splits[1].Test) {
+			t.Errorf("%d shots: two seeds test the same rows", shots)
+		}
+	}
+	if _, err := Shots(d, n, 10, 1, nil); err == nil {
+		t.Error("a split without test rows was taken")
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	d, n, test := questions(t, 3, 2)
 	if _, err := Shots(d, n, 4, 1, test); err == nil {
