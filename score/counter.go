@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 )
 
@@ -16,10 +17,12 @@ const Unknown = -1
 const top = 5
 
 // Options sets up a Counter. The zero value reports everything but the
-// similarity accuracy.
+// similarity accuracy and what takes a tree.
 type Options struct {
-	Similarity *Similarity // of the k classes; nil leaves similarity accuracy out
-	KeepRows   bool        // remember for each example whether it was right: one byte each
+	Similarity  *Similarity     // of the k classes; nil leaves similarity accuracy out
+	Tree        *labeltree.Tree // over the k classes; nil leaves mistake severity and its like out
+	TreeLengths bool            // measure heights in the lengths of the tree's edges, not in their number
+	KeepRows    bool            // remember for each example whether it was right: one byte each
 }
 
 // Counter gathers what a Report needs, one example at a time. It is not safe
@@ -42,6 +45,8 @@ type Counter struct {
 	clipped int      // known labels whose probability was below minProbability
 	bins    [calibrationBins]bin
 
+	mistakes *mistakes // nil without a tree
+
 	rows []bool
 }
 
@@ -49,7 +54,7 @@ type Counter struct {
 type confusionKey struct{ truth, predicted int32 }
 
 // NewCounter returns a Counter for k classes. A k below 1 or beyond 2^31 - 1,
-// or a Similarity of another number of classes, is an error.
+// or a Similarity or Tree of another number of classes, is an error.
 func NewCounter(k int, options Options) (*Counter, error) {
 	if k < 1 || k > math.MaxInt32 {
 		return nil, fmt.Errorf("score: %d classes, want 1 to %d", k, math.MaxInt32)
@@ -57,38 +62,62 @@ func NewCounter(k int, options Options) (*Counter, error) {
 	if s := options.Similarity; s != nil && s.Classes() != k {
 		return nil, fmt.Errorf("score: the similarity is one of %d classes, want %d", s.Classes(), k)
 	}
-	return &Counter{
+	c := &Counter{
 		k: k, options: options,
 		support: make([]int, k), predicted: make([]int, k), hits: make([]int, k),
 		wrong: map[confusionKey]int{},
-	}, nil
+	}
+	if t := options.Tree; t != nil {
+		if t.Classes() != k {
+			return nil, fmt.Errorf("score: the tree is one of %d classes, want %d", t.Classes(), k)
+		}
+		c.mistakes = newMistakes(t, options.TreeLengths)
+	}
+	return c, nil
 }
 
 // Add counts one example: its true class, or Unknown, and the probability of
 // each of the k classes. The prediction is the class with the highest
 // probability, the lowest index among equals; the same order decides what the
-// top 5 are. It takes O(k) time.
+// top 5 and 20 are. It takes O(k) time, and with a Tree that of 20 LCAs.
 //
 // A truth outside -1..k-1, another number of probabilities, one that is no
 // number from 0 to 1, and a sum that is off 1 by more than 0.001 (as of scores
 // that never went through a softmax) are errors; the Counter is then unchanged.
 func (c *Counter) Add(truth int, probabilities []float32) error {
-	return add(c, truth, probabilities)
+	return add(c, truth, ranking[float32]{p: probabilities})
 }
 
 // AddFloat64 is Add for probabilities in double precision.
 func (c *Counter) AddFloat64(truth int, probabilities []float64) error {
-	return add(c, truth, probabilities)
+	return add(c, truth, ranking[float64]{p: probabilities})
 }
 
-func add[T matrix.Float](c *Counter, truth int, p []T) error {
+// AddCosts is Add for decisions by expected cost (decide.ExpectedCosts): the
+// prediction is the class of lowest cost, among equals the one that Add would
+// take, and classes are ranked in that order. The log loss is that of the
+// probabilities, and so is the confidence in what was predicted. Another
+// number of costs and a NaN are errors, too.
+func (c *Counter) AddCosts(truth int, probabilities []float32, costs []float64) error {
+	if len(costs) != c.k {
+		return fmt.Errorf("score: example %d: %d costs, want one for each of the %d classes", c.examples, len(costs), c.k)
+	}
+	for j, v := range costs {
+		if math.IsNaN(v) {
+			return fmt.Errorf("score: example %d: the cost of class %d is NaN, want a number", c.examples, j)
+		}
+	}
+	return add(c, truth, ranking[float32]{p: probabilities, cost: costs})
+}
+
+func add[T matrix.Float](c *Counter, truth int, r ranking[T]) error {
 	if truth < Unknown || truth >= c.k {
 		return fmt.Errorf("score: example %d: true class %d, want 0 to %d or %d for a label never trained", c.examples, truth, c.k-1, Unknown)
 	}
-	predicted, err := argmax(p, c.k)
-	if err != nil {
+	if err := checkProbabilities(r.p, c.k); err != nil {
 		return fmt.Errorf("score: example %d: %w", c.examples, err)
 	}
+	p, predicted := r.p, r.best()
 	right := predicted == truth
 	c.examples++
 	c.predicted[predicted]++
@@ -107,44 +136,15 @@ func add[T matrix.Float](c *Counter, truth int, p []T) error {
 	} else {
 		c.wrong[confusionKey{int32(truth), int32(predicted)}]++
 	}
-	if ranked(p, truth) < top {
+	if r.place(truth) < top {
 		c.inTop++
+	}
+	if c.mistakes != nil {
+		var first [most]int
+		c.mistakes.add(truth, r.first(first[:0]))
 	}
 	c.addLoss(float64(p[truth]))
 	return nil
-}
-
-// argmax returns the index of the highest probability, the lowest among equals.
-func argmax[T matrix.Float](p []T, k int) (int, error) {
-	if len(p) != k {
-		return 0, fmt.Errorf("%d probabilities, want one for each of the %d classes", len(p), k)
-	}
-	best, sum := 0, 0.0
-	for j, v := range p {
-		if !(v >= 0 && v <= 1+1e-6) { // rounding may lift a sure class above 1
-			return 0, fmt.Errorf("probability %v of class %d, want a number from 0 to 1", v, j)
-		}
-		if v > p[best] {
-			best = j
-		}
-		sum += float64(v)
-	}
-	if math.Abs(sum-1) > 1e-3 {
-		return 0, fmt.Errorf("the probabilities sum to %g, want 1 within 0.001", sum)
-	}
-	return best, nil
-}
-
-// ranked returns how many classes stand before class i: those with a higher
-// probability, and those with the same and a lower index.
-func ranked[T matrix.Float](p []T, i int) int {
-	before := 0
-	for j, v := range p {
-		if v > p[i] || v == p[i] && j < i {
-			before++
-		}
-	}
-	return before
 }
 
 // Correct returns, for each example in the order it was added, whether it was
@@ -174,6 +174,9 @@ func (c *Counter) Merge(other *Counter) error {
 	c.clipped += other.clipped
 	for b := range c.bins {
 		c.bins[b].merge(other.bins[b])
+	}
+	if c.mistakes != nil {
+		c.mistakes.merge(other.mistakes)
 	}
 	c.rows = append(c.rows, other.rows...)
 	return nil

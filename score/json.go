@@ -14,10 +14,19 @@ type reportJSON struct {
 	SimilarityAccuracy *float64 `json:"similarity_accuracy"`
 	LogLoss            *float64 `json:"log_loss"`
 	CalibrationError   *float64 `json:"calibration_error"`
-	Examples           int      `json:"examples"`
-	Classes            int      `json:"classes"`
-	Unknown            int      `json:"unknown_labels"`
-	Clipped            int      `json:"log_loss_clipped"`
+
+	MistakeSeverity        *float64 `json:"mistake_severity"`
+	HierarchicalDistance1  *float64 `json:"hierarchical_distance_1"`
+	HierarchicalDistance5  *float64 `json:"hierarchical_distance_5"`
+	HierarchicalDistance20 *float64 `json:"hierarchical_distance_20"`
+	HierarchicalPrecision  *float64 `json:"hierarchical_precision"`
+	HierarchicalRecall     *float64 `json:"hierarchical_recall"`
+	HierarchicalF1         *float64 `json:"hierarchical_f1"`
+
+	Examples int `json:"examples"`
+	Classes  int `json:"classes"`
+	Unknown  int `json:"unknown_labels"`
+	Clipped  int `json:"log_loss_clipped"`
 }
 
 // MarshalJSON writes the keys of `treeloss evaluate`, and null for a number
@@ -26,6 +35,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(reportJSON{
 		number(r.Accuracy), number(r.Top5Accuracy), number(r.MacroF1), number(r.WeightedF1),
 		number(r.SimilarityAccuracy), number(r.LogLoss), number(r.CalibrationError),
+		number(r.MistakeSeverity), number(r.HierarchicalDistance1), number(r.HierarchicalDistance5), number(r.HierarchicalDistance20),
+		number(r.HierarchicalPrecision), number(r.HierarchicalRecall), number(r.HierarchicalF1),
 		r.Examples, r.Classes, r.Unknown, r.Clipped,
 	})
 }
@@ -39,6 +50,8 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{
 		fromNumber(j.Accuracy), fromNumber(j.Top5Accuracy), fromNumber(j.MacroF1), fromNumber(j.WeightedF1),
 		fromNumber(j.SimilarityAccuracy), fromNumber(j.LogLoss), fromNumber(j.CalibrationError),
+		fromNumber(j.MistakeSeverity), fromNumber(j.HierarchicalDistance1), fromNumber(j.HierarchicalDistance5), fromNumber(j.HierarchicalDistance20),
+		fromNumber(j.HierarchicalPrecision), fromNumber(j.HierarchicalRecall), fromNumber(j.HierarchicalF1),
 		j.Examples, j.Classes, j.Unknown, j.Clipped,
 	}
 	return nil

@@ -1,0 +1,86 @@
+package decide_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/labeltree"
+)
+
+// pets returns decisions over the tree of a few classes.
+func pets() (*decide.Tree, []string, error) {
+	labels := []string{"husky", "sheepdog", "boxer", "bear", "truck", "bus"}
+	tree, err := labeltree.FromParents(map[string]string{
+		"husky": "dog", "sheepdog": "dog", "boxer": "dog", "dog": "animal", "bear": "animal",
+		"truck": "vehicle", "bus": "vehicle", "animal": "thing", "vehicle": "thing",
+	}, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := decide.NewTree(tree, decide.Options{})
+	return d, labels, err
+}
+
+// A dog of which it cannot tell the breed is a dog.
+func ExampleHedge() {
+	d, _, err := pets()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := []float32{0.45, 0.4, 0.07, 0.05, 0.02, 0.01} // husky, sheepdog, boxer, bear, truck, bus
+	for _, confidence := range []float64{0.4, 0.9, 0.95, 0.99} {
+		answer, err := decide.Hedge(d, p, confidence)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("confidence %.2f: %s (%.2f)\n", confidence, strings.Join(d.Path(answer), " > "), answer.Probability)
+	}
+	// Output:
+	// confidence 0.40: thing > animal > dog > husky (0.45)
+	// confidence 0.90: thing > animal > dog (0.92)
+	// confidence 0.95: thing > animal (0.97)
+	// confidence 0.99: thing (1.00)
+}
+
+// A truck is the likeliest of all, but most likely it is a dog.
+func ExampleLeastCost() {
+	d, labels, err := pets()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := []float32{0.25, 0.2, 0.15, 0, 0.4, 0}
+	likely, _, err := decide.Likely(p)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	least, cost, err := decide.LeastCost(d, p)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("likely %s, of least cost %s: %.2f up the tree on average\n", labels[likely], labels[least], cost)
+	// Output: likely truck, of least cost husky: 1.55 up the tree on average
+}
+
+// Scores that are twice as far apart as they should be.
+func ExampleFitTemperature() {
+	rows := []float32{2, 0, 2, 0, 2, 0, 0, 2} // four held-out rows, two classes
+	c, err := decide.FitTemperature(rows, 2, []int{0, 0, 1, 1}, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := make([]float32, 2)
+	if err := decide.Softmax(p, rows[:2], c.Temperature); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("temperature %.2f, log loss %.2f before and %.2f after; the first row is now at %.2f\n",
+		c.Temperature, c.LogLossBefore, c.LogLossAfter, p[0])
+	// Output: temperature 1.82, log loss 0.63 before and 0.56 after; the first row is now at 0.75
+}

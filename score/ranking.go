@@ -1,0 +1,85 @@
+package score
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// ranking is the order of the classes of one example: by cost if there is one,
+// the lowest first, then by probability, the highest first, then by index.
+type ranking[T matrix.Float] struct {
+	p    []T
+	cost []float64 // nil for none
+}
+
+// before tells whether class i stands before class j.
+func (r ranking[T]) before(i, j int) bool {
+	if r.cost != nil && r.cost[i] != r.cost[j] {
+		return r.cost[i] < r.cost[j]
+	}
+	if r.p[i] != r.p[j] {
+		return r.p[i] > r.p[j]
+	}
+	return i < j
+}
+
+// best returns the first class.
+func (r ranking[T]) best() int {
+	best := 0
+	for j := range r.p {
+		if r.before(j, best) {
+			best = j
+		}
+	}
+	return best
+}
+
+// place returns how many classes stand before class i.
+func (r ranking[T]) place(i int) int {
+	before := 0
+	for j := range r.p {
+		if r.before(j, i) {
+			before++
+		}
+	}
+	return before
+}
+
+// first returns the first classes in order, as many as there are and as the
+// empty slice list has room for, in that slice. Once list is full, most classes
+// cost one comparison with its last.
+func (r ranking[T]) first(list []int) []int {
+	for j := range r.p {
+		if len(list) < cap(list) {
+			list = append(list, j)
+		} else if !r.before(j, list[len(list)-1]) {
+			continue
+		}
+		n := len(list) - 1
+		for ; n > 0 && r.before(j, list[n-1]); n-- {
+			list[n] = list[n-1]
+		}
+		list[n] = j
+	}
+	return list
+}
+
+// checkProbabilities returns an error unless p is a distribution over k classes.
+func checkProbabilities[T matrix.Float](p []T, k int) error {
+	if len(p) != k {
+		return fmt.Errorf("%d probabilities, want one for each of the %d classes", len(p), k)
+	}
+	sum := 0.0
+	for j, v := range p {
+		if !(v >= 0 && v <= 1+1e-6) { // rounding may lift a sure class above 1
+			return fmt.Errorf("probability %v of class %d, want a number from 0 to 1", v, j)
+		}
+		sum += float64(v)
+	}
+	if math.Abs(sum-1) > 1e-3 {
+		return fmt.Errorf("the probabilities sum to %g, want 1 within 0.001", sum)
+	}
+	return nil
+}
