@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// app is what all commands share: the streams and the flags of the root.
+type app struct {
+	in    io.Reader
+	out   io.Writer // results
+	log   io.Writer // everything else
+	quiet bool
+	json  bool
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "treeloss",
+		Short: "Classify into many classes, using what you know about them",
+		Long: `Treeloss trains classifiers of many classes that are alike, from few examples of
+each, and uses what you know about the classes: their names, a taxonomy.
+
+Start with:  treeloss quickstart`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; treeloss help lists the commands", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())}
+	})
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars")
+	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newTree(a))
+	return root
+}
+
+// jsonFlag adds --json to a command that prints results.
+func (a *app) jsonFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.json, "json", false, "print one JSON document instead of a table")
+}
+
+// logf writes a line to the log unless --quiet.
+func (a *app) logf(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.log, format+"\n", args...)
+	}
+}
+
+// printJSON prints one JSON document.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// onTerminal tells whether the log is seen by a person.
+func (a *app) onTerminal() bool {
+	f, ok := a.log.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// noArgs refuses arguments of a command that takes flags only.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument %q; its flags are listed by --help", c.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// version is the module's version, or the commit of a build from a checkout.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}
+
+// program is the name that a model file records.
+func program() string { return "treeloss " + version() }

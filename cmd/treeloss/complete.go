@@ -1,0 +1,47 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/knowledge"
+)
+
+// choices tells the shell completion what a flag may say. Flags without
+// choices complete file names.
+func choices(c *cobra.Command, flag string, values ...string) {
+	complete(c, flag, values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// suggest is choices for a flag that may also name a file.
+func suggest(c *cobra.Command, flag string, values ...string) {
+	complete(c, flag, values, cobra.ShellCompDirectiveDefault)
+}
+
+func complete(c *cobra.Command, flag string, values []string, directive cobra.ShellCompDirective) {
+	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, directive)); err != nil {
+		panic("treeloss: " + err.Error()) // no such flag: a slip in this program
+	}
+}
+
+// inputFormats returns the formats that --format may name.
+func inputFormats() []string {
+	var names []string
+	for f := dataset.CSV; f <= dataset.NPY; f++ {
+		names = append(names, strings.ToLower(f.String()))
+	}
+	return names
+}
+
+const formatHelp = "csv, tsv, jsonl, fasttext, libsvm or npy, if the name of the file does not tell"
+
+// sourceNames returns all names of sharings.
+func sourceNames() []string {
+	var names []string
+	for _, s := range knowledge.Sources() {
+		names = append(names, string(s))
+	}
+	return names
+}

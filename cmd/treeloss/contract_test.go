@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/tune"
+)
+
+// rootOf makes the command tree without running it.
+func rootOf() *cobra.Command {
+	return newRoot(&app{in: strings.NewReader(""), out: io.Discard, log: io.Discard})
+}
+
+// The flags that scripts rely on: DESIGN.md, section 7.
+func TestFlagsOfTheContract(t *testing.T) {
+	data := []string{"data", "label", "text", "features", "format", "labels"}
+	classes := []string{"taxonomy", "base", "trainer", "seed", "threads"}
+	for command, flags := range map[string][]string{
+		"quickstart": {"model", "json"},
+		"train": append(append([]string{"model", "valid", "weight", "sharing", "loss", "label-smoothing", "names-as-examples",
+			"class-weight", "init-model", "resume", "json"}, data...), classes...),
+		"evaluate":   append([]string{"model", "unknown-labels", "json", "threads", "per-class"}, data...),
+		"predict":    {"model", "top", "text", "features", "format", "json", "output"},
+		"compare":    append(append([]string{"test", "methods", "shots", "seeds", "json", "weight"}, data...), classes...),
+		"tree build": append([]string{"from", "kind", "taxonomy", "base", "seed", "out", "json"}, data...),
+		"tree show":  {"format", "depth", "width", "json"},
+		"tree check": {"data", "labels", "json"},
+	} {
+		c, _, err := rootOf().Find(strings.Fields(command))
+		if err != nil || c.CommandPath() != "treeloss "+command {
+			t.Errorf("no command %q: %v", command, err)
+			continue
+		}
+		c.InheritedFlags() // merges those of the root
+		for _, flag := range append(flags, "quiet", "help") {
+			c.InitDefaultHelpFlag()
+			if c.Flag(flag) == nil {
+				t.Errorf("%s has no flag --%s", command, flag)
+			}
+		}
+	}
+}
+
+// commands yields all commands that a user may call.
+func commands(c *cobra.Command) []*cobra.Command {
+	list := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		list = append(list, commands(sub)...)
+	}
+	return list
+}
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	for _, c := range commands(rootOf()) {
+		if !c.HasParent() {
+			continue
+		}
+		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, c.CommandPath()) {
+			t.Errorf("%s: short help %q, long help %q, example %q: want all three", c.CommandPath(), c.Short, c.Long, c.Example)
+		}
+		for _, line := range strings.Split(c.Long, "\n") {
+			if len(line) > 84 {
+				t.Errorf("%s: the line %q is too long for a terminal", c.CommandPath(), line)
+			}
+		}
+		o := call(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
+		if o.status != 0 || !strings.Contains(o.out, c.Example) {
+			t.Errorf("%s --help: status %d, %q", c.CommandPath(), o.status, o.out)
+		}
+	}
+}
+
+// Every flag and command that an example uses is there.
+func TestExamplesAreValidCalls(t *testing.T) {
+	for _, c := range commands(rootOf()) {
+		for _, line := range strings.Split(c.Example, "\n") {
+			_, call, found := strings.Cut(line, "treeloss ")
+			if !found {
+				continue
+			}
+			call, _, _ = strings.Cut(call, "|")
+			call, _, _ = strings.Cut(call, ">")
+			words := strings.Fields(strings.ReplaceAll(call, "'", ""))
+			target, rest, err := rootOf().Find(words)
+			if err != nil {
+				t.Errorf("%q: %v", line, err)
+				continue
+			}
+			if err := target.ParseFlags(rest); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+	}
+}
+
+func TestShellCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if o := succeed(t, "completion", shell); !strings.Contains(o.out, "treeloss") {
+			t.Errorf("no completion for %s", shell)
+		}
+	}
+	for _, tc := range []struct {
+		args []string
+		want []string
+		file bool // files are offered too
+	}{
+		{[]string{"train", "--sharing", ""}, append([]string{"auto"}, sourceNames()...), false},
+		{[]string{"train", "--loss", ""}, tune.Losses(), false},
+		{[]string{"train", "--trainer", ""}, []string{"auto", "converge", "sgd", "adamw"}, false},
+		{[]string{"train", "--format", ""}, []string{"csv", "tsv", "jsonl", "fasttext", "libsvm", "npy"}, false},
+		{[]string{"train", "--class-weight", ""}, []string{"balanced"}, true},
+		{[]string{"train", "--data", ""}, nil, true},
+		{[]string{"train", "--model", ""}, nil, true},
+		{[]string{"evaluate", "--unknown-labels", ""}, []string{"wrong", "error", "skip"}, false},
+		{[]string{"predict", "--output", ""}, []string{"tsv", "jsonl"}, false},
+		{[]string{"tree", "show", "--format", ""}, []string{"text", "dot", "json", "newick"}, false},
+		{[]string{"tree", "build", "--kind", ""}, []string{"v-tree", "u-tree", "linkage"}, false},
+		{[]string{"tree", "build", "--from", ""}, []string{"names", "taxonomy", "means"}, false},
+		{[]string{"tree", ""}, []string{"build", "check", "show"}, false},
+	} {
+		var out bytes.Buffer
+		if status := execute(t.Context(), append([]string{"__completeNoDesc"}, tc.args...), strings.NewReader(""), &out, io.Discard); status != 0 {
+			t.Errorf("%q: status %d", tc.args, status)
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		got, directive := lines[:len(lines)-1], lines[len(lines)-1]
+		if slices.Compare(got, tc.want) != 0 {
+			t.Errorf("%q completes to %q, want %q", tc.args, got, tc.want)
+		}
+		if files := directive == ":0"; files != tc.file {
+			t.Errorf("%q ends with %q: files offered %v, want %v", tc.args, directive, files, tc.file)
+		}
+	}
+}
+
+func TestCompareJSON(t *testing.T) {
+	o := succeed(t, "compare", "--json", "--data", desk, "--test", deskTest, "--methods", "names", "--shots", "4", "--seeds", "2")
+	results := parse(t, o.out)["results"].([]any)
+	if len(results) != 2 {
+		t.Fatalf("%d results, want cross entropy and names", len(results))
+	}
+	for _, r := range results {
+		for _, key := range []string{"method", "accuracy", "accuracy_se", "difference", "difference_se", "macro_f1", "similarity_accuracy", "seconds"} {
+			if _, ok := r.(map[string]any)[key]; !ok {
+				t.Errorf("no key %q in %v", key, r)
+			}
+		}
+	}
+	o = call(t, "compare", "--quiet", "--data", desk, "--test", deskTest, "--shots", "9")
+	if o.status != 1 || !strings.Contains(o.log, `class "lost a card" has 8 training rows`) {
+		t.Errorf("too many shots: status %d, %q", o.status, o.log)
+	}
+	o = succeed(t, "compare", "--data", desk, "--test", deskTest, "--methods", "v-tree")
+	if !strings.Contains(o.out, "cross-entropy") || !strings.Contains(o.out, "v-tree") {
+		t.Errorf("compare prints %q", o.out)
+	}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestEvaluateJSON(t *testing.T) {
+	model := quickModel(t)
+	got := parse(t, succeed(t, "evaluate", "--json", "--model", model, "--data", deskTest).out)
+	for _, key := range []string{"accuracy", "top5_accuracy", "macro_f1", "similarity_accuracy", "log_loss", "examples", "classes", "seconds",
+		"calibration_error", "similarity_of", "per_class", "confusions", "unknown_labels", "skipped", "unknown"} {
+		if _, ok := got[key]; !ok {
+			t.Errorf("no key %q", key)
+		}
+	}
+	if got["examples"] != 12.0 || got["classes"] != 6.0 || got["unknown_labels"] != 0.0 {
+		t.Errorf("%v examples, %v classes, %v unknown labels; want 12, 6 and 0", got["examples"], got["classes"], got["unknown_labels"])
+	}
+	// The table of classes and that of confusions add up to the accuracy.
+	hits, examples := 0.0, 0.0
+	for _, c := range got["per_class"].([]any) {
+		c := c.(map[string]any)
+		hits += c["recall"].(float64) * c["examples"].(float64)
+		examples += c["examples"].(float64)
+	}
+	mistakes := 0.0
+	for _, c := range got["confusions"].([]any) {
+		mistakes += c.(map[string]any)["examples"].(float64)
+	}
+	accuracy := got["accuracy"].(float64)
+	if math.Abs(hits/examples-accuracy) > 1e-12 || math.Abs(1-mistakes/examples-accuracy) > 1e-12 {
+		t.Errorf("accuracy %v, %v hits and %v mistakes of %v examples", accuracy, hits, mistakes, examples)
+	}
+	if s := got["similarity_accuracy"].(float64); s < accuracy || s > 1 {
+		t.Errorf("similarity accuracy %v, want from the accuracy %v to 1", s, accuracy)
+	}
+}
+
+func TestEvaluateTable(t *testing.T) {
+	model := quickModel(t)
+	o := succeed(t, "evaluate", "--model", model, "--data", deskTest)
+	for _, want := range []string{"accuracy", "top-5 accuracy", "macro F1", "similarity accuracy (name n-grams)", "log loss", "calibration error", "12 examples, 6 classes", "precision", "opening hours"} {
+		if !strings.Contains(o.out, want) {
+			t.Errorf("%q, want %q in it", o.out, want)
+		}
+	}
+}
+
+func TestEvaluateShowsTheWorstClasses(t *testing.T) {
+	var train, test strings.Builder
+	train.WriteString("text,label\n")
+	test.WriteString("text,label\n")
+	for i := range 12 {
+		name := string(rune('a' + i))
+		for _, word := range []string{"red", "green", "blue"} {
+			train.WriteString(word + strings.Repeat(name, 4) + ",class " + name + "\n")
+		}
+		if i == 3 {
+			name = "e" // taken for another one
+		}
+		test.WriteString("grey" + strings.Repeat(name, 4) + ",class " + string(rune('a'+i)) + "\n")
+	}
+	model := trainOn(t, "--data", file(t, "train.csv", train.String()), "--sharing", "none")
+	data := file(t, "test.csv", test.String())
+	o := succeed(t, "evaluate", "--model", model, "--data", data)
+	if !strings.Contains(o.out, "the worst 10 of 12 classes; --per-class prints all") {
+		t.Errorf("%s\nwant ten of the classes", o.out)
+	}
+	_, table, _ := strings.Cut(o.out, "recall")
+	if rows := strings.Split(table, "\n"); !strings.HasPrefix(rows[1], "class d") {
+		t.Errorf("%s\nwant the class that was never right first", o.out)
+	}
+	if !strings.Contains(o.out, "class e         1") {
+		t.Errorf("%s\nwant class d taken for class e once", o.out)
+	}
+	if o = succeed(t, "evaluate", "--per-class", "--model", model, "--data", data); strings.Contains(o.out, "the worst") || !strings.Contains(o.out, "class l") {
+		t.Errorf("%s\nwant all classes", o.out)
+	}
+}
+
+func TestUnknownLabels(t *testing.T) {
+	model := quickModel(t)
+	data := file(t, "strange.csv", string(content(t, deskTest))+"Is there coffee?,coffee\nAnd tea?,tea\nMore coffee?,coffee\n")
+	known := parse(t, succeed(t, "evaluate", "--json", "--model", model, "--data", deskTest).out)
+	right := known["accuracy"].(float64) * 12
+
+	o := succeed(t, "evaluate", "--json", "--model", model, "--data", data)
+	wrong := parse(t, o.out)
+	if math.Abs(wrong["accuracy"].(float64)-right/15) > 1e-12 || wrong["examples"] != 15.0 || wrong["unknown_labels"] != 3.0 || wrong["skipped"] != 0.0 {
+		t.Errorf("by default: accuracy %v of %v examples, %v unknown, %v skipped", wrong["accuracy"], wrong["examples"], wrong["unknown_labels"], wrong["skipped"])
+	}
+	if wrong["log_loss"] != known["log_loss"] {
+		t.Errorf("log loss %v with unknown labels, %v without: they have none", wrong["log_loss"], known["log_loss"])
+	}
+	for _, want := range []string{"warning: 3 of 15 examples", "count as wrong", `"coffee" (2, first at ` + data + ":14)", `"tea" (1, `} {
+		if !strings.Contains(o.log, want) {
+			t.Errorf("log %q, want %q in it", o.log, want)
+		}
+	}
+	o = succeed(t, "evaluate", "--json", "--model", model, "--data", data, "--unknown-labels", "skip")
+	skipped := parse(t, o.out)
+	if skipped["accuracy"] != known["accuracy"] || skipped["examples"] != 12.0 || skipped["skipped"] != 3.0 || skipped["unknown_labels"] != 3.0 {
+		t.Errorf("skip: accuracy %v of %v examples, %v skipped", skipped["accuracy"], skipped["examples"], skipped["skipped"])
+	}
+	if !strings.Contains(o.log, "left out") {
+		t.Errorf("log %q, want that rows are left out", o.log)
+	}
+	if o := call(t, "evaluate", "--model", model, "--data", data, "--unknown-labels", "error"); o.status != 1 || !strings.Contains(o.log, "strange.csv:14") {
+		t.Errorf("error: status %d, %q", o.status, o.log)
+	}
+}
+
+func TestManyUnknownLabels(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("text,label\n")
+	for i := range 9 {
+		data.WriteString("hello,stranger " + string(rune('a'+i)) + "\n")
+	}
+	o := succeed(t, "evaluate", "--json", "--model", quickModel(t), "--data", file(t, "all.csv", data.String()))
+	if !strings.Contains(o.log, "and 4 more") {
+		t.Errorf("log %q, want five labels and a count", o.log)
+	}
+	got := parse(t, o.out)
+	if got["accuracy"] != 0.0 || got["log_loss"] != nil {
+		t.Errorf("accuracy %v, log loss %v; want 0 and none", got["accuracy"], got["log_loss"])
+	}
+}
+
+func TestEvaluateThreadsAgree(t *testing.T) {
+	model := trainOn(t, "--data", desk, "--loss", "hierarchical-softmax", "--taxonomy", deskGroups)
+	var first map[string]any
+	for _, threads := range []string{"1", "2", "5"} {
+		got := parse(t, succeed(t, "evaluate", "--json", "--threads", threads, "--model", model, "--data", desk).out)
+		delete(got, "seconds")
+		if first == nil {
+			first = got
+			continue
+		}
+		if a, b := first["log_loss"], got["log_loss"]; a != b {
+			t.Errorf("log loss %v with one thread, %v with %s", a, b, threads)
+		}
+		if a, b := first["accuracy"], got["accuracy"]; a != b || a.(float64) < 0.9 {
+			t.Errorf("accuracy %v with one thread, %v with %s, want the same and 0.9 at least", a, b, threads)
+		}
+	}
+}
+
+func TestEvaluateKnowsTheColumns(t *testing.T) {
+	// Label and text are told to train only; a column with a usual name is not
+	// taken instead.
+	data := "text,asks,topic\n"
+	for _, row := range rowsOf(t, desk) {
+		data += `same,"` + row[0] + `",` + row[1] + "\n"
+	}
+	path := file(t, "odd.csv", data)
+	model := trainOn(t, "--data", path, "--text", "asks", "--label", "topic", "--sharing", "none")
+	got := parse(t, succeed(t, "evaluate", "--json", "--model", model, "--data", path).out)
+	if a := got["accuracy"].(float64); a < 0.9 {
+		t.Errorf("accuracy %v on the training rows, want 0.9 at least", a)
+	}
+	// A file with the usual names is understood too.
+	got = parse(t, succeed(t, "evaluate", "--json", "--model", model, "--data", deskTest).out)
+	if a := got["accuracy"].(float64); a < 0.7 {
+		t.Errorf("accuracy %v, want 0.7 at least", a)
+	}
+	// Numeric columns are found by name, in whatever order.
+	swapped := "bread,weight,extra,height,width,length\n"
+	for _, row := range rowsOf(t, breads) {
+		swapped += strings.Join([]string{row[5], row[4], "0", row[3], row[2], row[1]}, ",") + "\n"
+	}
+	numbers := breadModel(t)
+	want := parse(t, succeed(t, "evaluate", "--json", "--model", numbers, "--data", breads).out)
+	got = parse(t, succeed(t, "evaluate", "--json", "--model", numbers, "--data", file(t, "swapped.csv", swapped)).out)
+	if want["log_loss"] != got["log_loss"] {
+		t.Errorf("log loss %v with the columns in another order, want %v", got["log_loss"], want["log_loss"])
+	}
+}
+
+func TestEvaluateStandardInput(t *testing.T) {
+	model := quickModel(t)
+	o := callWith(t, string(content(t, deskTest)), "evaluate", "--json", "--model", model, "--data", "-")
+	if got := parse(t, o.out); got["examples"] != 12.0 {
+		t.Errorf("%v examples from standard input, want 12", got["examples"])
+	}
+	if o := call(t, "evaluate", "--model", model, "--data", "-", "--data", filepath.Join("testdata", "desk.csv")); o.status != 2 {
+		t.Errorf("standard input and a file: status %d", o.status)
+	}
+}

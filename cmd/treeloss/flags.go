@@ -1,0 +1,307 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// dataFlags say which files hold examples and which of their columns count.
+type dataFlags struct {
+	data     []string
+	label    string
+	text     string
+	features []string
+	weight   string
+	labels   string
+	format   string
+}
+
+func (f *dataFlags) add(c *cobra.Command) {
+	f.addColumns(c)
+	c.Flags().StringVar(&f.weight, "weight", "", "column of the weight of each example; 2 counts as two rows")
+}
+
+func (f *dataFlags) addColumns(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringArrayVar(&f.data, "data", nil, "file of examples: CSV, TSV, JSONL, fastText, LIBSVM or .npy, also .gz and .zst; - for standard input; may be repeated")
+	flags.StringVar(&f.label, "label", "", "column of the class (found by its usual names if not given)")
+	flags.StringVar(&f.text, "text", "", "column of the text (found by its usual names if not given)")
+	flags.StringSliceVar(&f.features, "features", nil, "numeric columns, separated by commas; margin* stands for all that begin so")
+	flags.StringVar(&f.labels, "labels", "", "labels of the rows of an .npy file: another .npy, or text with one a line")
+	flags.StringVar(&f.format, "format", "", formatHelp)
+	choices(c, "format", inputFormats()...)
+}
+
+// options returns what the flags mean for dataset.
+func (f *dataFlags) options() (dataset.Options, error) {
+	o := dataset.Options{Label: f.label, Text: f.text, Columns: f.features, Weight: f.weight, Labels: f.labels}
+	if f.text != "" && len(f.features) > 0 {
+		return o, usagef("--text and --features exclude each other: examples are texts or numbers")
+	}
+	var err error
+	if o.Format, err = dataset.ParseFormat(f.format); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+// corpus reads the training files and logs how they were understood.
+func (f *dataFlags) corpus(a *app) (*tune.Corpus, error) {
+	if len(f.data) == 0 {
+		return nil, usagef("no data: name a file of examples with --data")
+	}
+	o, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	if isStream(f.data) {
+		return f.streamCorpus(a, o)
+	}
+	if slices.Contains(f.data, "-") {
+		return nil, usagef("--data - is the standard input and cannot be mixed with files")
+	}
+	c, how, err := tune.ReadCorpus(f.data, o)
+	if err != nil {
+		return nil, err
+	}
+	a.logf("%s", how)
+	return c, nil
+}
+
+// streamCorpus reads the standard input.
+func (f *dataFlags) streamCorpus(a *app, o dataset.Options) (*tune.Corpus, error) {
+	r, err := a.openExamples(f.data, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	columns := r.Columns()
+	if r.Kind() == dataset.Numbers && columns == nil { // an array
+		for j := range r.Width() {
+			columns = append(columns, fmt.Sprintf("x%d", j+1))
+		}
+	}
+	c := tune.NewCorpus(r.Kind(), columns)
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if err := c.Add(e); err != nil {
+			return nil, err
+		}
+	}
+	a.logf("%s", r.Describe())
+	return c, nil
+}
+
+// inFile names the first file in an error about its content as a whole.
+func (f *dataFlags) inFile(err error) error {
+	if errors.Is(err, tune.ErrOneClass) {
+		return fmt.Errorf("%s: %w", f.first(), err)
+	}
+	return err
+}
+
+// first names the first file in messages.
+func (f *dataFlags) first() string {
+	if f.data[0] == "-" {
+		return stdinName
+	}
+	return f.data[0]
+}
+
+// classFlags say what is known about the classes and how to train.
+type classFlags struct {
+	sharing   string
+	loss      string
+	smoothing float64
+	taxonomy  string
+	from      string
+	base      float64
+	names     string
+	trainer   trainerFlags
+	seed      uint64
+	threads   int
+}
+
+func (f *classFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "child,parent rows over the classes, or a tree file: use it when you know groups of classes")
+	flags.StringVar(&f.from, "from", "names", "what the trees of u-tree, v-tree and linkage are built from: names, taxonomy or means")
+	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
+	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
+	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
+	choices(c, "from", metricSources()...)
+	f.trainer.add(c)
+}
+
+// addChoice adds the flags that compare replaces by --methods.
+func (f *classFlags) addChoice(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, taxonomy, means, u-tree, v-tree, linkage, such as names+taxonomy")
+	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy, simloss (alike classes share credit), soft-labels (near classes get some of the target) or hierarchical-softmax (a softmax among siblings)")
+	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
+	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; helps most with very few rows")
+	choices(c, "sharing", append([]string{tune.AutoName}, sourceNames()...)...)
+	choices(c, "loss", tune.Losses()...)
+	choices(c, "names-as-examples", "auto", "on", "off")
+}
+
+func (f *classFlags) knowledge() (knowledge.Options, error) {
+	return treeOptions(f.from, f.base, f.seed)
+}
+
+// metricSources are what distances between classes can come from.
+func metricSources() []string {
+	return []string{string(knowledge.Names), string(knowledge.Taxonomy), string(knowledge.Means)}
+}
+
+// treeOptions checks the flags that say how trees are built.
+func treeOptions(from string, base float64, seed uint64) (knowledge.Options, error) {
+	if !slices.Contains(metricSources(), from) {
+		return knowledge.Options{}, usagef("--from %q, want names, taxonomy or means", from)
+	}
+	if !(base >= 1.0001 && base <= 1e6) {
+		return knowledge.Options{}, usagef("--base %v, want a number from 1.0001 to 1e6, such as 1.3", base)
+	}
+	return knowledge.Options{Base: base, From: knowledge.Source(from), Seed: seed}, nil
+}
+
+// plan returns what the flags ask for.
+func (f *classFlags) plan() (tune.Plan, error) {
+	k, err := f.knowledge()
+	if err != nil {
+		return tune.Plan{}, err
+	}
+	if f.sharing != tune.AutoName {
+		if _, err := knowledge.ParseSpec(f.sharing); err != nil {
+			return tune.Plan{}, usageError{fmt.Errorf("--sharing: %w, or auto", err)}
+		}
+	}
+	if !slices.Contains(tune.Losses(), f.loss) {
+		return tune.Plan{}, usagef("--loss %q, want one of %s", f.loss, strings.Join(tune.Losses(), ", "))
+	}
+	if !(f.smoothing >= 0 && f.smoothing < 1) {
+		return tune.Plan{}, usagef("--label-smoothing %v, want a number from 0 to below 1", f.smoothing)
+	}
+	if !slices.Contains([]string{"auto", "on", "off"}, f.names) {
+		return tune.Plan{}, usagef("--names-as-examples %q, want auto, on or off", f.names)
+	}
+	return tune.Plan{Sharing: f.sharing, Loss: f.loss, Smoothing: f.smoothing, Names: f.names, Knowledge: k}, nil
+}
+
+// options returns the options of tuning and training.
+func (f *classFlags) options() (tune.Options, error) {
+	trainer, err := f.trainer.trainer()
+	if f.threads < 0 {
+		err = usagef("--threads %d, want a number of at least 0", f.threads)
+	}
+	return tune.Options{Trainer: trainer, Seed: f.seed, Threads: f.threads}, err
+}
+
+// trainerFlags choose and set up the trainer.
+type trainerFlags struct {
+	name     string
+	epochs   int
+	batch    int
+	rate     float64
+	momentum float64
+	nesterov bool
+	decay    float64
+	schedule string
+	average  bool
+	patience int
+}
+
+func (f *trainerFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.name, "trainer", "auto", "converge (no learning rate, for small to middling data), sgd (for large data), adamw; auto takes converge unless the data is large")
+	flags.IntVar(&f.epochs, "epochs", 20, "sgd, adamw: passes over the examples")
+	flags.IntVar(&f.batch, "batch", 32, "sgd, adamw: examples a step")
+	flags.Float64Var(&f.rate, "rate", 0, "sgd, adamw: step size, for inputs scaled to mean squared length 1; 0 for the default, 1 and 0.01")
+	flags.Float64Var(&f.momentum, "momentum", 0, "sgd: momentum, from 0 to below 1")
+	flags.BoolVar(&f.nesterov, "nesterov", false, "sgd: Nesterov's momentum")
+	flags.Float64Var(&f.decay, "weight-decay", 0, "sgd, adamw: weight decay; 0 for the default, negative for none")
+	flags.StringVar(&f.schedule, "schedule", "constant", "sgd, adamw: constant, step (a tenth after each third of the epochs) or cosine")
+	flags.BoolVar(&f.average, "average", false, "sgd: return the average of the weights over all steps")
+	flags.IntVar(&f.patience, "patience", 0, "sgd, adamw: stop after so many epochs without gain on --valid; 0 for never")
+	choices(c, "trainer", "auto", "converge", "sgd", "adamw")
+	choices(c, "schedule", "constant", "step", "cosine")
+}
+
+// trainer returns the trainer, nil for auto.
+func (f *trainerFlags) trainer() (softmax.Trainer, error) {
+	if f.epochs < 1 || f.batch < 1 || f.patience < 0 {
+		return nil, usagef("--epochs %d, --batch %d, --patience %d: want at least 1, 1 and 0", f.epochs, f.batch, f.patience)
+	}
+	var schedule softmax.Schedule
+	switch f.schedule {
+	case "constant":
+	case "step":
+		schedule = softmax.Step{Every: (f.epochs + 2) / 3, Gamma: 0.1}
+	case "cosine":
+		schedule = softmax.Cosine{}
+	default:
+		return nil, usagef("--schedule %q, want constant, step or cosine", f.schedule)
+	}
+	monitor := softmax.Monitor{Patience: f.patience}
+	switch f.name {
+	case "auto":
+		return nil, nil
+	case "converge":
+		return softmax.Converge{}, nil
+	case "sgd":
+		return softmax.SGD{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, Momentum: f.momentum, Nesterov: f.nesterov,
+			WeightDecay: f.decay, Schedule: schedule, Average: f.average, Monitor: monitor}, nil
+	case "adamw":
+		return softmax.AdamW{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, WeightDecay: f.decay, Schedule: schedule, Monitor: monitor}, nil
+	}
+	return nil, usagef("--trainer %q, want auto, converge, sgd or adamw", f.name)
+}
+
+// checkTarget finds out before hours of work whether a model can be written.
+func checkTarget(path string) error {
+	if path == "" {
+		return usagef("no model: name the file to write with --model")
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; name the model file to write with --model", path)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no regular file; name the model file to write with --model", path)
+	}
+	// The model will be written beside the target and renamed, so a new file
+	// must fit into the folder.
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	folder := filepath.Dir(path)
+	probe, err := os.CreateTemp(folder, ".treeloss-probe-*")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write %s: there is no folder %s; create it first", path, folder)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("cannot write %s: no right to write to the folder %s; choose another one", path, folder)
+	case err != nil:
+		var place *fs.PathError
+		if errors.As(err, &place) {
+			err = place.Err
+		}
+		return fmt.Errorf("cannot write %s: the folder %s: %w; choose another one", path, folder, err)
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}

@@ -1,0 +1,97 @@
+// Command treeloss trains and uses classifiers of many classes that are alike.
+//
+// Run treeloss quickstart for a tour on real data inside the program, and
+// treeloss help for all commands. Results go to standard output, the log and
+// progress bars to standard error. It exits with 0 when done, 1 when something
+// failed and 2 when it was called wrongly.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	status := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// execute runs the program and returns its exit status. An error becomes one
+// line of the log.
+func execute(ctx context.Context, args []string, in io.Reader, out, log io.Writer) int {
+	err := run(ctx, args, in, out, log)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(log, "treeloss:", oneLine(err))
+	var usage usageError
+	if errors.As(err, &usage) {
+		return 2
+	}
+	return 1
+}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
+	results := &output{to: out}
+	root := newRoot(&app{in: in, out: results, log: log})
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(results)
+	root.SetErr(log)
+	err := root.ExecuteContext(ctx)
+	switch failed := results.failure(); {
+	case failed == nil:
+		return err
+	case errors.Is(failed, syscall.EPIPE), errors.Is(failed, io.ErrClosedPipe):
+		return nil // whoever reads has had enough, as in treeloss ... | head
+	default:
+		return fmt.Errorf("the results could not be written to standard output: %w", failed)
+	}
+}
+
+// output remembers why writing failed, so that no printing code has to ask.
+type output struct {
+	to    io.Writer
+	mutex sync.Mutex // an interrupted predict may still be writing
+	err   error
+}
+
+func (o *output) failure() error {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.err
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(p)
+	o.err = err
+	return n, err
+}
+
+// usageError is a wrong call: an unknown flag, a value that a flag cannot have.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// oneLine keeps an error on one line, whatever a file name or label holds.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(strings.TrimSpace(err.Error()), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// asProgram makes the test binary the program itself, for the tests that need
+// a process: signals, limits.
+const asProgram = "TREELOSS_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		limitFiles()
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Data of our own making: what people ask at the desk of a library, with six
+// classes, and the size and weight of bread.
+const (
+	desk       = "testdata/desk.csv"
+	deskTest   = "testdata/desk_test.csv"
+	deskGroups = "testdata/desk_groups.csv"
+	breads     = "testdata/breads.csv" // the class is in the column bread
+)
+
+// outcome is what a call of the program left.
+type outcome struct {
+	status   int
+	out, log string
+}
+
+// call runs the program without standard input.
+func call(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return callWith(t, "", args...)
+}
+
+func callWith(t *testing.T, in string, args ...string) outcome {
+	t.Helper()
+	var out, log bytes.Buffer
+	status := execute(t.Context(), args, strings.NewReader(in), &out, &log)
+	return outcome{status, out.String(), log.String()}
+}
+
+// succeed runs the program and fails the test if it fails.
+func succeed(t *testing.T, args ...string) outcome {
+	t.Helper()
+	o := call(t, args...)
+	if o.status != 0 {
+		t.Fatalf("treeloss %s: status %d, %s", strings.Join(args, " "), o.status, o.log)
+	}
+	return o
+}
+
+// trainOn trains a model in a new folder and returns its path.
+func trainOn(t *testing.T, args ...string) string {
+	t.Helper()
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	succeed(t, append([]string{"train", "--quiet", "--model", model}, args...)...)
+	return model
+}
+
+// quickModel trains without any choice, in a moment.
+func quickModel(t *testing.T) string {
+	t.Helper()
+	return trainOn(t, "--data", desk, "--sharing", "none")
+}
+
+func breadModel(t *testing.T) string {
+	t.Helper()
+	return trainOn(t, "--data", breads, "--label", "bread", "--sharing", "none")
+}
+
+func content(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// file writes a file into a new folder and returns its path.
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// parse reads one JSON document, and nothing behind it, into keys.
+func parse(t *testing.T, text string) map[string]any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	var m map[string]any
+	if err := d.Decode(&m); err != nil {
+		t.Fatalf("no JSON: %v in %q", err, text)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		t.Fatalf("more than one JSON document in %q", text)
+	}
+	return m
+}
+
+func TestExitStatus(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string // in the log
+	}{
+		{"help", []string{"help"}, 0, ""},
+		{"nothing at all is help", nil, 0, ""},
+		{"version", []string{"--version"}, 0, ""},
+		{"unknown command", []string{"fly"}, 2, `unknown command "fly"; treeloss help lists the commands`},
+		{"unknown command of tree", []string{"tree", "fell"}, 2, `unknown command "fell"; treeloss tree has build, show and check`},
+		{"unknown flag", []string{"train", "--modle", "m"}, 2, "unknown flag: --modle; treeloss train --help lists the flags"},
+		{"flag without value", []string{"evaluate", "--model"}, 2, "flag needs an argument: --model"},
+		{"no number", []string{"train", "--threads", "two"}, 2, `"--threads"`},
+		{"train: no model", []string{"train", "--data", desk}, 2, "--model"},
+		{"train: no data", []string{"train", "--model", "m"}, 2, "--data"},
+		{"train: bad sharing", []string{"train", "--data", desk, "--model", "m", "--sharing", "nmes"}, 2, "--sharing"},
+		{"train: repeated sharing", []string{"train", "--data", desk, "--model", "m", "--sharing", "names+names"}, 2, "--sharing"},
+		{"train: bad loss", []string{"train", "--data", desk, "--model", "m", "--loss", "hinge"}, 2, "cross-entropy"},
+		{"train: bad trainer", []string{"train", "--data", desk, "--model", "m", "--trainer", "lbfgs"}, 2, "auto, converge, sgd or adamw"},
+		{"train: bad schedule", []string{"train", "--data", desk, "--model", "m", "--schedule", "up"}, 2, "constant, step or cosine"},
+		{"train: bad smoothing", []string{"train", "--data", desk, "--model", "m", "--label-smoothing", "1"}, 2, "--label-smoothing"},
+		{"train: smoothing is no number", []string{"train", "--data", desk, "--model", "m", "--label-smoothing", "NaN"}, 2, "--label-smoothing"},
+		{"train: bad names", []string{"train", "--data", desk, "--model", "m", "--names-as-examples", "yes"}, 2, "auto, on or off"},
+		{"train: bad base", []string{"train", "--data", desk, "--model", "m", "--base", "1"}, 2, "--base"},
+		{"train: bad source", []string{"train", "--data", desk, "--model", "m", "--from", "stars"}, 2, "--from"},
+		{"train: bad threads", []string{"train", "--data", desk, "--model", "m", "--threads", "-1"}, 2, "--threads"},
+		{"train: bad epochs", []string{"train", "--data", desk, "--model", "m", "--epochs", "0"}, 2, "--epochs"},
+		{"train: bad format", []string{"train", "--data", desk, "--model", "m", "--format", "xls"}, 2, "csv, tsv, jsonl"},
+		{"train: text and numbers", []string{"train", "--data", desk, "--model", "m", "--text", "a", "--features", "b"}, 2, "--text and --features"},
+		{"train: patience without examples", []string{"train", "--data", desk, "--model", filepath.Join(t.TempDir(), "m"), "--patience", "2", "--trainer", "sgd"}, 2, "--valid"},
+		{"train: resume without epochs", []string{"train", "--data", desk, "--model", filepath.Join(t.TempDir(), "m"), "--trainer", "converge", "--resume"}, 2, "--trainer sgd or adamw"},
+		{"train: stdin among files", []string{"train", "--data", desk, "--data", "-", "--model", filepath.Join(t.TempDir(), "m")}, 2, "standard input"},
+		{"evaluate: no data", []string{"evaluate", "--model", "m"}, 2, "--data"},
+		{"evaluate: no model", []string{"evaluate", "--data", desk}, 2, "--model"},
+		{"evaluate: bad mode", []string{"evaluate", "--model", "m", "--data", desk, "--unknown-labels", "guess"}, 2, "wrong, error or skip"},
+		{"evaluate: bad threads", []string{"evaluate", "--model", "m", "--data", desk, "--threads", "-2"}, 2, "--threads"},
+		{"predict: no model", []string{"predict", desk}, 2, "--model"},
+		{"predict: two files", []string{"predict", "--model", "m", "a", "b"}, 2, "one file"},
+		{"predict: no class", []string{"predict", "--model", "m", "--top", "0"}, 2, "--top"},
+		{"predict: bad output", []string{"predict", "--model", "m", "--output", "xml"}, 2, "tsv or jsonl"},
+		{"predict: bad threads", []string{"predict", "--model", "m", "--threads", "-2"}, 2, "--threads"},
+		{"tree build: no classes", []string{"tree", "build"}, 2, "--labels"},
+		{"tree build: bad kind", []string{"tree", "build", "--data", desk, "--kind", "oak"}, 2, "v-tree, u-tree or linkage"},
+		{"tree build: bad source", []string{"tree", "build", "--data", desk, "--from", "stars"}, 2, "--from"},
+		{"tree build: taxonomy without file", []string{"tree", "build", "--data", desk, "--from", "taxonomy"}, 2, "--taxonomy"},
+		{"tree build: file without taxonomy", []string{"tree", "build", "--data", desk, "--taxonomy", deskGroups}, 2, "--from taxonomy"},
+		{"tree build: bad ending", []string{"tree", "build", "--data", desk, "--out", "tree.png"}, 2, ".json, .dot, .nwk or .txt"},
+		{"tree build: means of names", []string{"tree", "build", "--labels", desk, "--from", "means"}, 2, "--data"},
+		{"tree show: nothing", []string{"tree", "show"}, 2, "one file"},
+		{"tree show: bad format", []string{"tree", "show", "t.json", "--format", "png"}, 2, "text, dot, json or newick"},
+		{"tree show: bad depth", []string{"tree", "show", "t.json", "--depth", "-1"}, 2, "--depth"},
+		{"tree show: cut JSON", []string{"tree", "show", "t.json", "--depth", "1", "--json"}, 2, "--format text"},
+		{"tree check: two files", []string{"tree", "check", "a", "b"}, 2, "one file"},
+		{"compare: no data", []string{"compare", "--test", deskTest}, 2, "--data"},
+		{"compare: bad method", []string{"compare", "--data", desk, "--test", deskTest, "--methods", "magic"}, 2, "--methods"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := call(t, tc.args...)
+			if o.status != tc.status {
+				t.Fatalf("status %d, want %d: %s", o.status, tc.status, o.log)
+			}
+			if !strings.Contains(o.log, tc.want) {
+				t.Errorf("log %q, want %q in it", o.log, tc.want)
+			}
+			if last := lastLine(o.log); tc.status != 0 && !strings.HasPrefix(last, "treeloss: ") {
+				t.Errorf("the last line of the log is %q, want treeloss: and what is wrong", last)
+			}
+			if tc.status != 0 && o.out != "" {
+				t.Errorf("%q on standard output, want nothing", o.out)
+			}
+		})
+	}
+}
+
+func lastLine(log string) string {
+	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestResultsThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("no device that is always full: %v", err)
+	}
+	defer full.Close()
+	var log bytes.Buffer
+	status := execute(t.Context(), []string{"tree", "build", "--data", desk}, strings.NewReader(""), full, &log)
+	if last := lastLine(log.String()); status != 1 || !strings.Contains(last, "standard output") {
+		t.Errorf("status %d and %q, want 1 and a word about standard output", status, last)
+	}
+}
+
+func TestResultsThatNobodyReads(t *testing.T) {
+	r, w := io.Pipe()
+	r.Close()
+	var log bytes.Buffer
+	status := execute(t.Context(), []string{"tree", "build", "--quiet", "--data", desk}, strings.NewReader(""), w, &log)
+	if status != 0 || log.Len() > 0 {
+		t.Errorf("status %d and %q, want a quiet end", status, log.String())
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	model := quickModel(t)
+	o := call(t, "evaluate", "--quiet", "--model", model, "--data", "no\nsuch\r\nfile.csv")
+	if o.status != 1 || strings.Count(o.log, "\n") != 1 {
+		t.Errorf("status %d and %q, want 1 and one line", o.status, o.log)
+	}
+}
+
+func TestQuietIsSilent(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	for _, args := range [][]string{
+		{"train", "--data", desk, "--model", model},
+		{"evaluate", "--data", deskTest, "--model", model},
+		{"predict", "--model", model, deskTest},
+		{"tree", "build", "--data", desk},
+		{"tree", "check", deskGroups, "--data", desk},
+	} {
+		o := succeed(t, append([]string{"--quiet"}, args...)...)
+		if o.log != "" {
+			t.Errorf("%v --quiet logs %q", args, o.log)
+		}
+		if o.out == "" {
+			t.Errorf("%v --quiet prints no result", args)
+		}
+	}
+	// Without --quiet the log, and nothing of it on standard output.
+	o := succeed(t, "evaluate", "--data", deskTest, "--model", model)
+	if !strings.Contains(o.log, `label column "label", text column "text"`) || strings.Contains(o.out, "column") {
+		t.Errorf("log %q, results %q: want how the data was understood in the log only", o.log, o.out)
+	}
+}
+
+func TestCancelledTraining(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	var out, log bytes.Buffer
+	status := execute(ctx, []string{"train", "--quiet", "--data", desk, "--model", model}, strings.NewReader(""), &out, &log)
+	if status != 1 || !strings.Contains(log.String(), "cancel") {
+		t.Errorf("status %d and %q, want 1 and a word about cancelling", status, log.String())
+	}
+	if _, err := os.Stat(model); err == nil {
+		t.Error("a cancelled training left a model")
+	}
+}

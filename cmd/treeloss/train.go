@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// trainFlags are the flags of treeloss train.
+type trainFlags struct {
+	data        dataFlags
+	classes     classFlags
+	model       string
+	valid       []string
+	validLabels string
+	initModel   string
+	classWeight string
+	resume      bool
+
+	flags *pflag.FlagSet // all of them, for the training record
+}
+
+func newTrain(a *app) *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train --data FILE --model MODEL",
+		Short: "Train a classifier on a file of examples",
+		Long: `Train reads examples, fits a classifier and writes it to one file.
+
+By default it tries plain cross entropy and what is known about the classes on
+held-out rows of the training data, keeps the best, and prints what it chose and
+what each candidate scored. The same data, options and seed give the same model,
+byte for byte, with any number of threads.
+
+Columns are found by their usual names: a class in label, class, intent and the
+like, a text in text, sentence, question and the like; without a text all numeric
+columns are features. --label, --text and --features say otherwise.
+
+With --trainer sgd or adamw every epoch writes MODEL.checkpoint. A training that
+was broken off goes on from there with the same command and --resume, and ends in
+the very model that it would have made.`,
+		Example: `  treeloss train --data train.csv --model intents.safetensors
+  treeloss train --data train.csv --taxonomy groups.csv --model m.safetensors
+  treeloss train --data leaves.csv --label species --features 'margin*,shape*' --model m.safetensors
+  treeloss train --data big.tsv.gz --trainer sgd --epochs 5 --model m.safetensors
+  treeloss train --data x.npy --labels y.npy --sharing v-tree --model m.safetensors`,
+		Args: func(_ *cobra.Command, args []string) error {
+			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+	}
+	f.data.add(c)
+	f.classes.addChoice(c)
+	f.classes.add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.model, "model", "", "file to write the model to")
+	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, instead of held-out rows of the training data")
+	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if it is an .npy file")
+	flags.StringVar(&f.initModel, "init-model", "", "model to start from: its weights for the same labels and features go on")
+	flags.StringVar(&f.classWeight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes")
+	a.jsonFlag(c)
+	f.flags = flags
+	suggest(c, "class-weight", balanced)
+	return c
+}
+
+// trained is what train prints.
+type trained struct {
+	Model    string           `json:"model"`
+	Examples int              `json:"examples"`
+	Classes  int              `json:"classes"`
+	Features int              `json:"features"`
+	Seconds  float64          `json:"seconds"`
+	Training softmax.Training `json:"training"`
+}
+
+func (f *trainFlags) run(ctx context.Context, a *app) error {
+	if err := checkTarget(f.model); err != nil {
+		return err
+	}
+	plan, err := f.classes.plan()
+	if err != nil {
+		return err
+	}
+	opts, err := f.classes.options()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if opts.Init, err = f.init(); err != nil {
+		return err
+	}
+	corpus, err := f.data.corpus(a)
+	if err != nil {
+		return err
+	}
+	rows := tune.All(0, corpus.Table.Rows())
+	about := softmax.Training{Program: program(), Data: corpus.Fingerprint(), Options: f.options()}
+	if opts.Valid, err = f.readValid(corpus); err != nil {
+		return err
+	}
+	data, err := corpus.Data(rows, f.classes.taxonomy)
+	if err != nil {
+		return f.data.inFile(err)
+	}
+	if err := f.checkValid(a, data, opts.Valid); err != nil {
+		return err
+	}
+	if err := weigh(f.classWeight, data, rows); err != nil {
+		return err
+	}
+	a.logf("%d examples of %d classes", len(rows), len(data.Classes.Labels))
+	if err := f.checkpoints(a, &opts, corpus.Fingerprint()); err != nil {
+		return err
+	}
+	bar := &progress{app: a, examples: len(rows)}
+	opts.Progress = bar.report
+	model, result, err := plan.Train(ctx, data, rows, opts, about)
+	bar.done()
+	if err != nil {
+		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
+	}
+	if err := model.Save(f.model); err != nil {
+		return err
+	}
+	f.removeCheckpoint(a, opts)
+	return f.print(a, model, result, time.Since(start))
+}
+
+// readValid appends the validation files to the corpus.
+func (f *trainFlags) readValid(corpus *tune.Corpus) ([]int, error) {
+	if len(f.valid) == 0 {
+		if f.classes.trainer.patience > 0 {
+			return nil, usagef("--patience needs examples to measure on, name them with --valid")
+		}
+		return nil, nil
+	}
+	if isStream(f.data.data) {
+		return nil, usagef("--valid needs --data in a file, not on standard input, to be read with the same columns")
+	}
+	return corpus.Read(f.valid, f.validLabels)
+}
+
+// checkValid tells of validation rows that no model of this data can get right.
+func (f *trainFlags) checkValid(a *app, data *tune.Data, valid []int) error {
+	switch unknown := len(valid) - len(known(data, valid)); {
+	case unknown == 0:
+	case unknown == len(valid):
+		return fmt.Errorf("%s: none of the %d examples has a label of the training data; is it the right file for --valid?", f.valid[0], unknown)
+	default:
+		a.logf("warning: %d of %d rows of --valid have a label that no training row has; they are left out", unknown, len(valid))
+	}
+	return nil
+}
+
+// init reads the model to start from.
+func (f *trainFlags) init() (*softmax.Model, error) {
+	if f.initModel == "" {
+		return nil, nil
+	}
+	return loadModel(f.initModel)
+}
+
+// options lists what was asked for beyond the defaults, for the model file. Of
+// files it says only that they were given: a path is no part of a model.
+func (f *trainFlags) options() map[string]string {
+	o := make(map[string]string)
+	f.flags.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed || flag.Value.String() == flag.DefValue {
+			return
+		}
+		switch flag.Name {
+		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet":
+		case "taxonomy", "valid", "init-model":
+			o[flag.Name] = "given"
+		case "class-weight":
+			o[flag.Name] = balanced
+			if f.classWeight != balanced {
+				o[flag.Name] = "given"
+			}
+		default:
+			o[flag.Name] = flag.Value.String()
+		}
+	})
+	return o
+}
+
+func (f *trainFlags) print(a *app, m *softmax.Model, r *tune.Result, took time.Duration) error {
+	if a.json {
+		return a.printJSON(trained{Model: f.model, Examples: m.Training.Examples, Classes: len(m.Labels),
+			Features: m.Features.Dim(), Seconds: took.Seconds(), Training: m.Training})
+	}
+	printCandidates(a, r)
+	fmt.Fprintf(a.out, "%s: %d classes, %d features, trained on %d examples in %.1f s\n",
+		f.model, len(m.Labels), m.Features.Dim(), m.Training.Examples, took.Seconds())
+	return nil
+}
+
+// printCandidates prints what each method scored on held-out rows and which
+// one was chosen.
+func printCandidates(a *app, r *tune.Result) {
+	if len(r.Candidates) > 0 {
+		t := newTable(a.out, "method", "held-out accuracy", "log loss", "prior")
+		best := map[string]softmax.Candidate{}
+		var order []string
+		for _, c := range r.Candidates {
+			old, seen := best[c.Method]
+			if !seen {
+				order = append(order, c.Method)
+			}
+			if !seen || c.Accuracy > old.Accuracy || c.Accuracy == old.Accuracy && c.LogLoss < old.LogLoss {
+				best[c.Method] = c
+			}
+		}
+		for _, name := range order {
+			c := best[name]
+			t.row(name, points(c.Accuracy), fmt.Sprintf("%.3f", c.LogLoss), fmt.Sprintf("%g", c.Prior))
+		}
+		t.flush()
+	}
+	line := "chosen: " + r.Method.String()
+	if r.Reason != "" {
+		line += " (" + r.Reason + ")"
+	}
+	fmt.Fprintln(a.out, line)
+	if r.Gain != nil && r.Method.String() != tune.CrossEntropy {
+		fmt.Fprintf(a.out, "gain over plain cross entropy on %d held-out rows: %s\n", r.Gain.Rows, difference(r.Gain.Difference, r.Gain.DifferenceSE))
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// checkpointOf returns the file in which a training keeps where it stands.
+func checkpointOf(model string) string { return model + ".checkpoint" }
+
+// checkpoints lets SGD and AdamW, also where auto takes them, write a checkpoint
+// after each epoch of the last fit, and reads the one to go on from with
+// --resume. data is the fingerprint of all examples that were read.
+func (f *trainFlags) checkpoints(a *app, opts *tune.Options, data string) error {
+	if _, ok := opts.Trainer.(softmax.Converge); ok {
+		if f.resume {
+			return usagef("--resume goes with --trainer sgd or adamw, which run in epochs; training to convergence keeps no checkpoint")
+		}
+		return nil
+	}
+	run, err := f.identity(data)
+	if err != nil {
+		return err
+	}
+	fingerprint, err := json.Marshal(run) // keys in order
+	if err != nil {
+		return err
+	}
+	path := checkpointOf(f.model)
+	opts.Checkpoint = func(c *softmax.Checkpoint) error {
+		return softmax.SaveCheckpoint(path, string(fingerprint), c)
+	}
+	if !f.resume {
+		return nil
+	}
+	c, of, err := softmax.LoadCheckpoint(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		a.logf("there is no %s: training starts at the beginning", path)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w; train without --resume to start again", err)
+	}
+	if of != string(fingerprint) {
+		return fmt.Errorf("%s belongs to another training (%s); give the same data and options, or train without --resume to start again", path, otherRun(of, run))
+	}
+	opts.Resume = c
+	a.logf("going on after epoch %d of %s", c.Epoch, path)
+	return nil
+}
+
+// identity is all that decides what a training does, in words: where two runs
+// have the same, the one can go on from the checkpoint of the other.
+func (f *trainFlags) identity(data string) (map[string]string, error) {
+	run := f.options()
+	run["program"] = program()
+	run["data"] = data
+	run["seed"] = fmt.Sprint(f.classes.seed)
+	for flag, path := range map[string]string{"taxonomy": f.classes.taxonomy, "init-model": f.initModel, "class-weight": f.classWeight} {
+		if path == "" || flag == "class-weight" && path == balanced {
+			continue
+		}
+		sum, err := hashFile(path)
+		if err != nil {
+			return nil, err
+		}
+		run[flag] = sum
+	}
+	run["valid"] = fmt.Sprint(len(f.valid) > 0)
+	return run, nil
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// otherRun says in what the run of a checkpoint differs from this one.
+func otherRun(fingerprint string, run map[string]string) string {
+	var old map[string]string
+	if json.Unmarshal([]byte(fingerprint), &old) != nil {
+		return "of another program"
+	}
+	all := maps.Clone(run)
+	maps.Copy(all, old)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		was, is := old[key], run[key]
+		switch {
+		case was == is:
+		case key == "data" || len(was)+len(is) > 80:
+			return "other " + key
+		default:
+			return fmt.Sprintf("%s %q, now %q", key, was, is)
+		}
+	}
+	return "of another program"
+}
+
+// interrupted tells how to go on with a training that was broken off.
+func (f *trainFlags) interrupted(ctx context.Context, err error, opts tune.Options) error {
+	if ctx.Err() == nil || opts.Checkpoint == nil {
+		return err
+	}
+	if _, none := os.Stat(checkpointOf(f.model)); none != nil {
+		return err
+	}
+	return fmt.Errorf("%w; the same command with --resume goes on", err)
+}
+
+// removeCheckpoint removes what a finished training no longer needs.
+func (f *trainFlags) removeCheckpoint(a *app, opts tune.Options) {
+	if opts.Checkpoint == nil {
+		return
+	}
+	if err := os.Remove(checkpointOf(f.model)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.logf("warning: %v", err)
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// treeBuildFlags are the flags of treeloss tree build.
+type treeBuildFlags struct {
+	labels   labelFlags
+	from     string
+	kind     string
+	taxonomy string
+	base     float64
+	seed     uint64
+	out      string
+}
+
+// treeKinds are the trees that can be built over distances.
+func treeKinds() []string {
+	return []string{string(knowledge.VTree), string(knowledge.UTree), string(knowledge.Linkage)}
+}
+
+func newTreeBuild(a *app) *cobra.Command {
+	var f treeBuildFlags
+	c := &cobra.Command{
+		Use:   "build (--data FILE | --labels FILE)",
+		Short: "Build a tree over the classes",
+		Long: `Build makes a tree over classes and draws it, or writes it with --out. The
+classes are the labels of examples or the lines of a file.
+
+The tree stands for distances between classes: from their names (the default: use
+it when names say something), from a taxonomy, or from the means of the examples
+of each class. A v-tree has the classes on its leaves, a u-tree has them on inner
+nodes too; both are made from a cover tree, which --base makes higher or flatter.
+linkage joins the two nearest groups again and again and keeps the lengths of the
+edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`,
+		Example: `  treeloss tree build --data train.csv
+  treeloss tree build --labels names.txt --kind linkage --out tree.json
+  treeloss tree build --data train.csv --from taxonomy --taxonomy groups.csv --out tree.nwk`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !c.Flags().Changed("kind") && f.from == string(knowledge.Taxonomy) {
+				f.kind = string(knowledge.Taxonomy)
+			}
+			return f.run(a)
+		},
+	}
+	f.labels.add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.from, "from", string(knowledge.Names), "what distances come from: names, taxonomy or means")
+	flags.StringVar(&f.kind, "kind", string(knowledge.VTree), "v-tree, u-tree or linkage")
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "child,parent rows over the classes, or a tree file, for --from taxonomy")
+	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the order in which the cover tree takes the classes")
+	flags.StringVar(&f.out, "out", "", "file to write: .json, .dot, .nwk (Newick) or .txt; none draws the tree")
+	a.jsonFlag(c)
+	choices(c, "from", metricSources()...)
+	choices(c, "kind", treeKinds()...)
+	return c
+}
+
+func (f *treeBuildFlags) run(a *app) error {
+	opts, err := treeOptions(f.from, f.base, f.seed)
+	if err != nil {
+		return err
+	}
+	if f.kind != string(knowledge.Taxonomy) && !slices.Contains(treeKinds(), f.kind) {
+		return usagef("--kind %q, want v-tree, u-tree or linkage", f.kind)
+	}
+	if (f.taxonomy != "") != (f.from == string(knowledge.Taxonomy)) {
+		return usagef("--from taxonomy and --taxonomy FILE go together")
+	}
+	format := treeText
+	if f.out != "" {
+		if format, err = treeFormatOf(f.out); err != nil {
+			return err
+		}
+	}
+	classes, err := f.classes(a)
+	if err != nil {
+		return err
+	}
+	tree, err := knowledge.BuildTree(knowledge.Source(f.kind), classes, opts)
+	if err != nil {
+		return err
+	}
+	return f.print(a, tree, format)
+}
+
+// classes reads what is known about the classes.
+func (f *treeBuildFlags) classes(a *app) (knowledge.Classes, error) {
+	switch {
+	case !f.labels.given():
+		return knowledge.Classes{}, usagef("no classes: name examples with --data or a file of class names with --labels")
+	case f.from == string(knowledge.Means):
+		return f.means(a)
+	}
+	labels, err := f.labels.read(a)
+	if err != nil {
+		return knowledge.Classes{}, err
+	}
+	classes := knowledge.Classes{Labels: labels}
+	if f.taxonomy != "" {
+		classes.Taxonomy, err = tune.ReadTaxonomy(f.taxonomy, labels)
+	}
+	return classes, err
+}
+
+// means reads all examples, for the mean of each class.
+func (f *treeBuildFlags) means(a *app) (knowledge.Classes, error) {
+	if len(f.labels.data.data) == 0 {
+		return knowledge.Classes{}, usagef("--from means needs examples: name them with --data")
+	}
+	corpus, err := f.labels.data.corpus(a)
+	if err != nil {
+		return knowledge.Classes{}, err
+	}
+	index := dataset.NewLabels(corpus.Labels)
+	classes := knowledge.Classes{Labels: index.Names(), Class: make([]int32, len(corpus.Labels))}
+	for i, label := range corpus.Labels {
+		c, _ := index.Index(label)
+		classes.Class[i] = int32(c)
+	}
+	rows := tune.All(0, corpus.Table.Rows())
+	set, err := corpus.Table.Fit(rows, feature.Options{})
+	if err != nil {
+		return knowledge.Classes{}, err
+	}
+	classes.X, err = set.Matrix(corpus.Table, rows)
+	return classes, err
+}
+
+func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format string) error {
+	facts := factsOf(tree)
+	if f.out != "" {
+		if err := saveTree(f.out, tree, format); err != nil {
+			return err
+		}
+		facts.File = f.out
+	}
+	switch {
+	case a.json:
+		if f.out == "" {
+			var content bytes.Buffer
+			if err := tree.WriteJSON(&content); err != nil {
+				return err
+			}
+			facts.Tree = json.RawMessage(content.Bytes())
+		}
+		return a.printJSON(facts)
+	case f.out != "":
+		fmt.Fprintf(a.out, "%s: %v\n", f.out, facts)
+		return nil
+	}
+	a.logf("%v", facts)
+	return writeTree(a.out, tree, treeText, labeltree.TextOptions{})
+}

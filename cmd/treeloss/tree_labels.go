@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+)
+
+// labelFlags say where the class names of a tree come from: a file of labels,
+// or the labels of examples.
+type labelFlags struct {
+	data dataFlags // data.labels is the file of labels
+}
+
+func (f *labelFlags) add(c *cobra.Command) {
+	f.data.addColumns(c)
+	c.Flags().Lookup("data").Usage = "examples whose labels are the classes: CSV, TSV, JSONL, fastText, LIBSVM or .npy, also .gz and .zst"
+	c.Flags().Lookup("labels").Usage = "file of class names, one a line; with --data of an .npy file the labels of its rows"
+}
+
+// given tells whether there is any source of labels.
+func (f *labelFlags) given() bool { return len(f.data.data) > 0 || f.data.labels != "" }
+
+// read returns the distinct labels in the order of their bytes, as models have
+// them. Examples are read as a stream.
+func (f *labelFlags) read(a *app) ([]string, error) {
+	if len(f.data.data) == 0 {
+		list, err := readLabels(f.data.labels)
+		if err != nil {
+			return nil, err
+		}
+		return dataset.NewLabels(list).Names(), nil
+	}
+	o, err := f.data.options()
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.openExamples(f.data.data, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	a.logf("%s", r.Describe())
+	seen := map[string]bool{}
+	var list []string
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if !seen[e.Label] {
+			seen[e.Label] = true
+			list = append(list, e.Label)
+		}
+	}
+	return dataset.NewLabels(list).Names(), nil
+}
+
+// readLabels reads a file with one label a line; empty lines are skipped.
+func readLabels(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: no such file; check the path of --labels", path)
+		}
+		return nil, err
+	}
+	defer f.Close()
+	var list []string
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		if n == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if !utf8.ValidString(line) {
+			return nil, fmt.Errorf("%s:%d: the label is not UTF-8; convert the file", path, n)
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w; want one class name a line", path, err)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: no labels; want one class name a line", path)
+	}
+	return list, nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/labeltree"
+)
+
+func newTreeShow(a *app) *cobra.Command {
+	var format string
+	var text labeltree.TextOptions
+	c := &cobra.Command{
+		Use:   "show (MODEL | TREE | -)",
+		Short: "Draw the tree of a model or of a file",
+		Long: `Show draws the tree of a model, of a tree file or of a taxonomy as text, groups in
+parentheses, or writes it in another format: json and newick can be read back,
+dot is for Graphviz. --json is the same as --format json.`,
+		Example: `  treeloss tree show model.safetensors
+  treeloss tree show model.safetensors --depth 2 --width 10
+  treeloss tree show tree.json --format dot | dot -Tsvg > tree.svg`,
+		Args: oneFile("a model or a tree"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if a.json {
+				format = treeJSON
+			}
+			switch {
+			case !slices.Contains(treeFormats(), format):
+				return usagef("--format %q, want text, dot, json or newick", format)
+			case text.MaxDepth < 0 || text.MaxChildren < 0:
+				return usagef("--depth %d, --width %d: want at least 0", text.MaxDepth, text.MaxChildren)
+			case format != treeText && (text.MaxDepth > 0 || text.MaxChildren > 0):
+				return usagef("--depth and --width cut a drawing; they go with --format text only")
+			}
+			tree, err := a.readTree(args[0], nil)
+			if err != nil {
+				return err
+			}
+			return writeTree(a.out, tree, format, text)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&format, "format", treeText, "text, dot, json or newick")
+	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, 0 for all")
+	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, 0 for all")
+	flags.BoolVar(&a.json, "json", false, "the same as --format json")
+	choices(c, "format", treeFormats()...)
+	return c
+}
+
+// oneFile wants exactly one argument.
+func oneFile(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("%s takes one file, not %d: name %s", c.CommandPath(), len(args), what)
+		}
+		return nil
+	}
+}
+
+func newTreeCheck(a *app) *cobra.Command {
+	var labels labelFlags
+	c := &cobra.Command{
+		Use:   "check (TREE | TAXONOMY | MODEL)",
+		Short: "Check a tree file or a taxonomy",
+		Long: `Check reads a tree file, a taxonomy of child,parent rows or the tree of a model,
+says what is wrong with it, and where, or how large it is. With --data or
+--labels it also makes sure that the classes of the tree are the labels.
+
+Without these the classes of a taxonomy are the names that are nobody's parent.`,
+		Example: `  treeloss tree check groups.csv --data train.csv
+  treeloss tree check tree.json --labels names.txt --json`,
+		Args: oneFile("a tree file, a taxonomy or a model"),
+		RunE: func(c *cobra.Command, args []string) error { return checkTree(a, args[0], &labels) },
+	}
+	labels.add(c)
+	a.jsonFlag(c)
+	return c
+}
+
+func checkTree(a *app, path string, flags *labelFlags) error {
+	var labels []string
+	if flags.given() {
+		var err error
+		if labels, err = flags.read(a); err != nil {
+			return err
+		}
+	}
+	tree, err := a.readTree(path, labels)
+	if err != nil {
+		return err
+	}
+	if err := tree.Check(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if labels != nil {
+		if err := compareLabels(path, tree, labels); err != nil {
+			return err
+		}
+	}
+	facts := factsOf(tree)
+	facts.File = path
+	if a.json {
+		return a.printJSON(facts)
+	}
+	fmt.Fprintf(a.out, "%s is fine: %v\n", path, facts)
+	return nil
+}
