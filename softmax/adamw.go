@@ -1,0 +1,161 @@
+package softmax
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter 2019). It is
+// not linear, so it trains V itself: A matters beyond K, and a step costs
+// O(d m).
+type AdamW struct {
+	Epochs      int     // passes over the examples; 0 means 20
+	Batch       int     // examples a step; 0 means 32
+	Rate        float64 // step size; 0 means 0.01
+	Beta1       float64 // decay of the mean gradient; 0 means 0.9
+	Beta2       float64 // decay of its square; 0 means 0.999
+	Epsilon     float64 // added to its root; 0 means 1e-8
+	WeightDecay float64 // of V a step, times the rate; 0 means 0.01, negative: none
+	Schedule    Schedule
+
+	Monitor
+}
+
+func (AdamW) isTrainer() {}
+
+func trainAdamW[T matrix.Float](ctx context.Context, ex Examples, opts Options, adam AdamW, _ float64) (*Layer, Record, error) {
+	loop, _, err := newAdamW[T](ex, opts, adam)
+	if err != nil {
+		return nil, Record{}, err
+	}
+	return loop.run(ctx)
+}
+
+// newAdamW makes the loop of an AdamW run and the weights that it moves.
+func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop[T], *adamUpdate[T], error) {
+	adam.Epochs, adam.Batch = positive(adam.Epochs, 20), positive(adam.Batch, 32)
+	for _, d := range []struct {
+		field     *float64
+		otherwise float64
+	}{{&adam.Rate, 0.01}, {&adam.Beta1, 0.9}, {&adam.Beta2, 0.999}, {&adam.Epsilon, 1e-8}, {&adam.WeightDecay, 0.01}} {
+		if *d.field == 0 {
+			*d.field = d.otherwise
+		}
+	}
+	adam.WeightDecay = max(adam.WeightDecay, 0)
+	if !(adam.Rate > 0) || math.IsInf(adam.Rate, 1) || !(adam.Beta1 > 0 && adam.Beta1 < 1) || !(adam.Beta2 > 0 && adam.Beta2 < 1) || !(adam.Epsilon > 0) || !finite(adam.WeightDecay) {
+		return nil, nil, fmt.Errorf("softmax: AdamW rate %v, betas %v and %v, epsilon %v: want a rate and epsilon above 0, betas between 0 and 1: %w",
+			adam.Rate, adam.Beta1, adam.Beta2, adam.Epsilon, ErrOptions)
+	}
+	outputs := opts.Sharing.Rows()
+	biases := len(opts.newBias())
+	if opts.Hierarchy != nil {
+		outputs = biases
+	}
+	n := ex.X.Cols() * outputs
+	u := &adamUpdate[T]{adam: adam, outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads,
+		scale:   T(1 / math.Sqrt(ex.meanSquaredNorm())),
+		sharing: opts.Sharing, hierarchy: opts.Hierarchy,
+		v: make([]T, n), mean: make([]T, n), square: make([]T, n),
+		bias: make([]T, biases), biasMean: make([]T, biases), biasSquare: make([]T, biases),
+		slot: make([]int32, ex.X.Cols()),
+	}
+	if err := unfold(opts.Init, u.v, u.bias, 1, opts.Sharing, opts.Threads); err != nil {
+		return nil, nil, err
+	}
+	loop := &epochLoop[T]{
+		name: fmt.Sprintf("AdamW betas %v %v epsilon %v decay %v", adam.Beta1, adam.Beta2, adam.Epsilon, adam.WeightDecay),
+		ex:   ex, opts: opts, monitor: adam.Monitor,
+		epochs: adam.Epochs, batch: adam.Batch, rate: adam.Rate, schedule: adam.Schedule,
+		update: u, weight: u.v, bias: u.bias, outputs: outputs,
+		newHead: func() *head[T] { return newHead[T](opts.Sharing, opts.Loss, opts.Hierarchy) },
+	}
+	return loop, u, nil
+}
+
+// adamUpdate is AdamW on V.
+type adamUpdate[T matrix.Float] struct {
+	adam      AdamW
+	scale     T // of the inputs
+	dim       int
+	outputs   int
+	threads   int
+	sharing   sharing.Sharing
+	hierarchy *loss.HierarchicalSoftmax
+
+	v, mean, square            []T
+	bias, biasMean, biasSquare []T
+	slot                       []int32 // 1 + place of a feature in the batch, 0 if absent
+	steps                      int
+	rate                       float64
+}
+
+func (u *adamUpdate[T]) beginEpoch(rate float64, _ int) { u.rate = rate }
+func (u *adamUpdate[T]) prepare([]int32)                {}
+func (u *adamUpdate[T]) endEpoch()                      {}
+func (u *adamUpdate[T]) setSteps(steps int)             { u.steps = steps }
+
+func (u *adamUpdate[T]) apply(features []int32, grad, gradBias []T) {
+	for n, f := range features {
+		u.slot[f] = int32(n) + 1
+	}
+	u.steps++
+	// Both averages start at 0 and are that much too small after some steps.
+	step := adamStep[T]{
+		rate:  T(u.rate / (1 - math.Pow(u.adam.Beta1, float64(u.steps)))),
+		root:  T(1 / math.Sqrt(1-math.Pow(u.adam.Beta2, float64(u.steps)))),
+		beta1: T(u.adam.Beta1), beta2: T(u.adam.Beta2), epsilon: T(u.adam.Epsilon),
+	}
+	r := u.outputs
+	// In the scaled inputs the weights are V/scale and the gradient scale times
+	// as large; Adam's step has the length of the rate either way.
+	keep := T(1 - u.rate*u.adam.WeightDecay)
+	kernel.Parallel(u.threads, u.dim, 256, func(_, lo, hi int) {
+		for f := lo; f < hi; f++ {
+			a, b := f*r, (f+1)*r
+			var g []T
+			if n := int(u.slot[f]); n > 0 {
+				g = grad[(n-1)*r : n*r]
+			}
+			step.move(u.v[a:b], u.mean[a:b], u.square[a:b], g, u.scale, keep)
+		}
+	})
+	step.move(u.bias, u.biasMean, u.biasSquare, gradBias, 1, 1)
+	for _, f := range features {
+		u.slot[f] = 0
+	}
+}
+
+// adamStep is what all numbers have in common in one step.
+type adamStep[T matrix.Float] struct {
+	rate, root, beta1, beta2, epsilon T
+}
+
+// move makes one step of a few numbers; a nil gradient is 0.
+func (s *adamStep[T]) move(v, mean, square, grad []T, scale, keep T) {
+	for j := range v {
+		var g T
+		if grad != nil {
+			g = scale * grad[j]
+		}
+		mean[j] = s.beta1*mean[j] + (1-s.beta1)*g
+		square[j] = s.beta2*square[j] + (1-s.beta2)*g*g
+		length := s.root*T(math.Sqrt(float64(square[j]))) + s.epsilon
+		v[j] = keep*v[j] - scale*s.rate*mean[j]/length
+	}
+}
+
+func (u *adamUpdate[T]) layer() *Layer {
+	return fold(u.v, u.bias, 1, u.dim, u.sharing, u.hierarchy, u.threads)
+}
+
+func (u *adamUpdate[T]) arrays() map[string][]T {
+	return map[string][]T{"weight": u.v, "mean": u.mean, "square": u.square,
+		"bias": u.bias, "bias_mean": u.biasMean, "bias_square": u.biasSquare}
+}

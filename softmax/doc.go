@@ -1,0 +1,15 @@
+// Package softmax is the linear model of many classes: logits = A (V x) + b.
+//
+// Fit finds V and b for examples, a sharing A and a loss, by one of three
+// trainers, and folds them into a Layer, the flat W = A V and b that any tool
+// can run:
+//
+//	matrix.Matrix + classes -> Fit(Converge | SGD | AdamW) -> Layer
+//	Layer + feature.Set + labels -> Model -> Save ... Load -> Predict
+//
+// A Layer knows numbers only. A Model also knows how a record becomes a row and
+// what the classes are called; it is what a file holds.
+//
+// Results do not depend on the number of threads: every sum is made in an order
+// that the data fixes.
+package softmax

@@ -1,0 +1,280 @@
+package softmax
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// updater moves the weights of a stochastic trainer. The loop calls, for each
+// batch, prepare, then computes scores from the weights, then apply.
+type updater[T matrix.Float] interface {
+	beginEpoch(rate float64, steps int)
+	// prepare makes the weights of these features current.
+	prepare(features []int32)
+	// apply makes a step with the mean gradient of the batch: row n of grad
+	// belongs to features[n]; all other features have none.
+	apply(features []int32, grad, gradBias []T)
+	// endEpoch makes all weights current.
+	endEpoch()
+	// layer returns the classifier to use, a copy.
+	layer() *Layer
+	// arrays returns all numbers that the next step depends on.
+	arrays() map[string][]T
+	// setSteps sets the number of steps made before, on resuming.
+	setSteps(steps int)
+}
+
+// epochLoop runs a stochastic trainer: shuffled passes in batches, a schedule,
+// validation, early stopping, checkpoints.
+type epochLoop[T matrix.Float] struct {
+	name     string // the trainer with all its numbers, for checkpoints
+	ex       Examples
+	opts     Options
+	monitor  Monitor
+	epochs   int
+	batch    int
+	rate     float64
+	schedule Schedule
+
+	update    updater[T]
+	weight    []T // d x outputs, what the scores are computed with
+	bias      []T
+	outputs   int
+	newHead   func() *head[T]
+	newKernel func() *sharing.Operator[T] // if set, gradients are multiplied by K
+
+	design  *design[T]
+	workers []*worker[T]
+	scores  []T // batch x outputs
+	losses  []float64
+	group   byFeature
+	grad    []T     // features of the batch x outputs
+	mean    float64 // weight of the examples
+	about   Run     // set if there are checkpoints
+}
+
+// worker is what one goroutine of the loop needs.
+type worker[T matrix.Float] struct {
+	head     *head[T]
+	kernel   *sharing.Operator[T]
+	gradient []T
+	p        []T
+}
+
+// batchGrain is the number of examples of a batch that one goroutine takes at
+// a time.
+const batchGrain = 8
+
+// Streams of random numbers, so that a new use moves no other draw.
+const streamShuffle = 1
+
+// state is where a run stands between epochs.
+type state struct {
+	epoch     int // done
+	steps     int
+	best      *Layer
+	bestEpoch int
+	bestScore validation
+	loss      float64
+}
+
+func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
+	if err := t.checkMonitor(); err != nil {
+		return nil, Record{}, err
+	}
+	t.design = newDesign[T](t.ex.X, false)
+	blocks := (t.batch + batchGrain - 1) / batchGrain
+	t.workers = make([]*worker[T], blocks)
+	for b := range t.workers {
+		h := t.newHead()
+		w := &worker[T]{head: h, gradient: make([]T, len(t.bias)), p: make([]T, h.targets)}
+		if t.newKernel != nil {
+			w.kernel = t.newKernel()
+		}
+		t.workers[b] = w
+	}
+	t.scores = make([]T, t.batch*t.outputs)
+	t.losses = make([]float64, t.batch)
+	t.mean = t.ex.totalWeight() / float64(t.design.rows)
+	t.group.slot = make([]int32, t.design.dim)
+
+	if t.monitor.Checkpoint != nil || t.monitor.Resume != nil {
+		t.about = t.describe()
+	}
+	var s state
+	if r := t.monitor.Resume; r != nil {
+		if err := t.restore(&s, r); err != nil {
+			return nil, Record{}, err
+		}
+	}
+	order := make([]int32, t.design.rows)
+	for s.epoch < t.epochs && !t.patienceOver(&s) {
+		if err := t.epoch(ctx, &s, order); errors.Is(err, errDiverged) {
+			return s.best, t.record(&s), err
+		} else if err != nil {
+			return t.result(&s), t.record(&s), err
+		}
+		if t.monitor.Checkpoint != nil {
+			if err := t.monitor.Checkpoint(t.checkpoint(&s)); err != nil {
+				return t.result(&s), t.record(&s), fmt.Errorf("softmax: checkpoint after epoch %d: %w", s.epoch, err)
+			}
+		}
+		if t.opts.Progress != nil {
+			done := float64(s.epoch) / float64(t.epochs)
+			if t.patienceOver(&s) {
+				done = 1
+			}
+			t.opts.Progress(Progress{Step: s.epoch, Loss: s.loss, Fraction: done})
+		}
+	}
+	return t.result(&s), t.record(&s), nil
+}
+
+// checkMonitor returns an error if the validation examples do not fit.
+func (t *epochLoop[T]) checkMonitor() error {
+	v := t.monitor.Valid
+	if v == nil {
+		return nil
+	}
+	if err := v.check(t.opts.Sharing.Classes()); err != nil {
+		return fmt.Errorf("validation: %w", err)
+	}
+	if v.X.Cols() != t.ex.X.Cols() {
+		return fmt.Errorf("softmax: validation examples have %d features, the others %d", v.X.Cols(), t.ex.X.Cols())
+	}
+	return nil
+}
+
+// errDiverged says that a trainer's numbers grew without bound.
+var errDiverged = errors.New("training diverged")
+
+func (t *epochLoop[T]) patienceOver(s *state) bool {
+	return t.monitor.Valid != nil && t.monitor.Patience > 0 && s.epoch-s.bestEpoch >= t.monitor.Patience && s.epoch > 0
+}
+
+func (t *epochLoop[T]) result(s *state) *Layer {
+	if s.best != nil {
+		return s.best
+	}
+	return t.update.layer()
+}
+
+func (t *epochLoop[T]) record(s *state) Record {
+	return Record{Steps: s.epoch, Objective: s.loss * t.ex.totalWeight()}
+}
+
+// epoch makes one pass. On a cancelled context it stops between batches with
+// all weights current.
+func (t *epochLoop[T]) epoch(ctx context.Context, s *state, order []int32) error {
+	for i := range order {
+		order[i] = int32(i)
+	}
+	random := rand.New(rand.NewPCG(t.opts.Seed, streamShuffle<<32|uint64(s.epoch)))
+	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+
+	rate := t.rate
+	if t.schedule != nil {
+		rate *= t.schedule.Factor(s.epoch, t.epochs)
+	}
+	if !(rate >= 0) || math.IsInf(rate, 1) {
+		return fmt.Errorf("softmax: the schedule gives the rate %v in epoch %d, want a finite number of at least 0: %w", rate, s.epoch+1, ErrOptions)
+	}
+	t.update.beginEpoch(rate, (len(order)+t.batch-1)/t.batch)
+	defer t.update.endEpoch()
+	var sum float64
+	for at := 0; at < len(order); at += t.batch {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("softmax: stopped in epoch %d of %d, after %d of %d examples: %w", s.epoch+1, t.epochs, at, len(order), err)
+		}
+		l := t.step(order[at:min(at+t.batch, len(order))])
+		sum += l
+		s.steps++
+		if !finite(l) {
+			return fmt.Errorf("softmax: the loss is %v in epoch %d at the rate %g; take a smaller one: %w", l, s.epoch+1, rate, errDiverged)
+		}
+	}
+	s.epoch++
+	s.loss = sum / t.ex.totalWeight()
+	if t.monitor.Valid != nil {
+		t.update.endEpoch() // averaged weights need current sums
+		layer := t.update.layer()
+		v, err := validate(layer, t.monitor.Valid, t.opts.Threads)
+		if err != nil {
+			return err
+		}
+		if s.best == nil || v.better(s.bestScore) {
+			s.best, s.bestEpoch, s.bestScore = layer, s.epoch, v
+		}
+	}
+	return nil
+}
+
+// step makes one step on a batch and returns the sum of its losses. The
+// gradient is the mean over the batch, each example counted by its weight over
+// the mean weight of all.
+func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
+	features := t.group.collect(t.design, batch)
+	t.update.prepare(features)
+	r, size := t.outputs, t.mean*float64(len(batch))
+	kernel.Parallel(t.opts.Threads, len(batch), batchGrain, func(block, lo, hi int) {
+		w := t.workers[block]
+		clear(w.gradient)
+		for n := lo; n < hi; n++ {
+			i, z := batch[n], t.scores[n*r:(n+1)*r]
+			t.design.scores(z, t.weight, int(i))
+			share := T(t.ex.weightOf(int(i)) / size)
+			t.losses[n] = w.head.evaluate(z, w.p, t.bias, w.gradient, int(t.ex.Class[i]), share) * size
+			if w.kernel != nil {
+				copy(w.head.grad, z)
+				w.kernel.Kernel(z, w.head.grad, 1)
+			}
+		}
+	})
+	gradBias := t.workers[0].gradient
+	for _, w := range t.workers[1 : (len(batch)+batchGrain-1)/batchGrain] {
+		kernel.Add(w.gradient, gradBias)
+	}
+	for _, l := range t.losses[:len(batch)] {
+		lossSum += l
+	}
+	if n := len(features) * r; cap(t.grad) < n {
+		t.grad = make([]T, n)
+	}
+	grad := t.grad[:len(features)*r]
+	t.gradient(grad, batch)
+	t.update.apply(features, grad, gradBias)
+	return lossSum
+}
+
+// gradient sets row n of grad to the sum over the batch of feature n times the
+// gradient in the scores, in the order of the batch.
+func (t *epochLoop[T]) gradient(grad []T, batch []int32) {
+	r := t.outputs
+	clear(grad)
+	if t.design.dense != nil {
+		kernel.Parallel(t.opts.Threads, t.design.dim, 16, func(_, lo, hi int) {
+			column := make([]float32, len(batch))
+			for f := lo; f < hi; f++ {
+				for m, i := range batch {
+					column[m] = t.design.dense.Row(int(i))[f]
+				}
+				kernel.CombineAllRows(column, t.scores, r, grad[f*r:(f+1)*r])
+			}
+		})
+		return
+	}
+	g := &t.group
+	kernel.Parallel(t.opts.Threads, len(g.features), 64, func(_, lo, hi int) {
+		for f := lo; f < hi; f++ {
+			a, b := g.start[f], g.start[f+1]
+			kernel.CombineRows(g.example[a:b], g.value[a:b], t.scores, r, grad[f*r:(f+1)*r])
+		}
+	})
+}

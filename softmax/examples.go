@@ -1,0 +1,89 @@
+package softmax
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// Examples are n rows of features with their classes.
+type Examples struct {
+	X      matrix.Matrix // n x d
+	Class  []int32       // n numbers in 0..k-1
+	Weight []float32     // n weights of at least 0, a weight of 2 is a row given twice; nil: all 1
+}
+
+// maxSize is the largest length of inputs for which float32 has room on both
+// sides, for weights and for gradients.
+const maxSize = 1e12
+
+// check returns an error if the parts of the examples do not fit together.
+func (ex Examples) check(k int) error {
+	if ex.X == nil {
+		return fmt.Errorf("softmax: no examples")
+	}
+	n := ex.X.Rows()
+	switch {
+	case n == 0 || ex.X.Cols() == 0:
+		return fmt.Errorf("softmax: %d examples of %d features, want at least one of each", n, ex.X.Cols())
+	case len(ex.Class) != n:
+		return fmt.Errorf("softmax: %d classes for %d examples", len(ex.Class), n)
+	case ex.Weight != nil && len(ex.Weight) != n:
+		return fmt.Errorf("softmax: %d weights for %d examples", len(ex.Weight), n)
+	case k < 1:
+		return fmt.Errorf("softmax: %d classes, want at least 1", k)
+	}
+	if err := ex.X.Check(); err != nil {
+		return fmt.Errorf("softmax: examples: %w", err)
+	}
+	for i, y := range ex.Class {
+		if y < 0 || int(y) >= k {
+			return fmt.Errorf("softmax: example %d: class %d, want 0 to %d", i, y, k-1)
+		}
+	}
+	for i, w := range ex.Weight {
+		if !(w >= 0) || math.IsInf(float64(w), 1) {
+			return fmt.Errorf("softmax: example %d: weight %v, want a finite number of at least 0", i, w)
+		}
+	}
+	if ex.totalWeight() == 0 {
+		return fmt.Errorf("softmax: all %d examples have weight 0, want one above", n)
+	}
+	if size := math.Sqrt(ex.meanSquaredNorm()); size > maxSize || size < 1/maxSize {
+		return fmt.Errorf("softmax: the examples have a root mean squared length of %.3g, want %g to %g: scale the features", size, 1/maxSize, maxSize)
+	}
+	return nil
+}
+
+// weightOf returns the weight of example i.
+func (ex Examples) weightOf(i int) float64 {
+	if ex.Weight == nil {
+		return 1
+	}
+	return float64(ex.Weight[i])
+}
+
+// totalWeight is the sum of the weights, n if there are none.
+func (ex Examples) totalWeight() float64 {
+	if ex.Weight == nil {
+		return float64(ex.X.Rows())
+	}
+	var sum float64
+	for _, w := range ex.Weight {
+		sum += float64(w)
+	}
+	return sum
+}
+
+// meanSquaredNorm is the weighted mean of ‖x‖², 1 if all inputs are 0.
+func (ex Examples) meanSquaredNorm() float64 {
+	var sum float64
+	for i := range ex.X.Rows() {
+		sum += ex.weightOf(i) * ex.X.SquaredNorm(i)
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum / ex.totalWeight()
+}

@@ -1,0 +1,203 @@
+package softmax
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/loss"
+)
+
+// The model file is a safetensors file. Tensors: "weight" (outputs x d), "bias"
+// (outputs) and those of the features. Metadata, JSON where not a plain word:
+//
+//	format          "treeloss-model"
+//	format_version  "1"
+//	output          "flat" or "hierarchical-softmax"
+//	labels          the class names
+//	features        see package feature
+//	tree            see package labeltree, if there is one
+//	training        Training
+//	checksum        see package safetensors
+const (
+	formatName    = "treeloss-model"
+	formatVersion = "1"
+
+	flatOutput         = "flat"
+	hierarchicalOutput = "hierarchical-softmax"
+
+	weightTensor = "weight"
+	biasTensor   = "bias"
+)
+
+// ErrModelFile says that a file is no model that this program can use.
+var ErrModelFile = errors.New("not a usable model file")
+
+// Save writes the model to path: the old file or the new one is there, whole,
+// whatever happens in between. The same model gives the same bytes.
+func (m *Model) Save(path string) error {
+	f, err := m.file()
+	if err != nil {
+		return err
+	}
+	return safetensors.WriteFile(path, f)
+}
+
+func (m *Model) file() (*safetensors.File, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	f := &safetensors.File{Metadata: map[string]string{
+		"format":         formatName,
+		"format_version": formatVersion,
+		"output":         flatOutput,
+	}}
+	if m.Layer.Hierarchy != nil {
+		f.Metadata["output"] = hierarchicalOutput
+	}
+	d, k := m.Layer.Features, m.Layer.Outputs()
+	f.Tensors = append(f.Tensors,
+		safetensors.Float32(weightTensor, transpose(m.Layer.Weight, d, k), k, d),
+		safetensors.Float32(biasTensor, m.Layer.Bias, k))
+	if err := m.Features.Store(f); err != nil {
+		return nil, err
+	}
+	for key, value := range map[string]any{"labels": m.Labels, "training": m.Training} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("softmax: model metadata %q: %w", key, err)
+		}
+		f.Metadata[key] = string(text)
+	}
+	tree := m.Tree
+	if m.Layer.Hierarchy != nil {
+		tree = m.Layer.Hierarchy.Tree()
+	}
+	if tree != nil {
+		var text strings.Builder
+		if err := tree.WriteJSON(&text); err != nil {
+			return nil, fmt.Errorf("softmax: model tree: %w", err)
+		}
+		f.Metadata["tree"] = text.String()
+	}
+	return f, nil
+}
+
+// transpose returns the cols x rows transpose of x (rows x cols), in blocks
+// that stay in the cache.
+func transpose(x []float32, rows, cols int) []float32 {
+	const block = 32
+	out := make([]float32, len(x))
+	for i0 := 0; i0 < rows; i0 += block {
+		for j0 := 0; j0 < cols; j0 += block {
+			for i := i0; i < min(i0+block, rows); i++ {
+				for j := j0; j < min(j0+block, cols); j++ {
+					out[j*rows+i] = x[i*cols+j]
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Load reads a model file. A file that is truncated, altered, of a newer
+// format or of another program is an error that wraps ErrModelFile and names
+// the path, what was found and what was expected. A file that cannot be read is
+// an error of the system, such as fs.ErrNotExist.
+func Load(path string) (*Model, error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		if system := (*fs.PathError)(nil); errors.As(err, &system) {
+			return nil, fmt.Errorf("softmax: %w", err)
+		}
+		return nil, fmt.Errorf("softmax: %w: %w", ErrModelFile, err)
+	}
+	m, err := fromFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("softmax: %s: %w: %w", path, ErrModelFile, err)
+	}
+	return m, nil
+}
+
+func fromFile(f *safetensors.File) (*Model, error) {
+	switch format, version := f.Metadata["format"], f.Metadata["format_version"]; {
+	case format != formatName:
+		return nil, fmt.Errorf("a safetensors file of another program (format %q, want %q); give a model that treeloss train wrote", format, formatName)
+	case version != formatVersion:
+		return nil, fmt.Errorf("model format version %q, this program reads %q; use the program version that wrote it, or a newer one", version, formatVersion)
+	}
+	if err := f.Verify(); err != nil {
+		return nil, fmt.Errorf("%w; the file is damaged, copy or train it again", err)
+	}
+	// The weights are copied below. Copy the small tensors too, or they would
+	// keep the memory of the whole file.
+	for n := range f.Tensors {
+		if t := &f.Tensors[n]; t.Name != weightTensor {
+			t.Data = bytes.Clone(t.Data)
+		}
+	}
+	m := &Model{Layer: &Layer{}}
+	var err error
+	if err := json.Unmarshal([]byte(f.Metadata["labels"]), &m.Labels); err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	if err := json.Unmarshal([]byte(f.Metadata["training"]), &m.Training); err != nil {
+		return nil, fmt.Errorf("training: %w", err)
+	}
+	if m.Features, err = feature.Load(f); err != nil {
+		return nil, err
+	}
+	if text, ok := f.Metadata["tree"]; ok {
+		if m.Tree, err = labeltree.ReadJSON(strings.NewReader(text), "tree"); err != nil {
+			return nil, err
+		}
+	}
+	l := m.Layer
+	l.Classes, l.Features = len(m.Labels), m.Features.Dim()
+	switch output := f.Metadata["output"]; {
+	case output == hierarchicalOutput && m.Tree != nil:
+		if l.Hierarchy, err = loss.NewHierarchicalSoftmax(m.Tree); err != nil {
+			return nil, err
+		}
+		if m.Tree.Classes() != l.Classes {
+			return nil, fmt.Errorf("a tree of %d classes for %d labels", m.Tree.Classes(), l.Classes)
+		}
+	case output != flatOutput:
+		return nil, fmt.Errorf("output %q, want %q or %q with a tree", output, flatOutput, hierarchicalOutput)
+	}
+	outputs := l.Classes
+	if l.Hierarchy != nil {
+		outputs = l.Hierarchy.Scores()
+	}
+	if l.Bias, err = floats(f, biasTensor, outputs); err != nil {
+		return nil, err
+	}
+	rows, err := floats(f, weightTensor, outputs, l.Features)
+	if err != nil {
+		return nil, err
+	}
+	l.Weight = transpose(rows, outputs, l.Features)
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// floats returns the numbers of a tensor, which must have this shape.
+func floats(f *safetensors.File, name string, shape ...int) ([]float32, error) {
+	t, err := f.Tensor(name)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(t.Shape, shape) {
+		return nil, fmt.Errorf("tensor %q has shape %v, want %v", name, t.Shape, shape)
+	}
+	return t.Float32s()
+}

@@ -1,0 +1,243 @@
+package softmax
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// Options sets up Fit. The zero value trains plain cross entropy to
+// convergence.
+type Options struct {
+	Sharing   sharing.Sharing           // A; nil: none
+	Loss      loss.Loss                 // nil: cross entropy
+	Hierarchy *loss.HierarchicalSoftmax // if set, the output is this and Sharing and Loss must be nil
+	Trainer   Trainer                   // nil: Converge{}
+
+	// Prior is τ², the variance of the weights before any data, for inputs of
+	// mean squared length 1: the objective is the mean loss + ‖V‖²/(2nτ²), n the
+	// number of examples or the sum of their weights. Large values fit the
+	// examples more closely. 0 means 10.
+	Prior float64
+
+	Init     *Layer         // where to start; nil: at 0
+	Seed     uint64         // the only source of randomness; 0 is a seed like any other
+	Threads  int            // goroutines; 0: one a CPU. Never changes a result
+	Progress func(Progress) // called after each step or epoch; nil: not
+}
+
+// Trainer is one of Converge, SGD and AdamW.
+type Trainer interface{ isTrainer() }
+
+// Converge minimises the objective to its minimum. There is no learning rate:
+// Newton's method, each step by conjugate gradients. It keeps 7 d r + 4 n k
+// numbers, r = rows of V. For SimLoss, which is not convex, it ends at a
+// stationary point.
+type Converge struct {
+	// Tolerance is the share of the objective by which it may be above its
+	// minimum: the work ends once what the last Newton step left undone and what
+	// its model missed, as estimated, add up to less. 0 means 1e-4.
+	Tolerance float64
+	// MaxSteps bounds the Newton steps; 0 means 100.
+	MaxSteps int
+}
+
+func (Converge) isTrainer() {}
+
+// Progress tells how far a fit has come.
+type Progress struct {
+	Step     int     // Newton step or epoch of this fit, from 1
+	Loss     float64 // mean objective per example, in nats
+	Fraction float64 // share of all fits done, 0..1, never falling; an estimate for Converge
+}
+
+// Record is what a fit can tell about itself. It holds no times.
+type Record struct {
+	Steps     int     `json:"steps"`               // Newton steps or epochs
+	Products  int     `json:"products,omitempty"`  // conjugate gradient rounds, two passes over the examples each
+	Objective float64 `json:"objective"`           // at the end: sum of the losses + penalty, in nats; SGD and AdamW: the losses as the last epoch met them
+	Converged bool    `json:"converged,omitempty"` // whether Converge met its tolerance
+}
+
+// DefaultPrior is the τ² that Options.Prior = 0 stands for.
+const DefaultPrior = 10
+
+// ErrOptions says that a field of Options is out of range.
+var ErrOptions = errors.New("option out of range")
+
+// Fit trains a classifier of k classes and returns it as a flat Layer.
+//
+// The inputs count as if scaled to mean squared length 1 and A as it is; the
+// scale is folded into the weights. Examples that do not fit together, a loss
+// made for another k and options out of range are errors. If ctx is cancelled
+// Fit returns the layer so far and an error that wraps ctx.Err() and says how
+// far it came. Any other error of a trainer that has begun (numbers too large,
+// a checkpoint that could not be written) comes with a layer only if that is
+// sound.
+func Fit(ctx context.Context, ex Examples, k int, opts Options) (*Layer, Record, error) {
+	var layer *Layer
+	var record Record
+	err := FitPath(ctx, ex, k, opts, []float64{opts.Prior}, func(_ float64, l *Layer, r Record) error {
+		layer, record = l, r
+		return nil
+	})
+	return layer, record, err
+}
+
+// FitPath fits one classifier for each prior, in the order given, each started
+// from the one before, and hands it to visit. It is how priors are tried:
+// ascending, each fit has only a little way to go. SGD trains each from the
+// start, and so does AdamW, which does not use the prior at all. An error of
+// visit ends the path.
+//
+// On a cancelled context visit gets the layer so far, then FitPath returns the
+// error.
+func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []float64, visit func(prior float64, l *Layer, r Record) error) error {
+	if err := ex.check(k); err != nil {
+		return err
+	}
+	opts, err := opts.withDefaults(k)
+	if err != nil {
+		return err
+	}
+	for _, prior := range priors {
+		if !(prior >= 0) || math.IsInf(prior, 1) {
+			return fmt.Errorf("softmax: prior %v, want a number above 0 (or 0 for %d): %w", prior, DefaultPrior, ErrOptions)
+		}
+	}
+	if opts.Init != nil {
+		if err := opts.Init.fits(k, ex.X.Cols(), opts.Hierarchy); err != nil {
+			return err
+		}
+	}
+	switch trainer := opts.Trainer.(type) {
+	case Converge:
+		return converge[float32](ctx, ex, opts, trainer, priors, visit)
+	case SGD:
+		return eachPrior(priors, opts, visit, func(prior float64, opts Options) (*Layer, Record, error) {
+			return trainSGD[float32](ctx, ex, opts, trainer, prior)
+		})
+	case AdamW:
+		return eachPrior(priors, opts, visit, func(prior float64, opts Options) (*Layer, Record, error) {
+			return trainAdamW[float32](ctx, ex, opts, trainer, prior)
+		})
+	}
+	return fmt.Errorf("softmax: unknown trainer %T: %w", opts.Trainer, ErrOptions)
+}
+
+func eachPrior(priors []float64, opts Options, visit func(float64, *Layer, Record) error, fit func(float64, Options) (*Layer, Record, error)) error {
+	for n, prior := range priors {
+		l, r, fitErr := fit(prior, opts.atFit(n, len(priors)))
+		if l != nil {
+			if err := visit(prior, l, r); err != nil {
+				return err
+			}
+		}
+		if fitErr != nil {
+			return fitErr
+		}
+	}
+	return nil
+}
+
+// withDefaults checks the options and fills in what 0 and nil stand for.
+func (o Options) withDefaults(k int) (Options, error) {
+	if o.Hierarchy != nil {
+		if o.Sharing != nil || o.Loss != nil {
+			return o, fmt.Errorf("softmax: hierarchical softmax is an output of its own, it takes no sharing and no other loss: %w", ErrOptions)
+		}
+		if o.Hierarchy.Classes() != k {
+			return o, fmt.Errorf("softmax: hierarchical softmax over %d classes, the data has %d: %w", o.Hierarchy.Classes(), k, ErrOptions)
+		}
+	}
+	if o.Sharing == nil {
+		o.Sharing = sharing.None{K: k}
+	}
+	if o.Hierarchy == nil && o.Sharing.Classes() != k {
+		return o, fmt.Errorf("softmax: sharing over %d classes, the data has %d: %w", o.Sharing.Classes(), k, ErrOptions)
+	}
+	if o.Loss == nil {
+		o.Loss = loss.CrossEntropy{}
+	}
+	if err := o.Loss.Check(k); err != nil {
+		return o, fmt.Errorf("softmax: %w", err)
+	}
+	if o.Trainer == nil {
+		o.Trainer = Converge{}
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	return o, nil
+}
+
+// atFit makes the progress of fit n of several from that of the fit alone.
+func (o Options) atFit(n, of int) Options {
+	if inner := o.Progress; inner != nil {
+		o.Progress = func(p Progress) {
+			p.Fraction = (float64(n) + p.Fraction) / float64(of)
+			inner(p)
+		}
+	}
+	return o
+}
+
+// converge is FitPath for the Converge trainer, in either precision.
+func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
+	if !(c.Tolerance >= 0) || c.MaxSteps < 0 {
+		return fmt.Errorf("softmax: tolerance %v, steps %d, want numbers of at least 0: %w", c.Tolerance, c.MaxSteps, ErrOptions)
+	}
+	if c.Tolerance == 0 {
+		c.Tolerance = 1e-4
+	}
+	if c.MaxSteps == 0 {
+		c.MaxSteps = 100
+	}
+	compact, err := sharing.Compact(opts.Sharing)
+	if err != nil {
+		return fmt.Errorf("softmax: %w", err)
+	}
+	// Weights are found for inputs times a power of two that brings them near
+	// length 1, so that features and bias have like curvature.
+	meanSquare := ex.meanSquaredNorm()
+	scale := math.Exp2(-math.Round(math.Log2(meanSquare) / 2))
+	basis, inputs := newSpan[T](ex.X, opts.Threads)
+	solver := newNewton(newDesign[T](inputs, true), scale, ex.Class, ex.Weight, func() *head[T] {
+		return newHead[T](compact, opts.Loss, opts.Hierarchy)
+	}, opts.Threads)
+	v, bias := solver.split(solver.x)
+	if opts.Init != nil {
+		full := basis.room(v, solver.r)
+		if err := unfold(opts.Init, full, bias, scale, compact, opts.Threads); err != nil {
+			return err
+		}
+		basis.drop(v, full, solver.r)
+	}
+	for n, prior := range priors {
+		lambda := scale * scale * meanSquare / orDefault(prior)
+		record, fitErr := solver.solve(ctx, lambda, c.Tolerance, c.MaxSteps, opts.atFit(n, len(priors)).Progress)
+		if fitErr != nil && ctx.Err() == nil { // numbers too large: nothing to keep
+			return fitErr
+		}
+		if err := visit(prior, fold(basis.lift(v, solver.r, opts.Threads), bias, scale, ex.X.Cols(), compact, opts.Hierarchy, opts.Threads), record); err != nil {
+			return err
+		}
+		if fitErr != nil {
+			return fitErr
+		}
+	}
+	return nil
+}
+
+func orDefault(prior float64) float64 {
+	if prior == 0 {
+		return DefaultPrior
+	}
+	return prior
+}

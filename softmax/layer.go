@@ -1,0 +1,189 @@
+package softmax
+
+import (
+	"fmt"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// Layer is a trained flat classifier: the score of class c for an input x is
+// W[c]·x + b[c], in nats. With a Hierarchy the outputs are the nodes of its
+// tree but the root instead of the classes.
+type Layer struct {
+	Classes   int                       // k
+	Features  int                       // d
+	Weight    []float32                 // d x outputs, feature-major: Weight[f*outputs+c]
+	Bias      []float32                 // outputs
+	Hierarchy *loss.HierarchicalSoftmax // nil: flat
+}
+
+// Outputs returns the number of scores, k for a flat layer.
+func (l *Layer) Outputs() int { return len(l.Bias) }
+
+// Scores sets out (outputs) to the scores of one input: sparse if index is not
+// nil, else dense. O(nonzeros x outputs), no allocation.
+func (l *Layer) Scores(out []float32, index []int32, value []float32) {
+	copy(out, l.Bias)
+	if index == nil && len(value) == l.Features {
+		kernel.CombineAllRows(value, l.Weight, len(l.Bias), out)
+		return
+	}
+	kernel.CombineRows(index, value, l.Weight, len(l.Bias), out)
+}
+
+// Probabilities sets p (k) to the class probabilities of one input, which sum
+// to 1. scratch has room for 2*Outputs numbers.
+func (l *Layer) Probabilities(p, scratch []float32, index []int32, value []float32) {
+	scores := scratch[:len(l.Bias)]
+	l.Scores(scores, index, value)
+	if l.Hierarchy != nil {
+		loss.Probabilities(l.Hierarchy, p, scratch[len(l.Bias):2*len(l.Bias)], scores)
+		return
+	}
+	kernel.Softmax(p[:l.Classes], scores)
+}
+
+// PredictAll calls visit with the probabilities of each row of x, in order of
+// blocks; visit runs on several goroutines, once a row. The slice is reused.
+func (l *Layer) PredictAll(x matrix.Matrix, threads int, visit func(row int, p []float32)) error {
+	if x.Cols() != l.Features {
+		return fmt.Errorf("softmax: inputs of %d features, the model has %d", x.Cols(), l.Features)
+	}
+	kernel.Parallel(threads, x.Rows(), rowGrain, func(_, lo, hi int) {
+		p, scratch := make([]float32, l.Classes), make([]float32, 2*len(l.Bias))
+		for i := lo; i < hi; i++ {
+			switch x := x.(type) {
+			case *matrix.Sparse:
+				index, value := x.Row(i)
+				l.Probabilities(p, scratch, index, value)
+			case *matrix.Dense:
+				l.Probabilities(p, scratch, nil, x.Row(i))
+			}
+			visit(i, p)
+		}
+	})
+	return nil
+}
+
+// fits returns an error if l cannot start a fit of this shape.
+func (l *Layer) fits(k, d int, h *loss.HierarchicalSoftmax) error {
+	switch {
+	case l.Classes != k || l.Features != d:
+		return fmt.Errorf("softmax: the model to start from has %d classes and %d features, the data has %d and %d", l.Classes, l.Features, k, d)
+	case (l.Hierarchy != nil) != (h != nil), h != nil && !sameTree(l.Hierarchy.Tree(), h.Tree()):
+		return fmt.Errorf("softmax: the model to start from has another output than the one to be trained, or another tree")
+	}
+	return l.check()
+}
+
+// check returns an error if the parts do not fit together or a number is NaN
+// or infinite.
+func (l *Layer) check() error {
+	outputs := l.Classes
+	if l.Hierarchy != nil {
+		outputs = l.Hierarchy.Scores()
+	}
+	switch {
+	case l.Classes < 1 || l.Features < 1:
+		return fmt.Errorf("softmax: a layer of %d classes and %d features, want at least 1 of each", l.Classes, l.Features)
+	case l.Hierarchy != nil && l.Hierarchy.Classes() != l.Classes:
+		return fmt.Errorf("softmax: a tree of %d classes for %d classes", l.Hierarchy.Classes(), l.Classes)
+	case len(l.Bias) != outputs:
+		return fmt.Errorf("softmax: %d biases for %d outputs", len(l.Bias), outputs)
+	case len(l.Weight) != l.Features*outputs:
+		return fmt.Errorf("softmax: %d weights for %d features and %d outputs", len(l.Weight), l.Features, outputs)
+	}
+	for j, b := range l.Bias {
+		if !finite(float64(b)) {
+			return fmt.Errorf("softmax: bias %d is %v, want a finite number", j, b)
+		}
+	}
+	for j, w := range l.Weight {
+		if !finite(float64(w)) {
+			return fmt.Errorf("softmax: the weight of feature %d for output %d is %v, want a finite number", j/outputs, j%outputs, w)
+		}
+	}
+	return nil
+}
+
+// sameTree tells whether two trees have the same nodes and classes.
+func sameTree(a, b *labeltree.Tree) bool {
+	if a.Len() != b.Len() || a.Classes() != b.Classes() {
+		return false
+	}
+	for v := range a.Len() {
+		if a.Parent(v) != b.Parent(v) || a.Class(v) != b.Class(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// unfold sets v (d x r) and bias to what folds into l: the V of least norm with
+// scale A V = W. A nil l leaves them as they are.
+func unfold[T matrix.Float](l *Layer, v, bias []T, scale float64, s sharing.Sharing, threads int) error {
+	if l == nil {
+		return nil
+	}
+	for j, b := range l.Bias {
+		bias[j] = T(b)
+	}
+	if _, plain := s.(sharing.None); plain || l.Hierarchy != nil {
+		for j, w := range l.Weight {
+			v[j] = T(float64(w) / scale)
+		}
+		return nil
+	}
+	k, r := l.Outputs(), s.Rows()
+	errs := make([]error, (l.Features+foldGrain-1)/foldGrain)
+	kernel.Parallel(threads, l.Features, foldGrain, func(block, lo, hi int) {
+		op := sharing.NewOperator[T](s)
+		w := make([]T, k)
+		for f := lo; f < hi && errs[block] == nil; f++ {
+			for c := range k {
+				w[c] = T(float64(l.Weight[f*k+c]) / scale)
+			}
+			errs[block] = op.MinNorm(v[f*r:(f+1)*r], w, 1)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("softmax: start from a model: %w", err)
+		}
+	}
+	return nil
+}
+
+// foldGrain is the number of features for which one operator is made.
+const foldGrain = 1 << 13
+
+// fold makes the flat layer of V (d x r) and b: W = scale A V.
+func fold[T matrix.Float](v, bias []T, scale float64, d int, s sharing.Sharing, h *loss.HierarchicalSoftmax, threads int) *Layer {
+	l := &Layer{Classes: s.Classes(), Features: d, Hierarchy: h, Bias: make([]float32, len(bias))}
+	for j, b := range bias {
+		l.Bias[j] = float32(b)
+	}
+	l.Weight = make([]float32, d*len(bias))
+	if _, plain := s.(sharing.None); plain || h != nil {
+		for j, w := range v {
+			l.Weight[j] = float32(scale * float64(w))
+		}
+		return l
+	}
+	k, r := s.Classes(), s.Rows()
+	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
+		op := sharing.NewOperator[T](s)
+		w := make([]T, k)
+		for f := lo; f < hi; f++ {
+			op.Expand(w, v[f*r:(f+1)*r], 1)
+			for c, x := range w {
+				l.Weight[f*k+c] = float32(scale * float64(x))
+			}
+		}
+	})
+	return l
+}

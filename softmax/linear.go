@@ -1,0 +1,168 @@
+package softmax
+
+import (
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// linearUpdate is SGD on W. For each number of W it keeps the velocity and,
+// for averaging, the sum of its values so far. A step without a gradient maps
+// (weight, velocity, sum) linearly, the same for every number; rows not
+// touched for n steps catch up by the n-th power of that map.
+type linearUpdate[T matrix.Float] struct {
+	sgd       SGD
+	square    T // 1 / mean squared input length
+	dim       int
+	outputs   int
+	classes   int
+	threads   int
+	hierarchy *loss.HierarchicalSoftmax
+
+	weight, velocity, sum       []T
+	bias, biasVelocity, biasSum []T
+	last                        []int32 // step of this epoch up to which a row is current
+	step                        int32
+	averaged                    int
+	rate                        float64
+	powers                      []linearMap[T] // of the map of a step without gradient
+	gradToWeight                T              // what a gradient of 1 adds to the weight
+	biasMap                     linearMap[T]
+}
+
+// linearMap takes (weight, velocity, sum) to its next values.
+type linearMap[T matrix.Float] struct {
+	ww, wv T // weight from weight and velocity
+	vw, vv T // velocity
+	sw, sv T // sum, beside the sum itself
+}
+
+func (u *linearUpdate[T]) beginEpoch(rate float64, steps int) {
+	u.rate, u.step = rate, 0
+	clear(u.last)
+	one := func(decay float64) [6]float64 {
+		mu := u.sgd.Momentum
+		vw, vv := decay, mu
+		var ww, wv float64
+		if u.sgd.Nesterov { // step = gradient + decay*weight + mu*velocity'
+			ww, wv = 1-rate*(decay+mu*vw), -rate*mu*vv
+		} else {
+			ww, wv = 1-rate*vw, -rate*vv
+		}
+		return [6]float64{ww, wv, vw, vv, ww, wv}
+	}
+	u.gradToWeight = T(-rate)
+	if u.sgd.Nesterov {
+		u.gradToWeight = T(-rate * (1 + u.sgd.Momentum))
+	}
+	u.biasMap = toMap[T](one(0))
+	u.powers = u.powers[:0]
+	m := one(u.sgd.WeightDecay)
+	at := [6]float64{1, 0, 0, 1, 0, 0} // the identity
+	for range steps + 1 {
+		u.powers = append(u.powers, toMap[T](at))
+		w, v := [2]float64{at[0], at[1]}, [2]float64{at[2], at[3]}
+		at = [6]float64{
+			m[0]*w[0] + m[1]*v[0], m[0]*w[1] + m[1]*v[1],
+			m[2]*w[0] + m[3]*v[0], m[2]*w[1] + m[3]*v[1],
+			at[4] + m[4]*w[0] + m[5]*v[0], at[5] + m[4]*w[1] + m[5]*v[1],
+		}
+	}
+}
+
+func toMap[T matrix.Float](m [6]float64) linearMap[T] {
+	return linearMap[T]{T(m[0]), T(m[1]), T(m[2]), T(m[3]), T(m[4]), T(m[5])}
+}
+
+// advance applies m to the numbers lo..hi-1.
+func (u *linearUpdate[T]) advance(m linearMap[T], lo, hi int) {
+	w, v := u.weight[lo:hi], u.velocity[lo:hi]
+	if u.sum != nil {
+		s := u.sum[lo:hi]
+		for j := range s {
+			s[j] += m.sw*w[j] + m.sv*v[j]
+		}
+	}
+	for j := range w {
+		w[j], v[j] = m.ww*w[j]+m.wv*v[j], m.vw*w[j]+m.vv*v[j]
+	}
+}
+
+// catchUp brings the row of feature f to the current step.
+func (u *linearUpdate[T]) catchUp(f int) {
+	if behind := u.step - u.last[f]; behind > 0 {
+		u.advance(u.powers[behind], f*u.outputs, (f+1)*u.outputs)
+		u.last[f] = u.step
+	}
+}
+
+func (u *linearUpdate[T]) prepare(features []int32) {
+	kernel.Parallel(u.threads, len(features), 64, func(_, lo, hi int) {
+		for _, f := range features[lo:hi] {
+			u.catchUp(int(f))
+		}
+	})
+}
+
+func (u *linearUpdate[T]) apply(features []int32, grad, gradBias []T) {
+	r := u.outputs
+	kernel.Parallel(u.threads, len(features), 64, func(_, lo, hi int) {
+		for n := lo; n < hi; n++ {
+			f, g := int(features[n]), grad[n*r:(n+1)*r]
+			u.advance(u.powers[1], f*r, (f+1)*r)
+			u.last[f] = u.step + 1
+			kernel.Axpy(u.square, g, u.velocity[f*r:(f+1)*r])
+			kernel.Axpy(u.square*u.gradToWeight, g, u.weight[f*r:(f+1)*r])
+			if u.sum != nil {
+				kernel.Axpy(u.square*u.gradToWeight, g, u.sum[f*r:(f+1)*r])
+			}
+		}
+	})
+	m := u.biasMap
+	for j, g := range gradBias {
+		w, v := u.bias[j], u.biasVelocity[j]
+		u.bias[j] = m.ww*w + m.wv*v + u.gradToWeight*g
+		u.biasVelocity[j] = m.vw*w + m.vv*v + g
+		if u.biasSum != nil {
+			u.biasSum[j] += u.bias[j]
+		}
+	}
+	u.step++
+	u.averaged++
+}
+
+func (u *linearUpdate[T]) endEpoch() {
+	kernel.Parallel(u.threads, u.dim, 256, func(_, lo, hi int) {
+		for f := lo; f < hi; f++ {
+			u.catchUp(f)
+		}
+	})
+	clear(u.last)
+	u.step = 0
+}
+
+func (u *linearUpdate[T]) layer() *Layer {
+	l := &Layer{Classes: u.classes, Features: u.dim, Hierarchy: u.hierarchy,
+		Weight: make([]float32, len(u.weight)), Bias: make([]float32, len(u.bias))}
+	weight, bias, scale := u.weight, u.bias, T(1)
+	if u.sgd.Average && u.averaged > 0 {
+		weight, bias, scale = u.sum, u.biasSum, 1/T(u.averaged)
+	}
+	for j, w := range weight {
+		l.Weight[j] = float32(scale * w)
+	}
+	for j, b := range bias {
+		l.Bias[j] = float32(scale * b)
+	}
+	return l
+}
+
+func (u *linearUpdate[T]) arrays() map[string][]T {
+	a := map[string][]T{"weight": u.weight, "velocity": u.velocity, "bias": u.bias, "bias_velocity": u.biasVelocity}
+	if u.sum != nil {
+		a["sum"], a["bias_sum"] = u.sum, u.biasSum
+	}
+	return a
+}
+
+func (u *linearUpdate[T]) setSteps(steps int) { u.averaged = steps }

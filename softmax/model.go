@@ -1,0 +1,157 @@
+package softmax
+
+import (
+	"fmt"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/labeltree"
+)
+
+// Model is what a model file holds: a layer, the features of its inputs, the
+// names of its classes and how it came about. Treat it as immutable; it is
+// then safe for concurrent use, with one Predictor a goroutine.
+type Model struct {
+	Layer    *Layer
+	Features *feature.Set
+	Labels   []string        // k names
+	Tree     *labeltree.Tree // what is known about the classes as a tree; nil: nothing
+	Training Training
+}
+
+// Training tells how a model came about. It holds no times, paths or thread
+// counts: the same data, options and seed give the same bytes.
+type Training struct {
+	Program    string            `json:"program,omitempty"`    // name and version
+	Data       string            `json:"data,omitempty"`       // fingerprint of the examples
+	Examples   int               `json:"examples"`             // rows trained on, names not counted
+	Sharing    string            `json:"sharing"`              // as on the command line, what auto chose
+	Loss       string            `json:"loss"`                 // as on the command line
+	Trainer    string            `json:"trainer"`              // as on the command line
+	Names      bool              `json:"names_as_examples"`    // whether class names were examples
+	Prior      float64           `json:"prior,omitempty"`      // τ²
+	Seed       uint64            `json:"seed"`                 //
+	Fit        Record            `json:"fit"`                  // of the last fit
+	Options    map[string]string `json:"options,omitempty"`    // all else that was asked for
+	Candidates []Candidate       `json:"candidates,omitempty"` // what auto and tuning tried
+	HeldOut    int               `json:"held_out,omitempty"`   // rows they were measured on
+	Choice     string            `json:"choice,omitempty"`     // why this method, in words
+	Gain       *Gain             `json:"gain,omitempty"`       // over plain cross entropy, on held-out rows
+}
+
+// Candidate is one choice that was measured on held-out rows.
+type Candidate struct {
+	Method   string  `json:"method"`
+	Prior    float64 `json:"prior"`
+	Accuracy float64 `json:"accuracy"`
+	LogLoss  float64 `json:"log_loss"`
+}
+
+// Gain is the accuracy of the chosen method minus that of plain cross entropy
+// on the same held-out rows, each with its own best prior.
+type Gain struct {
+	Difference   float64 `json:"difference"`
+	DifferenceSE float64 `json:"difference_se"`
+	Rows         int     `json:"rows"`
+}
+
+// Check returns an error if the parts do not fit together.
+func (m *Model) Check() error {
+	if m.Layer == nil || m.Features == nil {
+		return fmt.Errorf("softmax: a model needs a layer and features")
+	}
+	l := m.Layer
+	if err := l.check(); err != nil {
+		return err
+	}
+	switch {
+	case l.Classes != len(m.Labels):
+		return fmt.Errorf("softmax: %d labels for %d classes", len(m.Labels), l.Classes)
+	case l.Features != m.Features.Dim():
+		return fmt.Errorf("softmax: weights for %d features, the model has %d", l.Features, m.Features.Dim())
+	case m.Tree != nil && m.Tree.Classes() != l.Classes:
+		return fmt.Errorf("softmax: a tree of %d classes for %d classes", m.Tree.Classes(), l.Classes)
+	}
+	class := make(map[string]int, len(m.Labels))
+	for c, label := range m.Labels {
+		if first, twice := class[label]; twice {
+			return fmt.Errorf("softmax: classes %d and %d are both called %q", first, c, label)
+		}
+		class[label] = c
+	}
+	return nil
+}
+
+// Prediction is one class that a model thinks possible.
+type Prediction struct {
+	Class       int
+	Label       string
+	Probability float64
+}
+
+// Predictor applies a model to one record after the other. It keeps buffers
+// between calls, so each goroutine needs one of its own.
+type Predictor struct {
+	model   *Model
+	rower   *feature.Rower
+	p       []float32
+	scratch []float32
+	order   []int32
+}
+
+// NewPredictor returns a Predictor for m.
+func (m *Model) NewPredictor() *Predictor {
+	return &Predictor{
+		model:   m,
+		rower:   feature.NewRower(m.Features),
+		p:       make([]float32, m.Layer.Classes),
+		scratch: make([]float32, 2*m.Layer.Outputs()),
+	}
+}
+
+// Probabilities returns the probability of each class for one record; they sum
+// to 1 and are valid until the next call. A record of another kind than the
+// model was trained on is an error.
+func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
+	index, value, err := p.rower.Row(e)
+	if err != nil {
+		return nil, err
+	}
+	p.model.Layer.Probabilities(p.p, p.scratch, index, value)
+	return p.p, nil
+}
+
+// Predict returns the n most probable classes of one record, the most probable
+// first, equals in the order of their labels. n below 1 counts as 1.
+func (p *Predictor) Predict(e dataset.Example, n int) ([]Prediction, error) {
+	probabilities, err := p.Probabilities(e)
+	if err != nil {
+		return nil, err
+	}
+	p.order = largest(p.order[:0], probabilities, max(n, 1))
+	out := make([]Prediction, len(p.order))
+	for i, c := range p.order {
+		out[i] = Prediction{Class: int(c), Label: p.model.Labels[c], Probability: float64(probabilities[c])}
+	}
+	return out, nil
+}
+
+// largest appends the places of the n largest numbers to order, descending,
+// the first of equals first. O(k n), and k log n for most inputs.
+func largest(order []int32, p []float32, n int) []int32 {
+	n = min(n, len(p))
+	for c, x := range p {
+		if len(order) == n && x <= p[order[n-1]] {
+			continue
+		}
+		if len(order) < n {
+			order = append(order, 0)
+		}
+		at := len(order) - 1
+		for ; at > 0 && p[order[at-1]] < x; at-- {
+			order[at] = order[at-1]
+		}
+		order[at] = int32(c)
+	}
+	return order
+}

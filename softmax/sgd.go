@@ -1,0 +1,108 @@
+package softmax
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// SGD is stochastic gradient descent with momentum, as PyTorch writes it:
+// velocity = Momentum*velocity + gradient + WeightDecay*V; V -= rate*velocity.
+//
+// It is linear in V, so it is run on W = A V itself with the gradient
+// multiplied by K = A Aᵀ: the same W to rounding, at the cost of plain cross
+// entropy. Rows of features that a batch does not hold are brought up to date
+// when they next occur, by a power of the step's linear map, so a step costs
+// O(nonzeros x k) and not O(d k).
+type SGD struct {
+	Epochs      int      // passes over the examples; 0 means 20
+	Batch       int      // examples a step; 0 means 32
+	Rate        float64  // step size for the mean gradient of a batch; 0 means 1
+	Momentum    float64  // in 0..below 1
+	Nesterov    bool     // look ahead by the momentum
+	WeightDecay float64  // 0 means that of the prior, 1/(nτ²); negative: none. The bias has none
+	Schedule    Schedule // of the rate over epochs; nil: constant
+	Average     bool     // return the mean of the weights after each step; the start does not count (Polyak)
+	RawInputs   bool     // take inputs and rate as they are, not as if scaled
+
+	Monitor
+}
+
+func (SGD) isTrainer() {}
+
+func trainSGD[T matrix.Float](ctx context.Context, ex Examples, opts Options, sgd SGD, prior float64) (*Layer, Record, error) {
+	loop, _, err := newSGD[T](ex, opts, sgd, prior)
+	if err != nil {
+		return nil, Record{}, err
+	}
+	return loop.run(ctx)
+}
+
+// newSGD makes the loop of an SGD run and the weights that it moves.
+func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (*epochLoop[T], *linearUpdate[T], error) {
+	sgd.Epochs, sgd.Batch = positive(sgd.Epochs, 20), positive(sgd.Batch, 32)
+	if sgd.Rate == 0 {
+		sgd.Rate = 1
+	}
+	if !(sgd.Rate > 0) || math.IsInf(sgd.Rate, 1) || !(sgd.Momentum >= 0 && sgd.Momentum < 1) || !finite(sgd.WeightDecay) {
+		return nil, nil, fmt.Errorf("softmax: SGD rate %v, momentum %v, weight decay %v, want a rate above 0 and a momentum from 0 to below 1: %w",
+			sgd.Rate, sgd.Momentum, sgd.WeightDecay, ErrOptions)
+	}
+	switch {
+	case sgd.WeightDecay < 0:
+		sgd.WeightDecay = 0
+	case sgd.WeightDecay == 0:
+		sgd.WeightDecay = 1 / (ex.totalWeight() * orDefault(prior))
+	}
+	square := 1.0
+	if !sgd.RawInputs {
+		square = 1 / ex.meanSquaredNorm()
+	}
+	outputs := len(opts.newBias())
+	u := &linearUpdate[T]{sgd: sgd, square: T(square), outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads, hierarchy: opts.Hierarchy, classes: opts.Sharing.Classes()}
+	n := u.dim * outputs
+	u.weight, u.velocity, u.last = make([]T, n), make([]T, n), make([]int32, u.dim)
+	u.bias, u.biasVelocity = make([]T, outputs), make([]T, outputs)
+	if sgd.Average {
+		u.sum, u.biasSum = make([]T, n), make([]T, outputs)
+	}
+	if opts.Init != nil {
+		for j, w := range opts.Init.Weight {
+			u.weight[j] = T(w)
+		}
+		for j, b := range opts.Init.Bias {
+			u.bias[j] = T(b)
+		}
+	}
+	loop := &epochLoop[T]{
+		name: fmt.Sprintf("SGD momentum %v Nesterov %v decay %v average %v raw %v", sgd.Momentum, sgd.Nesterov, sgd.WeightDecay, sgd.Average, sgd.RawInputs),
+		ex:   ex, opts: opts, monitor: sgd.Monitor,
+		epochs: sgd.Epochs, batch: sgd.Batch, rate: sgd.Rate, schedule: sgd.Schedule,
+		update: u, weight: u.weight, bias: u.bias, outputs: outputs,
+		newHead: func() *head[T] {
+			return newHead[T](sharing.None{K: opts.Sharing.Classes()}, opts.Loss, opts.Hierarchy)
+		},
+	}
+	if _, plain := opts.Sharing.(sharing.None); !plain && opts.Hierarchy == nil {
+		loop.newKernel = func() *sharing.Operator[T] { return sharing.NewOperator[T](opts.Sharing) }
+	}
+	return loop, u, nil
+}
+
+// newBias returns the zeros of a bias: one a class, or one a scored node.
+func (o Options) newBias() []float32 {
+	if o.Hierarchy != nil {
+		return make([]float32, o.Hierarchy.Scores())
+	}
+	return make([]float32, o.Sharing.Classes())
+}
+
+func positive(n, otherwise int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
+}
