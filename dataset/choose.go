@@ -21,8 +21,9 @@ const (
 	words  holding = iota
 	number         // or, in CSV and TSV, nothing
 	truth          // JSON true or false
-	list           // JSON array
-	other          // JSON object or null
+	list           // JSON array, Parquet list of numbers
+	shares         // JSON object of numbers
+	other          // JSON object or null, other Parquet columns
 )
 
 // choice is which column plays which part; -1 is none.
@@ -38,12 +39,13 @@ type chooser struct {
 	cols  []column
 	opts  Options
 	noun  string         // "column" or "key"
+	typed bool           // what a column holds is known, not guessed from the first row
 	first map[string]int // name to the first column that has it
 	twin  map[int]int    // column to another of the same name
 }
 
 func newChooser(cols []column, opts Options, noun string) *chooser {
-	c := &chooser{cols, opts, noun, make(map[string]int, len(cols)), make(map[int]int)}
+	c := &chooser{cols: cols, opts: opts, noun: noun, first: make(map[string]int, len(cols)), twin: make(map[int]int)}
 	for i, col := range cols {
 		if j, ok := c.first[col.name]; ok {
 			c.twin[i], c.twin[j] = j, i
@@ -85,7 +87,7 @@ func (c *chooser) choose() (choice, error) {
 		return c.namedNumbers(got)
 	case got.text < 0:
 		got.text = c.usual(textNames, func(i int) bool {
-			return i != got.label && i != got.weight && (c.cols[i].holds == words || c.noun == "column")
+			return i != got.label && i != got.weight && (c.cols[i].holds == words || c.noun == "column" && !c.typed)
 		})
 	}
 	if got.text >= 0 {
@@ -103,9 +105,13 @@ func (c *chooser) chooseLabel(got choice) (int, error) {
 		}
 		return i, err
 	}
-	i := c.usual(labelNames, func(i int) bool {
-		return i != got.text && i != got.weight && c.cols[i].holds < list && !slices.Contains(c.opts.Columns, c.cols[i].name)
-	})
+	free := func(i int) bool {
+		return i != got.text && i != got.weight && !slices.Contains(c.opts.Columns, c.cols[i].name)
+	}
+	i := c.usual(labelNames, func(i int) bool { return c.cols[i].holds < list && free(i) })
+	if i < 0 { // an object may be data about the row: a plain label goes before
+		i = c.usual(labelNames, func(i int) bool { return c.cols[i].holds == shares && free(i) })
+	}
 	if i < 0 && !c.opts.Unlabelled {
 		return -1, fmt.Errorf("no label %s found: %s; name it with --label", c.noun, c.all())
 	}

@@ -62,7 +62,7 @@ func (c *chooser) all() string {
 	if more := len(c.cols) - most; more > 0 {
 		s += fmt.Sprintf(" and %d more", more)
 	}
-	if c.noun != "column" {
+	if c.noun != "column" || c.typed {
 		return s
 	}
 	if len(c.cols) == 1 && strings.ContainsAny(c.cols[0].name, ";\t|") {

@@ -3,8 +3,9 @@
 // # What it promises
 //
 // A Reader gives the rows of a CSV, TSV, JSONL, fastText, LIBSVM or NumPy file,
-// plain or packed with gzip or zstd, as a stream of Example values. Memory does
-// not grow with the length of what is read. Whatever the bytes, the outcome is
+// plain or packed with gzip or zstd, or of a Parquet file, as a stream of
+// Example values. Memory does not grow with the length of what is read; of
+// Parquet it is one page of each column that is used. Whatever the bytes, the outcome is
 // examples or an *Error that names file, line and column, says what stood there,
 // what was wanted and what to do. Of a labelled read every Example has a label,
 // all its numbers are finite and its feature numbers ascend.
@@ -15,9 +16,12 @@
 //	    |  input    .gz and .zst unpacked, byte-order mark taken off
 //	    |  format   from the name, else from the first line
 //	    |  lines    numbered, checked to be UTF-8, bounded in length
-//	    |  source   one of table (CSV, TSV), jsonl, fastText, libsvm, npy
+//	    |  source   one of table (CSV, TSV), jsonl, fastText, libsvm, npy, parquet
 //	    v
-//	Example{Text or Values, Label, Weight, Place}
+//	Example{Text or Values, Label or Mix, Weight, Place}
+//
+// A Parquet file skips input and lines: it is read from its end, so it must be
+// a file and not a pipe.
 //
 // # Which column is what
 //
@@ -31,12 +35,23 @@
 //	        headline, abstract, prompt, input
 //	id      id, index, row, rowid, row_id, uid, guid, "unnamed: 0" and a column
 //	        without a name: never a feature unless it is named as one
-//	array   features, x, embedding, vector, values (JSONL: one key with an array)
+//	array   features, x, embedding, vector, values (JSONL: one key with an array;
+//	        Parquet: one column with lists of numbers)
 //
 // Without a text column the features are all columns that hold a number, or
-// nothing, in the first row; label, weight and id columns are left out.
+// nothing, in the first row; label, weight and id columns are left out. The
+// columns of Parquet have types, which decide in place of the first row.
 // Reader.Describe says what was chosen. A weight is read only from a column
 // that Options.Weight names: a column called "weight" is often a measurement.
+//
+// # Unbalanced classes and doubtful labels
+//
+// The weight column says how much a row counts, ReadClassWeights reads how much
+// each class does. A JSONL row may name several classes with their shares:
+//
+//	{"text": "a small wolf?", "labels": {"husky": 0.75, "wolf": 0.25}}
+//
+// Then Example.Mix has the shares, and Example.Label the class of the largest.
 //
 // # Lines to predict
 //

@@ -37,19 +37,33 @@ type Place struct {
 // String returns file:line.
 func (p Place) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
 
-// Example is one row. Its strings may be kept; Values and Index are used again
-// for the next example: Clone copies them.
+// Share is the part of an example that belongs to a class.
+type Share struct {
+	Label string
+	Share float64 // above 0, at most 1
+}
+
+// Example is one row. Its strings may be kept; Values, Index and Mix are used
+// again for the next example: Clone copies them.
 type Example struct {
 	Text   string    // Kind Text; may be empty, is not trimmed
 	Values []float64 // Numbers: one a column; Sparse: one an entry of Index; all finite
 	Index  []int32   // Sparse: feature numbers from 0, ascending; nil otherwise
 	Label  string    // without outer white space; "" only if Options.Unlabelled
 	Weight float64   // finite and >= 0; 1 unless Options.Weight names a column
-	Place  Place     // for the messages of later stages
+
+	// Mix is the target as a distribution over classes, where a JSONL row gives
+	// one ("labels": {"cat": 3, "dog": 1}); nil where it gives a plain label. It
+	// is sorted by label and sums to 1 within 1e-6, classes without a share left
+	// out. Label is then the class with the largest share, of equals the first
+	// in the order of bytes. Weight holds for the row as a whole.
+	Mix []Share
+
+	Place Place // for the messages of later stages
 }
 
 // Clone returns a copy that shares no memory with the Reader.
 func (e Example) Clone() Example {
-	e.Values, e.Index = slices.Clone(e.Values), slices.Clone(e.Index)
+	e.Values, e.Index, e.Mix = slices.Clone(e.Values), slices.Clone(e.Index), slices.Clone(e.Mix)
 	return e
 }

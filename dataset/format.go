@@ -10,7 +10,7 @@ import (
 // Format is a file format.
 type Format int
 
-// The formats. Each may also be packed with gzip or zstd.
+// The formats. Each but Parquet may also be packed with gzip or zstd.
 const (
 	Auto     Format = iota
 	CSV             // RFC 4180 with a header line
@@ -19,10 +19,11 @@ const (
 	FastText        // __label__name and words; with Options.Unlabelled any lines of text
 	LIBSVM          // label index:value ...
 	NPY             // NumPy array of rows x columns, labels in a file beside it
+	Parquet         // columns of text, numbers or lists of numbers; a file, not a pipe
 )
 
 // formats lists what can be read, for messages.
-const formats = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), fastText (.ft, .txt), LIBSVM (.svm) and NumPy (.npy), each also as .gz or .zst"
+const formats = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), fastText (.ft, .txt), LIBSVM (.svm) and NumPy (.npy), each also as .gz or .zst, and Parquet (.parquet)"
 
 // String returns the format's usual name.
 func (f Format) String() string {
@@ -41,6 +42,8 @@ func (f Format) String() string {
 		return "LIBSVM"
 	case NPY:
 		return "npy"
+	case Parquet:
+		return "Parquet"
 	}
 	return "unknown format"
 }
@@ -50,12 +53,12 @@ func ParseFormat(name string) (Format, error) {
 	if name == "" {
 		return Auto, nil
 	}
-	for f := Auto; f <= NPY; f++ {
+	for f := Auto; f <= Parquet; f++ {
 		if strings.EqualFold(name, f.String()) {
 			return f, nil
 		}
 	}
-	return Auto, fmt.Errorf("dataset: format %q, want csv, tsv, jsonl, fasttext, libsvm or npy", name)
+	return Auto, fmt.Errorf("dataset: format %q, want csv, tsv, jsonl, fasttext, libsvm, npy or parquet", name)
 }
 
 // formatOfName returns the format that the name's ending stands for, after
@@ -76,6 +79,8 @@ func formatOfName(name string) Format {
 		return LIBSVM
 	case ".npy":
 		return NPY
+	case ".parquet", ".pq", ".parq":
+		return Parquet
 	}
 	return Auto
 }

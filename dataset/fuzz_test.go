@@ -57,6 +57,7 @@ func checkExample(t *testing.T, ex Example, r *Reader, opts Options) {
 	if !(ex.Weight >= 0) || math.IsInf(ex.Weight, 0) || ex.Place.Line < 1 {
 		t.Fatalf("weight %v at %v", ex.Weight, ex.Place)
 	}
+	checkMix(t, ex)
 	for _, v := range ex.Values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("value %v", v)
@@ -82,6 +83,28 @@ func checkExample(t *testing.T, ex Example, r *Reader, opts Options) {
 		if len(ex.Index) != len(ex.Values) {
 			t.Fatalf("%d feature numbers, %d values", len(ex.Index), len(ex.Values))
 		}
+	}
+}
+
+// checkMix checks the laws of Example.Mix.
+func checkMix(t *testing.T, ex Example) {
+	t.Helper()
+	if ex.Mix == nil {
+		return
+	}
+	var sum, top float64
+	first := ""
+	for i, s := range ex.Mix {
+		if !(s.Share > 0) || s.Share > 1 || s.Label == "" || s.Label != strings.TrimSpace(s.Label) || i > 0 && s.Label <= ex.Mix[i-1].Label {
+			t.Fatalf("mix %v", ex.Mix)
+		}
+		if s.Share > top {
+			top, first = s.Share, s.Label
+		}
+		sum += s.Share
+	}
+	if math.Abs(sum-1) > 1e-6 || ex.Label != first {
+		t.Fatalf("mix %v sums to %v, label %q", ex.Mix, sum, ex.Label)
 	}
 }
 
@@ -123,7 +146,8 @@ func FuzzTSV(f *testing.F) {
 }
 
 func FuzzJSONL(f *testing.F) {
-	fuzzFormat(f, JSONL, `{"text":"a\u00e9","label":1}`+"\n"+`{"label":true,"text":""}`, `{"x":[1,2],"y":"a"}`+"\n"+`{"x":[1],"y":"a"}`, `{"x1":1,"w":2,"x2":-3e1,"y":"a"}`, `{"text":{"a":[[[`)
+	fuzzFormat(f, JSONL, `{"text":"a\u00e9","label":1}`+"\n"+`{"label":true,"text":""}`, `{"x":[1,2],"y":"a"}`+"\n"+`{"x":[1],"y":"a"}`, `{"x1":1,"w":2,"x2":-3e1,"y":"a"}`, `{"text":{"a":[[[`,
+		`{"text":"a","labels":{"cat":3,"dog":1e-300," emu":1e308}}`+"\n"+`{"text":"b","labels":"cat"}`)
 }
 
 func FuzzFastText(f *testing.F) {

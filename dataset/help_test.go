@@ -92,7 +92,7 @@ func npyBytes(version byte, descr, shape string, data any) []byte {
 
 // same reports whether two examples are equal but for the place.
 func same(a, b Example) bool {
-	return a.Text == b.Text && a.Label == b.Label && a.Weight == b.Weight && slices.Equal(a.Values, b.Values) && slices.Equal(a.Index, b.Index)
+	return a.Text == b.Text && a.Label == b.Label && a.Weight == b.Weight && slices.Equal(a.Values, b.Values) && slices.Equal(a.Index, b.Index) && slices.Equal(a.Mix, b.Mix)
 }
 
 // byteAtATime gives one byte a read, as a slow terminal does.

@@ -24,11 +24,34 @@ const (
 type input struct {
 	name    string
 	src     *bufio.Reader
-	packed  bool  // gzip or zstd
-	size    int64 // bytes of a plain regular file; -1 where that is not known
-	again   bool  // a regular file, which can be opened again
-	skipped int64 // bytes of the byte-order mark
+	packed  bool     // gzip or zstd
+	size    int64    // bytes of a plain regular file; -1 where that is not known
+	again   bool     // a regular file, which can be opened again
+	skipped int64    // bytes of the byte-order mark
+	file    seekable // the stream before it is unpacked, if it is a file; nil otherwise
+	base    int64    // where in it the stream begins
 	closers []func() error
+}
+
+// seekable is what a file can do that a pipe cannot.
+type seekable interface {
+	io.ReaderAt
+	io.Seeker
+}
+
+// random returns the input for reading at any place, and its length.
+func (in *input) random() (io.ReaderAt, int64, error) {
+	if in.packed {
+		return nil, 0, refuse(in.name, 0, 0, "is a packed Parquet file; unpack it: Parquet is packed within and is read from its end")
+	}
+	if in.file == nil {
+		return nil, 0, refuse(in.name, 0, 0, "is Parquet, which is read from its end, in a stream; save it to a file first and name that")
+	}
+	end, err := in.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, 0, unreadable(in.name, 0, err)
+	}
+	return io.NewSectionReader(in.file, in.base, end-in.base), end - in.base, nil
 }
 
 // close releases the decoder and the file, not the caller's reader.
@@ -92,6 +115,11 @@ func fileError(path string, err error) error {
 // newInput looks at the first bytes of r and unpacks what they announce.
 func newInput(r io.Reader, name string) (*input, error) {
 	in := &input{name: name, src: bufio.NewReaderSize(r, bufferSize), size: -1}
+	if f, ok := r.(seekable); ok {
+		if base, err := f.Seek(0, io.SeekCurrent); err == nil { // not a pipe
+			in.file, in.base = f, base
+		}
+	}
 	lower := strings.ToLower(name)
 	switch {
 	case startsWith(in.src, "\x1f\x8b"):
@@ -139,7 +167,7 @@ func (in *input) checkStart() error {
 		{"\xff\xfe", "is UTF-16 text; save it as UTF-8"},
 		{"\xfe\xff", "is UTF-16 text; save it as UTF-8"},
 		{"PK\x03\x04", "is a zip file (.zip, .xlsx, .npz); unpack it or export it as CSV"},
-		{"PAR1\x15", "is a Parquet file, which is not read yet; export it as CSV or JSONL"},
+		{"PARE", "is an encrypted Parquet file; write it without encryption"},
 		{"\xfd7zXZ", "is packed with xz; unpack it, or pack it with gzip or zstd"},
 		{"BZh91AY", "is packed with bzip2; unpack it, or pack it with gzip or zstd"},
 	} {

@@ -20,7 +20,8 @@ type jsonl struct {
 	seen   []bool         // by place in cols
 	values []float64
 	labels interner
-	first  []byte // the first line, read to choose the keys; then nil
+	mix    []Share // memory of Example.Mix
+	first  []byte  // the first line, read to choose the keys; then nil
 	parts
 }
 
@@ -83,9 +84,29 @@ func (j *jsonl) survey(line []byte) error {
 		if len(j.cols) == maxColumns {
 			return j.scan.fail("more than %d keys", maxColumns)
 		}
-		j.cols = append(j.cols, column{string(key), j.scan.holds()})
-		return j.scan.skip(0)
+		name := string(key)
+		holds, err := j.glance()
+		j.cols = append(j.cols, column{name, holds})
+		return err
 	})
+}
+
+// glance passes over a value and tells what it holds.
+func (j *jsonl) glance() (holding, error) {
+	if j.scan.peek() != '{' {
+		return j.scan.holds(), j.scan.skip(0)
+	}
+	holds, n := shares, 0
+	err := j.scan.object(func([]byte) error {
+		if n++; j.scan.holds() != number {
+			holds = other
+		}
+		return j.scan.skip(1)
+	})
+	if n == 0 {
+		holds = other
+	}
+	return holds, err
 }
 
 // measure finds the length that the array of features has in the first object.
@@ -131,7 +152,7 @@ func (j *jsonl) next(ex *Example) (err error) {
 	}
 	clear(j.seen)
 	ex.Place.Line = j.lines.number
-	ex.Weight, ex.Label, ex.Text, ex.Values = 1, "", "", ex.Values[:0]
+	ex.Weight, ex.Label, ex.Text, ex.Values, ex.Mix = 1, "", "", ex.Values[:0], nil
 	err = j.object(line, func(key []byte) error {
 		i, ok := j.part[string(key)]
 		if !ok {

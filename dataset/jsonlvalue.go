@@ -66,10 +66,13 @@ func (j *jsonl) takeLabel(ex *Example) error {
 	case list:
 		return j.refuse(j.label, "an array, want one label; keep one of them or name another key with --label")
 	default:
-		if j.opts.Unlabelled {
+		switch {
+		case j.scan.peek() == '{':
+			return j.takeMix(ex)
+		case j.opts.Unlabelled:
 			return j.scan.skip(0)
 		}
-		return j.refuse(j.label, "%s, want a label: a string, a number or a bool", j.value())
+		return j.refuse(j.label, "%s, want a label: a string, a number, a bool or an object of shares", j.value())
 	}
 	if err != nil {
 		return err

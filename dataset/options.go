@@ -7,7 +7,7 @@ import "strings"
 type Options struct {
 	Format Format // Auto: from the file's name, else from its first line
 
-	// Column names of CSV and TSV, keys of JSONL; "" finds label and text by the
+	// Column names of CSV, TSV and Parquet, keys of JSONL; "" finds label and text by the
 	// usual names, and means no weight. An exact match goes before one that
 	// differs in case. The other formats have no such names: they ignore Label,
 	// fastText ignores Text, and everything else is refused.
@@ -16,7 +16,7 @@ type Options struct {
 	// Columns names the numeric columns, in the order in which Values has them.
 	// An entry is a name or a pattern of path.Match such as "margin*", which
 	// stands for the matching columns in file order, without label and weight.
-	// For JSONL it may be the one key that holds an array of numbers.
+	// It may be the one JSONL key, or Parquet column, that holds a list of numbers.
 	Columns []string
 
 	Labels     string // .npy: file with the labels, .npy or text with one a line
@@ -24,7 +24,7 @@ type Options struct {
 	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
 	NoQuotes   bool   // CSV, TSV: a double quote is a character like any other
 	ZeroBased  bool   // LIBSVM: feature numbers begin at 0; false: at 1
-	MaxRecord  int    // longest record in bytes, 0 means 64 MiB; a quote never closed ends there; a line up to 64 KiB is always read
+	MaxRecord  int    // longest record in bytes, 0 means 64 MiB; a quote never closed ends there; a line up to 64 KiB is always read; Parquet: largest page
 
 	later bool // a further file of OpenAll: names come from the first, kinds are compared
 }
@@ -53,7 +53,7 @@ func (o Options) withoutColumns(file string, format Format, kind Kind) error {
 	default:
 		return nil
 	}
-	return refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV or JSONL", format, flag)
+	return refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV, JSONL or Parquet", format, flag)
 }
 
 // The usual names, in lower case. Earlier ones win.

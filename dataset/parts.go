@@ -11,6 +11,7 @@ type parts struct {
 	labelName  string // columns by name, "" where there is none
 	textName   string
 	weightName string
+	mixed      bool     // the first label is a distribution
 	columns    []string // numeric columns by name; nil where they have none
 	width      int      // numeric columns
 	about      string   // the choice in words
@@ -30,6 +31,7 @@ func describe(cols []column, c choice, noun string) parts {
 		return cols[i].name
 	}
 	p.labelName, p.textName, p.weightName = name(c.label), name(c.text), name(c.weight)
+	p.mixed = c.label >= 0 && cols[c.label].holds == shares
 	s = append(s, labelPart(p, noun))
 	if c.text >= 0 {
 		s = append(s, fmt.Sprintf("text %s %q", noun, p.textName))
@@ -53,6 +55,9 @@ func describe(cols []column, c choice, noun string) parts {
 func labelPart(p parts, noun string) string {
 	if p.labelName == "" {
 		return "no labels"
+	}
+	if p.mixed {
+		return fmt.Sprintf("label %s %q with shares", noun, p.labelName)
 	}
 	return fmt.Sprintf("label %s %q", noun, p.labelName)
 }

@@ -1,6 +1,10 @@
 package dataset
 
-import "io"
+import (
+	"io"
+
+	"github.com/treeloss/treeloss/dataset/internal/parquet"
+)
 
 // source reads one opened file.
 type source interface {
@@ -46,6 +50,9 @@ func newSource(in *input, opts Options) (source, error) {
 	if format == Auto && startsWith(in.src, npyMagic) {
 		format = NPY
 	}
+	if format == Auto && startsWith(in.src, parquet.Magic) {
+		format = Parquet
+	}
 	if format == Auto {
 		format = sniff(firstLine(in.src), opts)
 	}
@@ -63,6 +70,8 @@ func newSource(in *input, opts Options) (source, error) {
 		return newLIBSVM(in, opts)
 	case NPY:
 		return newNPY(in, opts)
+	case Parquet:
+		return newParquet(in, opts)
 	}
 	return nil, refuse(in.name, 1, 0, "cannot tell the format from the name or from %s; want %s", clip(firstLine(in.src)), formats)
 }

@@ -9,12 +9,14 @@ import (
 )
 
 // parts is a tree as constructors and readers find it: parent, class and name
-// by node, in any order; length nil or by node.
+// by node, in any order; length nil or by node, in DOT and Newick files -1 for
+// none; line nil or by node, where in the file a node is hung up.
 type parts struct {
 	parent []int
 	class  []int
 	name   []string
 	length []float64
+	line   []int
 }
 
 func (p *parts) add(parent, class int, name string) int {

@@ -6,8 +6,12 @@
 //	tree as drawn --FromNested----+
 //	distances --Linkage-----------+--> Tree --> sharing, loss, score
 //	taxonomy --ReadTaxonomy,------+      |
-//	           FromParents        |      +--> WriteText, WriteJSON,
-//	file --Read-------------------+           WriteDOT, WriteNewick
+//	           FromParents        |      +--> WriteText, WriteJSON, WriteDOT,
+//	file --Read-------------------+           WriteNewick, WriteSVG
+//
+// Whatever is written can be read: Read tells the formats apart, and
+// ReadTaxonomy, which also reads taxonomies of many other forms, fits any of
+// them to the classes at hand.
 //
 // Each class sits on a node of its own. Nodes on which no class sits are
 // pseudoclasses. The path of a class runs from its node up to the root, and the

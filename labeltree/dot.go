@@ -76,13 +76,21 @@ type dot struct {
 }
 
 func parseDOT(data []byte, name string) (*Tree, error) {
+	p, err := scanDOT(data, name)
+	if err != nil {
+		return nil, err
+	}
+	return finish(p, name)
+}
+
+func scanDOT(data []byte, name string) (parts, error) {
 	s := &dot{scanner: scanner{data: data, name: name}, node: make(map[string]int)}
 	if err := s.header(); err != nil {
-		return nil, err
+		return parts{}, err
 	}
 	for {
 		if err := s.space(); err != nil {
-			return nil, err
+			return parts{}, err
 		}
 		switch s.peek() {
 		case ';':
@@ -91,15 +99,15 @@ func parseDOT(data []byte, name string) (*Tree, error) {
 		case '}':
 			s.at++
 			if err := s.space(); err != nil {
-				return nil, err
+				return parts{}, err
 			}
 			if s.at < len(data) {
-				return nil, s.fail("found %s after the closing }, want one graph a file", s.found())
+				return parts{}, s.fail("found %s after the closing }, want one graph a file", s.found())
 			}
-			return finish(s.parts, name)
+			return s.parts, nil
 		}
 		if err := s.statement(); err != nil {
-			return nil, err
+			return parts{}, err
 		}
 	}
 }
@@ -179,7 +187,7 @@ func (s *dot) statement() error {
 		if up := s.parent[child]; up >= 0 {
 			return s.failAt(start, "node %q has two parents, %q and %q; keep one", s.parts.name[child], s.parts.name[up], s.parts.name[v])
 		}
-		s.parent[child] = v
+		s.parent[child], s.parts.line[child] = v, s.scanner.line()
 		v = child
 		if err := s.space(); err != nil {
 			return err
@@ -214,7 +222,7 @@ func (s *dot) declare(id string) int {
 	v, known := s.node[id]
 	if !known {
 		v = s.add(-1, -1, unescapeDOT.Replace(id))
-		s.length = append(s.length, -1)
+		s.length, s.parts.line = append(s.length, -1), append(s.parts.line, s.scanner.line())
 		s.node[id] = v
 	}
 	return v

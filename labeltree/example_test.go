@@ -109,3 +109,24 @@ car,vehicle
 	//     └── car
 	// taxonomy.csv:8: "husky" has two parents, "dog" (line 3) and "pet"; keep one
 }
+
+// One taxonomy in three more forms, read over the same labels.
+func ExampleReadTaxonomy_forms() {
+	for _, taxonomy := range []string{
+		"animal/dog/husky\nanimal/dog/boxer\nanimal/cat\nvehicle/bus\n",
+		`{"animal": {"dog": ["husky", "boxer"], "cat": null}, "vehicle": ["bus"]}`,
+		"(((husky,boxer)dog,cat)animal,(bus)vehicle);",
+	} {
+		t, err := labeltree.ReadTaxonomy(strings.NewReader(taxonomy), "taxonomy", []string{"boxer", "bus", "cat", "husky"})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		path, err := t.PathNames("husky")
+		fmt.Println(t.Len(), path[:2], err)
+	}
+	// Output:
+	// 7 [husky dog] <nil>
+	// 7 [husky dog] <nil>
+	// 7 [husky dog] <nil>
+}

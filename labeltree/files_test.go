@@ -2,9 +2,11 @@ package labeltree
 
 import (
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +23,32 @@ func formats() []format {
 		{"JSON", (*Tree).WriteJSON, ReadJSON},
 		{"DOT", (*Tree).WriteDOT, ReadDOT},
 		{"Newick", (*Tree).WriteNewick, ReadNewick},
+		{"SVG", (*Tree).WriteSVG, ReadSVG},
+		{"text", drawn, ReadText},
 	}
+}
+
+func drawn(t *Tree, w io.Writer) error {
+	return t.WriteText(w, TextOptions{Lengths: t.Weighted(), Digits: -1})
+}
+
+// byLabel returns the tree with its classes numbered in the order of their
+// labels, and lengths of 1 for what a drawing without lengths is read as.
+func byLabel(t testing.TB, tree *Tree) *Tree {
+	t.Helper()
+	labels := tree.Labels()
+	slices.Sort(labels)
+	p := parts{parent: tree.parent, class: slices.Clone(tree.class), name: tree.name, length: tree.length}
+	for v, c := range p.class {
+		if c >= 0 {
+			p.class[v] = slices.Index(labels, p.name[v])
+		}
+	}
+	out, err := assemble(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // roundTrip writes and reads a tree in all formats, by its reader and by Read.
@@ -33,6 +60,20 @@ func roundTrip(t testing.TB, tree *Tree) {
 			t.Fatal(err)
 		}
 		text := file.String()
+		// Over the labels of the tree, and of one numbered otherwise, every format
+		// gives the tree back.
+		for _, want := range []*Tree{tree, byLabel(t, tree)} {
+			got, err := ReadTaxonomy(strings.NewReader(text), "tree", want.Labels())
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", f.name, err, text)
+			}
+			sameTree(t, got, want)
+		}
+		got, err := ReadTaxonomy(strings.NewReader(text), "tree", nil)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", f.name, err, text)
+		}
+		sameTree(t, got, byLabel(t, tree))
 		for _, read := range []func(io.Reader, string) (*Tree, error){f.read, Read} {
 			got, err := read(strings.NewReader(text), "tree")
 			if err != nil {
@@ -41,7 +82,11 @@ func roundTrip(t testing.TB, tree *Tree) {
 			if err := got.Check(); err != nil {
 				t.Fatal(err)
 			}
-			sameTree(t, got, tree)
+			want := tree
+			if f.name == "text" {
+				want = byLabel(t, tree)
+			}
+			sameTree(t, got, want)
 		}
 	}
 }
@@ -113,6 +158,23 @@ func TestReadersRefuse(t *testing.T) {
 	node := func(nodes string) string { return `{"format":"treeloss-tree","version":1,"nodes":[` + nodes + `]}` }
 	for _, tc := range []struct{ name, text, want string }{
 		{"nothing", "", "f:1: starts with \"\""},
+		{"nested JSON", "{\"animal\": [\"dog\"]}", "this is JSON, but not a tree of treeloss"},
+		{"paths", "animal/dog\nanimal/cat\n", "f:1: starts with \"animal/dog"},
+		{"one word", "hello\n", "f:1: starts with \"hello"},
+		{"a drawing of a part", "(r)\n├── a\n└── … 2 more\n", "f:3: the drawing leaves parts out (… 2 more)"},
+		{"a drawing of some levels", "(r)\n├── a\n└── (b) … 2 classes\n", "f:3: the drawing leaves parts out"},
+		{"a drawing with a hole", "(r)\n├── a\n│   │   └── b\n", "f:3: a node that hangs below nothing"},
+		{"a drawing with two roots", "(r)\n├── a\nb\n", "f:3: a second root"},
+		{"a drawing without a line", "(r)\n├── a\n    b\n", "f:3: a name without ├── or └──"},
+		{"a drawing without a name", "(r)\n├── a\n├── \n└── b\n", "f:3: a node without a name"},
+		{"a drawing with empty parentheses", "(r)\n├── a\n├── ()\n└── b\n", "f:3: a node without a name"},
+		{"a drawing with a broken quote", "(r)\n├── a\n├── \"b\n└── c\n", "f:3: a name that begins with a quote"},
+		{"a drawing with a name twice", "(r)\n├── a\n└── a\n", "two nodes have the name"},
+		{"a drawing with a pseudoclass as a leaf", "(r)\n├── a\n└── (b)\n", "\"b\" is a leaf without a class"},
+		{"SVG of another program", "<svg><g/></svg>", "f: this picture carries no tree"},
+		{"SVG cut off", "<svg>\n<metadata id=\"treeloss-tree\">{", "f:"},
+		{"SVG with an empty tree", "<svg><metadata id=\"treeloss-tree\">{}</metadata></svg>", "format is \"\""},
+		{"not SVG", "<svg><", "f:1: not an SVG file"},
 		{"a CSV", "a,b\nc,d\n", "class names"},
 		{"not UTF-8", "(a,\n\xff);", "f:2: text is not UTF-8"},
 		{"JSON cut off", "{\"format\":\"treeloss-tree\",\n\"ver", "f:2: unexpected end"},
@@ -165,7 +227,7 @@ func TestReadersRefuse(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(tc.text), "f")
-			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "f:") {
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got  %v\nwant %s", err, tc.want)
 			}
 			if _, ok := errors.AsType[*SyntaxError](err); !ok {
@@ -214,6 +276,7 @@ func TestWriteText(t *testing.T) {
 		want string
 	}{
 		{"whole", tree, TextOptions{}, "(pseudo1)\n├── a\n├── (pseudo2)\n│   ├── b\n│   └── \"c\\nd\"\n└── (pseudo3)\n    ├── e\n    ├── f\n    └── g\n"},
+		{"digits", tree, TextOptions{MaxDepth: 1, Lengths: true, Digits: -1}, "(pseudo1) 1\n├── a 1\n├── (pseudo2) 1 … 2 classes\n└── (pseudo3) 1 … 3 classes\n"},
 		{"one level", tree, TextOptions{MaxDepth: 1}, "(pseudo1)\n├── a\n├── (pseudo2) … 2 classes\n└── (pseudo3) … 3 classes\n"},
 		{"one child", tree, TextOptions{MaxChildren: 1}, "(pseudo1)\n├── a\n└── … 2 more (5 classes)\n"},
 		{"two children", tree, TextOptions{MaxChildren: 2, Lengths: true}, "(pseudo1) 1\n├── a 1\n├── (pseudo2) 1\n│   ├── b 1\n│   └── \"c\\nd\" 1\n└── … 1 more (3 classes)\n"},
@@ -261,3 +324,86 @@ func fuzzReader(f *testing.F, which format) {
 func FuzzReadJSON(f *testing.F)   { fuzzReader(f, formats()[0]) }
 func FuzzReadDOT(f *testing.F)    { fuzzReader(f, formats()[1]) }
 func FuzzReadNewick(f *testing.F) { fuzzReader(f, formats()[2]) }
+func FuzzReadSVG(f *testing.F)    { fuzzReader(f, formats()[3]) }
+func FuzzReadText(f *testing.F)   { fuzzReader(f, formats()[4]) }
+
+// TestDrawnLikeMeasured: names that all end in a number are no lengths.
+func TestDrawnLikeMeasured(t *testing.T) {
+	tree, err := FromNested(Nested{"class 0", []Nested{{Label: "class 0"}, {Label: "class 1"}}}, UTree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roundTrip(t, tree)
+	var text strings.Builder
+	if err := drawn(tree, &text); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\"class 0\"\n└── class 1\n"; text.String() != want {
+		t.Errorf("%s, want %s", text.String(), want)
+	}
+}
+
+// TestSVG looks at what a viewer gets: XML that is well formed, needs nothing
+// from elsewhere, has every name, and no two names on one another.
+func TestSVG(t *testing.T) {
+	for _, k := range []int{1, 10, 150} {
+		labels := numbered(k)
+		labels[0] = "<b>&\"" + strings.Repeat("long ", 30)
+		tree, err := Linkage(randomSpace(uint64(k), k, false), labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := tree.WriteSVG(&file); err != nil {
+			t.Fatal(err)
+		}
+		type box struct{ x, y, right int }
+		var boxes []box
+		dec := xml.NewDecoder(&file)
+		texts := 0
+		for {
+			token, err := dec.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			start, ok := token.(xml.StartElement)
+			if !ok {
+				continue
+			}
+			for _, a := range start.Attr {
+				if strings.Contains(a.Value, "http") && a.Name.Local != "xmlns" || a.Name.Local == "href" {
+					t.Errorf("%s refers to %s", start.Name.Local, a.Value)
+				}
+			}
+			if start.Name.Local != "text" {
+				continue
+			}
+			var text struct {
+				X    int    `xml:"x,attr"`
+				Y    int    `xml:"y,attr"`
+				Text string `xml:",chardata"`
+			}
+			if err := dec.DecodeElement(&text, &start); err != nil {
+				t.Fatal(err)
+			}
+			if want := shorten(tree.Name(texts)); text.Text != want {
+				t.Errorf("name %d is %q, want %q", texts, text.Text, want)
+			}
+			boxes = append(boxes, box{text.X, text.Y, text.X + textWidth(text.Text)})
+			texts++
+		}
+		if texts != tree.Len() {
+			t.Errorf("%d names for %d nodes", texts, tree.Len())
+		}
+		for i, a := range boxes {
+			for _, b := range boxes[:i] {
+				if max(a.x, b.x) < min(a.right, b.right) && a.y-b.y < 9 && b.y-a.y < 9 && tree.IsLeaf(i) && k > 1 {
+					t.Fatalf("k = %d: names at %v and %v overlap", k, a, b)
+				}
+			}
+		}
+	}
+}

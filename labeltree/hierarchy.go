@@ -4,84 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
-
-// edge is one row of a taxonomy.
-type edge struct {
-	child, parent string
-	line          int // 0 if it came without a file
-}
-
-// hierarchy turns the edges of a taxonomy into a tree over the labels. place
-// makes an error from a line, 0 for none, and a message that says what to do.
-func hierarchy(edges []edge, labels []string, place func(line int, format string, args ...any) error) (*Tree, error) {
-	taken, err := takeLabels(labels, len(labels))
-	if err != nil {
-		return nil, err
-	}
-	g := graph{place: place, number: make(map[string]int)}
-	if err := g.read(edges); err != nil {
-		return nil, err
-	}
-	if err := g.cycle(); err != nil {
-		return nil, err
-	}
-	if err := g.seat(labels); err != nil {
-		return nil, err
-	}
-	t, err := assemble(g.parts(labels, taken))
-	if err != nil {
-		return nil, place(0, "%v", err)
-	}
-	return t, nil
-}
-
-// graph is a taxonomy by number of node, in the order the names came up.
-type graph struct {
-	place  func(line int, format string, args ...any) error
-	name   []string
-	number map[string]int
-	parent []int // -1 for a root
-	line   []int // of the row that names the parent, 0 for a root
-	class  []int // -1 for none
-	below  []int // classes at or below
-}
-
-func (g *graph) node(name string) int {
-	v, known := g.number[name]
-	if !known {
-		v = len(g.name)
-		g.number[name] = v
-		g.name = append(g.name, name)
-		g.parent = append(g.parent, -1)
-		g.line = append(g.line, 0)
-	}
-	return v
-}
-
-// read puts the edges in, one parent a node.
-func (g *graph) read(edges []edge) error {
-	for _, e := range edges {
-		if e.child == e.parent {
-			return g.place(e.line, "%q is its own parent; remove this row if it is the root, or name its parent", e.child)
-		}
-		child, parent := g.node(e.child), g.node(e.parent)
-		switch old := g.parent[child]; {
-		case old == parent:
-			return g.place(e.line, "the row %q, %q stands already on line %d; remove one", e.child, e.parent, g.line[child])
-		case old >= 0:
-			return g.place(e.line, "%q has two parents, %q (line %d) and %q; keep one", e.child, g.name[old], g.line[child], e.parent)
-		}
-		g.parent[child], g.line[child] = parent, e.line
-	}
-	if len(g.name) == 0 {
-		return g.place(0, "no rows, want one row child,parent for each class")
-	}
-	return nil
-}
 
 // cycle returns an error that spells out a cycle, if there is one.
 func (g *graph) cycle() error {
@@ -130,21 +56,43 @@ func (g *graph) rooted() []int {
 // seat finds the node of each class and counts the classes below each node.
 func (g *graph) seat(labels []string) error {
 	g.class = slices.Repeat([]int{-1}, len(g.name))
+	wanted := make(map[string]int, len(labels))
+	for c, label := range labels {
+		label = strings.TrimSpace(label)
+		if other, twice := wanted[label]; twice {
+			return g.place(0, "labels %q and %q differ only in the spaces around them; rename one", labels[other], labels[c])
+		}
+		wanted[label] = c
+	}
+	seats := slices.Repeat([]int{-1}, len(labels))
+	for v, name := range g.name {
+		c, known := wanted[strings.TrimSpace(name)]
+		switch {
+		case !known || name == "":
+		case seats[c] >= 0:
+			return g.twoPlaces(labels[c], seats[c], v)
+		default:
+			seats[c] = v
+		}
+	}
 	var missing []string
 	for c, label := range labels {
-		v, known := g.number[strings.TrimSpace(label)]
+		v := seats[c]
+		if v < 0 {
+			v = g.descend(label)
+		}
 		switch {
-		case !known:
+		case v < 0:
 			missing = append(missing, fmt.Sprintf("%q", label))
 		case g.class[v] >= 0:
-			return g.place(0, "labels %q and %q differ only in the spaces around them; rename one", labels[g.class[v]], label)
+			return g.place(0, "labels %q and %q mean the same node, %s; rename one", labels[g.class[v]], label, g.way(v))
 		default:
 			g.class[v] = c
 		}
 	}
 	if len(missing) > 0 {
-		return g.place(0, "%s %s; add a row child,parent for %s%s", pick(len(missing) == 1, "class", "classes"),
-			list(missing, "has no row", "have no row"), pick(len(missing) == 1, "it", "each"), g.strangers())
+		return g.place(0, "%s %s; %s %s%s", pick(len(missing) == 1, "class", "classes"),
+			list(missing, g.words.missing, g.words.missingMany), g.words.remedy, pick(len(missing) == 1, "it", "each"), g.strangers())
 	}
 	order, err := preorder(g.rooted())
 	if err != nil {
@@ -162,18 +110,43 @@ func (g *graph) seat(labels []string) error {
 	return nil
 }
 
+// twoPlaces refuses a class that two nodes could be.
+func (g *graph) twoPlaces(label string, u, v int) error {
+	for _, pair := range [][2]int{{u, v}, {v, u}} {
+		for up := g.parent[pair[0]]; up >= 0; up = g.parent[up] {
+			if up == pair[1] {
+				return g.place(g.line[v], "%q is its own ancestor: %s; rename one of the two", label, g.way(pair[0]))
+			}
+		}
+	}
+	first := g.way(u)
+	if g.line[u] > 0 {
+		first += fmt.Sprintf(" (line %d)", g.line[u])
+	}
+	return g.place(g.line[v], "%q has two parents, it stands at %s and at %s; keep one, or rename one", label, first, g.way(v))
+}
+
+// way returns the path to a node in words, the last ten names of it.
+func (g *graph) way(v int) string {
+	var names []string
+	for ; v >= 0; v = g.parent[v] {
+		if len(names) == 10 {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, cmp.Or(g.name[v], "?"))
+	}
+	slices.Reverse(names)
+	return strconv.Quote(strings.Join(names, cmp.Or(g.separator, "/")))
+}
+
 // strangers hints at leaves of the taxonomy that are no class: a misspelt label
 // is among them.
 func (g *graph) strangers() string {
-	inner := make([]bool, len(g.name))
-	for _, up := range g.parent {
-		if up >= 0 {
-			inner[up] = true
-		}
-	}
 	var found []string
+	inner := g.inner()
 	for v, name := range g.name {
-		if !inner[v] && g.class[v] < 0 {
+		if !inner[v] && g.class[v] < 0 && name != "" {
 			found = append(found, fmt.Sprintf("%q", name))
 		}
 	}
@@ -220,40 +193,44 @@ func (g *graph) parts(labels []string, taken names) parts {
 		}
 	}
 	var p parts
+	add := func(parent, class int, name string, length float64) int {
+		if g.length != nil {
+			p.length = append(p.length, length)
+		}
+		return p.add(parent, class, name)
+	}
+	free := func(name string) string {
+		if name == "" {
+			return "" // to be named when all others are
+		}
+		return taken.free(name)
+	}
 	under := make([]int, top+1)    // the node of p below which a node's children come
 	chain := make([]string, top+1) // the topmost name of a chain that is still open
+	sum := make([]float64, top+1)  // and the lengths along it
 	under[top] = -1
 	if kept[top] > 1 {
-		under[top] = p.add(-1, -1, taken.free("root"))
+		under[top] = add(-1, -1, taken.free("root"), 0)
 	}
 	for _, v := range order[1:] {
 		up, class := rooted[v], g.class[v]
+		name, length := cmp.Or(chain[up], g.name[v]), sum[up]
+		if g.length != nil {
+			length += g.length[v]
+		}
 		switch {
 		case g.below[v] == 0:
 		case kept[v] == 0:
-			p.add(under[up], class, labels[class])
+			add(under[up], class, labels[class], length)
 		case class >= 0:
 			name := cmp.Or(chain[up], labels[class]+" (group)")
-			under[v] = p.add(under[up], -1, taken.free(name))
-			p.add(under[v], class, labels[class])
+			under[v] = add(under[up], -1, taken.free(name), length)
+			add(under[v], class, labels[class], 0)
 		case kept[v] == 1:
-			under[v], chain[v] = under[up], cmp.Or(chain[up], g.name[v])
+			under[v], chain[v], sum[v] = under[up], name, length
 		default:
-			under[v] = p.add(under[up], -1, taken.free(cmp.Or(chain[up], g.name[v])))
+			under[v] = add(under[up], -1, free(name), length)
 		}
 	}
 	return p
-}
-
-// FromParents returns the tree of a taxonomy given as a map from each node to
-// its parent; see ReadTaxonomy for what is refused and how the tree looks.
-// Siblings come in the order of their names.
-func FromParents(parents map[string]string, labels []string) (*Tree, error) {
-	var edges []edge
-	for _, child := range slices.Sorted(maps.Keys(parents)) {
-		edges = append(edges, edge{child: child, parent: parents[child]})
-	}
-	return hierarchy(edges, labels, func(_ int, format string, args ...any) error {
-		return fmt.Errorf("labeltree: "+format, args...)
-	})
 }

@@ -73,15 +73,32 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 }
 
 func parseJSON(data []byte, name string) (*Tree, error) {
-	fail := func(format string, args ...any) (*Tree, error) {
-		return nil, &SyntaxError{File: name, Message: fmt.Sprintf(format, args...)}
+	p, err := scanJSON(data, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.assemble(name)
+}
+
+// assemble makes the tree, its errors those of the file.
+func (p parts) assemble(name string) (*Tree, error) {
+	t, err := assemble(p)
+	if err != nil {
+		return nil, &SyntaxError{File: name, Message: err.Error()}
+	}
+	return t, nil
+}
+
+func scanJSON(data []byte, name string) (parts, error) {
+	fail := func(format string, args ...any) (parts, error) {
+		return parts{}, &SyntaxError{File: name, Message: fmt.Sprintf(format, args...)}
 	}
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, jsonError(err, data, name)
+		return parts{}, jsonError(err, data, name)
 	}
 	if head.Format != jsonFormat {
 		return fail("format is %q, want %q: this is JSON, but not a tree of treeloss", head.Format, jsonFormat)
@@ -102,7 +119,7 @@ func parseJSON(data []byte, name string) (*Tree, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&body); err != nil {
-		return nil, jsonError(err, data, name)
+		return parts{}, jsonError(err, data, name)
 	}
 	var p parts
 	lengths := 0
@@ -128,11 +145,7 @@ func parseJSON(data []byte, name string) (*Tree, error) {
 	default:
 		return fail("%d of %d nodes have a length; give all or none", lengths, len(p.parent))
 	}
-	t, err := assemble(p)
-	if err != nil {
-		return fail("%v", err)
-	}
-	return t, nil
+	return p, nil
 }
 
 // jsonError gives an error of encoding/json its line.

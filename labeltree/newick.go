@@ -74,18 +74,26 @@ type newick struct {
 }
 
 func parseNewick(data []byte, name string) (*Tree, error) {
+	p, err := scanNewick(data, name)
+	if err != nil {
+		return nil, err
+	}
+	return finish(p, name)
+}
+
+func scanNewick(data []byte, name string) (parts, error) {
 	s := &newick{scanner: scanner{data: data, name: name}}
 	for {
 		// Here a node begins.
 		if err := s.space(-1); err != nil {
-			return nil, err
+			return parts{}, err
 		}
 		parent := -1
 		if len(s.open) > 0 {
 			parent = s.open[len(s.open)-1]
 		}
 		v := s.add(parent, -1, "")
-		s.length = append(s.length, -1)
+		s.length, s.parts.line = append(s.length, -1), append(s.parts.line, s.scanner.line())
 		if s.peek() == '(' {
 			s.at++
 			s.open = append(s.open, v)
@@ -93,17 +101,17 @@ func parseNewick(data []byte, name string) (*Tree, error) {
 		}
 		start := s.at
 		if err := s.describe(v); err != nil {
-			return nil, err
+			return parts{}, err
 		}
 		if s.parts.name[v] == "" {
-			return nil, s.failAt(start, "a leaf without a name; want a name, or ( for an inner node")
+			return parts{}, s.failAt(start, "a leaf without a name; want a name, or ( for an inner node")
 		}
 		for s.peek() == ')' && len(s.open) > 0 {
 			s.at++
 			v := s.open[len(s.open)-1]
 			s.open = s.open[:len(s.open)-1]
 			if err := s.describe(v); err != nil {
-				return nil, err
+				return parts{}, err
 			}
 		}
 		if s.peek() == ',' && len(s.open) > 0 {
@@ -113,19 +121,19 @@ func parseNewick(data []byte, name string) (*Tree, error) {
 		break
 	}
 	if len(s.open) > 0 {
-		return nil, s.fail("found %s, want , or ) with %d ( still open", s.found(), len(s.open))
+		return parts{}, s.fail("found %s, want , or ) with %d ( still open", s.found(), len(s.open))
 	}
 	if s.peek() != ';' {
-		return nil, s.fail("found %s, want ; at the end of the tree", s.found())
+		return parts{}, s.fail("found %s, want ; at the end of the tree", s.found())
 	}
 	s.at++
 	if err := s.space(-1); err != nil {
-		return nil, err
+		return parts{}, err
 	}
 	if s.at < len(data) {
-		return nil, s.fail("found %s after the end of the tree, want one tree a file", s.found())
+		return parts{}, s.fail("found %s after the end of the tree, want one tree a file", s.found())
 	}
-	return finish(s.parts, name)
+	return s.parts, nil
 }
 
 // describe reads what may follow a node: name, length and comments.

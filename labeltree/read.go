@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -11,33 +12,32 @@ import (
 // million nodes, and an end to a stream that has none.
 const maxFile = 1 << 30
 
-// Read reads a tree in any of the three forms that can hold one: JSON, DOT or
-// Newick, told apart by how the file begins. name is the file's name, for
-// errors; what does not parse is a *SyntaxError.
+// Read reads a tree that says itself which of its nodes are classes: any file
+// that WriteJSON, WriteDOT, WriteNewick, WriteText or WriteSVG wrote, and DOT
+// and Newick of other programs, where the leaves are the classes. It tells them
+// apart by how the file begins. name is the file's name, for errors; what does
+// not parse is a *SyntaxError. For taxonomies in other forms, and to read a
+// tree over given classes, see ReadTaxonomy.
 func Read(r io.Reader, name string) (*Tree, error) {
 	data, err := readAll(r, name)
 	if err != nil {
 		return nil, err
 	}
-	start := bytes.TrimLeft(data, " \t\r\n")
-	switch {
-	case bytes.HasPrefix(start, []byte("{")):
+	switch formOf(data) {
+	case formJSON:
 		return parseJSON(data, name)
-	case hasWord(start, "digraph"), hasWord(start, "strict"), hasWord(start, "graph"), bytes.HasPrefix(start, []byte("/")), bytes.HasPrefix(start, []byte("#")):
+	case formDOT:
 		return parseDOT(data, name)
-	case bytes.HasPrefix(start, []byte("(")), bytes.HasPrefix(start, []byte("'")), bytes.HasPrefix(start, []byte("[")), bytes.HasSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(";")):
+	case formNewick:
 		return parseNewick(data, name)
+	case formText:
+		return parseText(data, name)
+	case formSVG:
+		return parseSVG(data, name)
 	}
+	start := bytes.TrimLeft(data, " \t\r\n")
 	return nil, &SyntaxError{File: name, Line: 1, Message: fmt.Sprintf(
-		"starts with %q, want a tree as JSON ({), DOT (digraph) or Newick ((); a taxonomy CSV is read together with the class names", start[:min(len(start), 20)])}
-}
-
-// hasWord tells whether data starts with the word and then something else.
-func hasWord(data []byte, word string) bool {
-	if len(data) < len(word) || !bytes.EqualFold(data[:len(word)], []byte(word)) {
-		return false
-	}
-	return len(data) == len(word) || !isIDByte(data[len(word)])
+		"starts with %q, want a tree as JSON ({), DOT (digraph), Newick ((), SVG (<svg) or drawn with ├──; a taxonomy CSV is read together with the class names", start[:min(len(start), 20)])}
 }
 
 // readAll reads a whole file, without its byte-order mark, and refuses what is
@@ -75,6 +75,15 @@ type scanner struct {
 	data []byte
 	name string
 	at   int
+
+	counted, lines int // line breaks up to a place, for line
+}
+
+// line returns the line of the present place, counting on from the last call.
+func (s *scanner) line() int {
+	s.lines += bytes.Count(s.data[s.counted:s.at], []byte("\n"))
+	s.counted = s.at
+	return s.lines + 1
 }
 
 // fail makes an error of the present place.
@@ -120,16 +129,13 @@ func finish(p parts, name string) (*Tree, error) {
 		return fail(p.explain(err))
 	}
 	inner := make([]bool, len(p.parent))
-	classes, lengths := 0, 0
+	classes := 0
 	for v, up := range p.parent {
 		if up >= 0 {
 			inner[up] = true
 		}
 		if p.class[v] >= 0 {
 			classes++
-		}
-		if p.length[v] >= 0 {
-			lengths++
 		}
 	}
 	if classes == 0 {
@@ -143,7 +149,7 @@ func finish(p parts, name string) (*Tree, error) {
 	taken := make(names, len(order))
 	for v, label := range p.name {
 		if p.class[v] >= 0 {
-			taken[label] = true
+			taken[label] = 0
 		}
 	}
 	for _, v := range order {
@@ -154,7 +160,20 @@ func finish(p parts, name string) (*Tree, error) {
 	if err := namePseudoclasses(&p, taken); err != nil {
 		return fail(err)
 	}
-	if lengths == 0 {
+	if err := p.settleLengths(); err != nil {
+		return fail(err)
+	}
+	t, err := assemble(p)
+	if err != nil {
+		return fail(err)
+	}
+	return t, nil
+}
+
+// settleLengths makes nil of lengths that nobody gave, and refuses some without
+// the others.
+func (p *parts) settleLengths() error {
+	if !slices.ContainsFunc(p.length, func(x float64) bool { return x >= 0 }) {
 		p.length = nil
 	}
 	for v, x := range p.length {
@@ -163,12 +182,8 @@ func finish(p parts, name string) (*Tree, error) {
 		case p.parent[v] < 0:
 			p.length[v] = 0 // other programs have no edge above the root
 		default:
-			return fail(fmt.Errorf("node %q has no length but others have; give all or none", p.name[v]))
+			return fmt.Errorf("node %q has no length but others have; give all or none", p.name[v])
 		}
 	}
-	t, err := assemble(p)
-	if err != nil {
-		return fail(err)
-	}
-	return t, nil
+	return nil
 }

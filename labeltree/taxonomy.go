@@ -1,14 +1,11 @@
 package labeltree
 
 import (
-	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // SyntaxError says what is wrong with a file of a tree, and where.
@@ -29,85 +26,160 @@ func (e *SyntaxError) Error() string {
 // byteOrderMark starts UTF-8 files of some editors and spreadsheets.
 const byteOrderMark = "\ufeff"
 
-// headers are the words that tell a header from a first row.
-var headers = [2][]string{
-	{"label", "child", "class", "name", "node"},
-	{"parent"},
-}
-
-// ReadTaxonomy reads a taxonomy over the labels, one row child,parent for each
-// node but the roots, as CSV, or with tabs if the first line has no comma. A
-// first row such as label,parent or child,parent is a header. Spaces around a
-// cell, a byte-order mark and CRLF do no harm. name is the file's name, for
-// errors.
+// ReadTaxonomy reads a tree over the labels from a taxonomy in any of these
+// forms, told apart by what is in the file:
+//
+//	child,parent    rows husky,dog for each node but the roots, as CSV, or with
+//	                tabs if the first line has no comma; a header such as
+//	                label,parent may come first
+//	paths           animal/dog/husky or animal > dog > husky, one on a line, or
+//	                in the column "path" of a CSV or TSV file with a header. A
+//	                column "label" (or child, class, name, node) beside it names
+//	                the class, which the path may end in or lead to. Where " > "
+//	                occurs, "/" is a character like any other. Lines in front
+//	                that begin with "# " are passed over
+//	nested JSON     {"animal": {"dog": ["husky", "boxer"], "cat": null}}, or
+//	                {"name": "animal", "children": [...]}, or both mixed
+//	Newick, DOT     of other programs; a class may be any node
+//	a tree          that this package wrote: JSON, DOT, Newick, text or SVG
+//
+// Spaces around a name, a byte-order mark and CRLF do no harm. name is the
+// file's name, for errors. A label is looked for by its name and, in a file of
+// paths, also by its whole path, for labels such as "animal/dog/husky". With
+// labels nil the classes are the leaves, or those that a tree of ours has, in
+// the order of their bytes; any other labels must be distinct and not empty.
 //
 // The tree has V form. A class may sit on an inner node: its leaf comes first
 // among the children, and the inner node is called "dog (group)". Nodes
 // without a class below are left out. A node with a single child is joined
 // with it, under the upper name: both would share among the same classes. Above
 // several roots comes one called "root". A name that is taken gets an
-// underscore. Siblings come in the order in which the file first names them.
+// underscore, or a number once that was not enough. Siblings come in the order in which the file first names them.
+// Lengths stay: that of joined nodes is the sum, so that classes share as much
+// as they did; the leaf of a class on an inner node gets 0.
 //
-// A *SyntaxError that names the line, the node and a remedy comes of: a row
-// without two cells, an empty cell, text that is not UTF-8, a node with two
-// parents or its own ancestor, a row that stands twice, a label that does not
-// occur. Labels must be distinct and not empty.
+// A tree that this package wrote over exactly these labels comes back as it
+// was, a U-tree too, its classes numbered by the labels.
+//
+// A *SyntaxError that names the line, the node and a remedy comes of: a row of
+// the wrong width, an empty name, text that is not UTF-8, a node with two
+// parents or its own ancestor, a class at two places, a row that stands twice,
+// a label that does not occur. The file is read whole, O(its size) of memory.
 func ReadTaxonomy(r io.Reader, name string, labels []string) (*Tree, error) {
+	data, err := readAll(r, name)
+	if err != nil {
+		return nil, err
+	}
 	place := func(line int, format string, args ...any) error {
 		return &SyntaxError{File: name, Line: line, Message: fmt.Sprintf(format, args...)}
 	}
-	in := bufio.NewReaderSize(r, 1<<16)
-	if mark, err := in.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
-		if _, err := in.Discard(len(byteOrderMark)); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	var p parts
+	switch form := formOf(data); form {
+	case formNewick:
+		p, err = scanNewick(data, name)
+	case formDOT:
+		p, err = scanDOT(data, name)
+	case formText:
+		p, err = scanText(data, name)
+	case formSVG:
+		if data, err = metadata(data, name); err == nil {
+			p, err = scanJSON(data, name)
 		}
+	case formJSON:
+		var own bool
+		if p, own, err = scanNested(data, name); err == nil && own {
+			p, err = scanJSON(data, name)
+		}
+	default:
+		g := newGraph(place)
+		if err := g.readRows(data, name, form); err != nil {
+			return nil, err
+		}
+		return g.tree(labels)
 	}
-	rows := csv.NewReader(in)
-	rows.FieldsPerRecord = -1
-	rows.ReuseRecord = true
-	rows.Comma = separator(in)
-	var edges []edge
-	for first := true; ; first = false {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			return nil, place(bad.Line, "column %d: %v; a quote inside a quoted cell is written twice", bad.Column, bad.Err)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		line, _ := rows.FieldPos(0)
-		if len(row) != 2 {
-			return nil, place(line, "row of %d cells, want two: child,parent (quote a name that holds a comma)", len(row))
-		}
-		e := edge{child: strings.TrimSpace(row[0]), parent: strings.TrimSpace(row[1]), line: line}
-		switch {
-		case first && isHeader(e):
-			continue
-		case !utf8.ValidString(e.child) || !utf8.ValidString(e.parent):
-			return nil, place(line, "row %q, %q is not UTF-8; convert the file", e.child, e.parent)
-		case e.child == "":
-			return nil, place(line, "the child of %q is empty; name it or remove the row", e.parent)
-		case e.parent == "":
-			return nil, place(line, "the parent of %q is empty; name it, or remove the row if %q is the root", e.child, e.child)
-		}
-		edges = append(edges, e)
+	if err != nil {
+		return nil, err
 	}
-	return hierarchy(edges, labels, place)
+	if p.fits(labels) {
+		return finish(p, name)
+	}
+	g := newGraph(place)
+	if err := g.fill(p); err != nil {
+		return nil, err
+	}
+	return g.tree(labels)
 }
 
-func isHeader(e edge) bool {
-	return slices.Contains(headers[0], strings.ToLower(e.child)) && slices.Contains(headers[1], strings.ToLower(e.parent))
+// fits tells whether the parts say themselves which nodes are the classes, and
+// these are the labels; it numbers them by the labels. labels nil fits all.
+func (p *parts) fits(labels []string) bool {
+	var marked []string
+	for v, c := range p.class {
+		if c >= 0 {
+			marked = append(marked, p.name[v])
+		}
+	}
+	if labels == nil {
+		labels = slices.Sorted(slices.Values(marked))
+	}
+	number := make(map[string]int, len(labels))
+	for c, label := range labels {
+		number[label] = c
+	}
+	if len(marked) == 0 || len(marked) != len(labels) || len(number) != len(labels) {
+		return false
+	}
+	for _, label := range marked {
+		if _, known := number[label]; !known {
+			return false
+		}
+	}
+	for v, c := range p.class {
+		if c >= 0 {
+			p.class[v] = number[p.name[v]]
+		}
+	}
+	return true
 }
 
-// separator looks ahead at the first line.
-func separator(in *bufio.Reader) rune {
-	ahead, _ := in.Peek(4096) // less is no error here: the file may be short
-	first, _, _ := strings.Cut(string(ahead), "\n")
-	if strings.Contains(first, "\t") && !strings.Contains(first, ",") {
-		return '\t'
+// fill takes over nodes that were read with their parents. What the file says
+// about classes no longer matters.
+func (g *graph) fill(p parts) error {
+	if len(p.length) > 0 {
+		if err := p.settleLengths(); err != nil {
+			return g.place(0, "%v", err)
+		}
 	}
-	return ','
+	for v, up := range p.parent {
+		if up < -1 || up >= len(p.parent) {
+			return g.place(0, "node %d has the parent %d, want -1 for the root or 0 to %d", v, up, len(p.parent)-1)
+		}
+	}
+	g.name, g.parent, g.length = p.name, p.parent, p.length
+	g.line = p.line
+	if g.line == nil {
+		g.line = make([]int, len(g.parent))
+	}
+	g.words = inTree
+	return nil
+}
+
+var errNoRows = errors.New("no rows, want one row child,parent for each class")
+
+// FromParents returns the tree of a taxonomy given as a map from each node to
+// its parent; see ReadTaxonomy for what is refused, how the tree looks and what
+// labels nil means. Siblings come in the order of their names.
+func FromParents(parents map[string]string, labels []string) (*Tree, error) {
+	g := newGraph(func(_ int, format string, args ...any) error {
+		return fmt.Errorf("labeltree: "+format, args...)
+	})
+	for _, child := range slices.Sorted(maps.Keys(parents)) {
+		if err := g.edge(edge{child: child, parent: parents[child]}); err != nil {
+			return nil, err
+		}
+	}
+	if len(g.name) == 0 {
+		return nil, g.place(0, "%v", errNoRows)
+	}
+	return g.tree(labels)
 }

@@ -90,7 +90,7 @@ func TestReadTaxonomyRefuses(t *testing.T) {
 		{"empty child", "a b", "a,r\n,r\n", `t.csv:2: the child of "r" is empty`},
 		{"empty parent", "a b", "a,r\nr,\n", `t.csv:2: the parent of "r" is empty; name it, or remove the row if "r" is the root`},
 		{"a stray quote", "a b", "a,r\nb,\"r\n", "t.csv:"},
-		{"not UTF-8", "a b", "a,r\nb,\xff\n", "t.csv:2: row \"b\", \"\\xff\" is not UTF-8"},
+		{"not UTF-8", "a b", "a,r\nb,\xff\n", "t.csv:2: text is not UTF-8; convert the file"},
 		{"empty file", "a", "", "t.csv: no rows"},
 		{"header only", "a", "child,parent\n", "t.csv: no rows"},
 		{"labels that differ by spaces", "a| a", "a,r\n", "rename one"},
@@ -214,14 +214,27 @@ func FuzzReadTaxonomy(f *testing.F) {
 	f.Add("a,r\nb,a\nr,b\n", "a|b")
 	f.Add("child,parent\na,x\nb,y\nx,r\n\"c\nd\",y\n", "a|b|c\nd|x")
 	f.Add("\ufeffa\tr\r\na\tq\n", "a")
+	f.Add("r/a\nr/b\nq > c\n", "a|b")
+	f.Add("label,path\na,r/s\nb,r\n", "a|b|s")
+	f.Add(`{"r": {"a": null, "q": ["b", "c", {"name": "d", "children": [1]}]}}`, "a|c|1")
+	f.Add("((a:1,b:2)r:3,(c:4)q:5);", "a|c|r")
+	f.Add("digraph { r -> a -> b; r -> c }", "a|c")
+	f.Add("(r)\n├── a\n└── \"b\\n\"\n", "a")
 	f.Fuzz(func(t *testing.T, text, joined string) {
 		labels := strings.Split(joined, "|")
 		tree, err := ReadTaxonomy(strings.NewReader(text), "t.csv", labels)
 		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("an error on several lines: %q", err)
+			}
 			return
 		}
 		if err := tree.Check(); err != nil {
 			t.Fatal(err)
+		}
+		roundTrip(t, tree)
+		if _, err := Read(strings.NewReader(text), "t.csv"); err == nil {
+			return // a tree of ours, which may have any form
 		}
 		if tree.Len() > 2*len(labels)-1 || tree.Classes() != len(labels) {
 			t.Fatalf("%d nodes for %d classes", tree.Len(), len(labels))

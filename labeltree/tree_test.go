@@ -43,7 +43,7 @@ func randomTree(t testing.TB, seed uint64) *Tree {
 	k := 1 + random.IntN(40)
 	space := randomSpace(seed, k, random.IntN(2) == 0)
 	labels := numbered(k)
-	awkward := []string{"it's", `say "hi"`, "a,b(c)[d];e:f", "two\nlines\r", `back\slash \n`, "❤ 🇺🇸", "<&>", "pseudo1", "pseudo2", "//", "]]"}
+	awkward := []string{"it's", `say "hi"`, "a,b(c)[d];e:f", "two\nlines\r", `back\slash \n`, "❤ 🇺🇸", "<&>", "pseudo1", "pseudo2", "//", "]]>", "(x)", "a … b", " outer ", "class 1", "└── y", "\ufffe", "# c/d > e", "nan"}
 	for n := range min(k, len(awkward)) {
 		labels[(n*7)%k] = awkward[n] + strings.Repeat("x", (n*7)/k)
 	}

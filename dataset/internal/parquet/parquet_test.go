@@ -1,0 +1,294 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func load(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func open(t testing.TB, data []byte, opts Options) *File {
+	t.Helper()
+	f, err := Open(bytes.NewReader(data), int64(len(data)), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// wanted returns what _gen wrote into row i of a column, as text.
+func wanted(column string, i int) string {
+	if (column == "maybe" || column == "name") && i%4 == 1 {
+		return "null"
+	}
+	switch column {
+	case "text":
+		return fmt.Sprint("text of row ", i)
+	case "words":
+		return fmt.Sprint("w", i*i)
+	case "prefix":
+		return fmt.Sprintf("prefix %05d", i)
+	case "label":
+		return fmt.Sprint("class ", i%7)
+	case "number":
+		return fmt.Sprint(int64(i)*int64(i)*1e12 - 5e15)
+	case "small":
+		return fmt.Sprint(100 - 3*i)
+	case "plain":
+		return fmt.Sprint(-i)
+	case "unsigned":
+		return fmt.Sprint(1<<63 + uint64(i%5))
+	case "u32":
+		return fmt.Sprint(1<<32 - 1 - i)
+	case "float":
+		return fmt.Sprint(float64(float32(i) / 4))
+	case "double":
+		return fmt.Sprint(float64(i%11) / 3)
+	case "flag":
+		return fmt.Sprint(i%3 == 0)
+	case "maybe":
+		return fmt.Sprint(float64(i) / 8)
+	case "name":
+		return fmt.Sprint("n", i%3)
+	}
+	if column == "embedding" {
+		return fmt.Sprintf("[%d 0.5 -1]", i)
+	}
+	list := []float64{}
+	for k := range i % 4 {
+		if column == "vector" {
+			list = append(list, float64(i+k))
+		} else {
+			list = append(list, float64(i*k))
+		}
+	}
+	return fmt.Sprint(list)
+}
+
+// shown returns what was read, as text.
+func shown(r *Rows, i int, kind Kind) string {
+	v := r.Value(i)
+	switch {
+	case v.Null:
+		return "null"
+	case kind == Text:
+		return string(v.Bytes)
+	case kind == Bool:
+		return fmt.Sprint(v.Int != 0)
+	case kind == Int:
+		return fmt.Sprint(v.Int)
+	case kind == Uint:
+		return fmt.Sprint(uint64(v.Int))
+	case kind == List:
+		list, _ := r.List(i)
+		return fmt.Sprint(append([]float64{}, list...))
+	}
+	return fmt.Sprint(v.Number)
+}
+
+// TestEveryEncoding reads what parquet-go wrote: 17 columns in all encodings,
+// packed in all ways, over three row groups and pages of a few rows.
+func TestEveryEncoding(t *testing.T) {
+	for _, name := range []string{"plain-v1", "plain-v2", "zstd-v1", "zstd-v2", "snappy-v2", "gzip-v2", "lz4-v2"} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, load(t, name+".parquet"), Options{})
+			if f.Rows != 100 || len(f.Columns) != 17 || len(f.groups) != 3 {
+				t.Fatalf("%d rows, %d columns, %d row groups", f.Rows, len(f.Columns), len(f.groups))
+			}
+			columns := make([]int, 17)
+			for i := range columns {
+				columns[i] = 16 - i
+			}
+			r := f.Read(columns)
+			defer r.Close()
+			for row := range 100 {
+				if err := r.Next(); err != nil {
+					t.Fatal(row, err)
+				}
+				for i, c := range columns {
+					if got, want := shown(r, i, f.Columns[c].Kind), wanted(f.Columns[c].Name, row); got != want {
+						t.Fatalf("row %d, column %s: %s, want %s", row, f.Columns[c].Name, got, want)
+					}
+				}
+			}
+			if err := r.Next(); err != io.EOF {
+				t.Errorf("after the last row: %v", err)
+			}
+		})
+	}
+}
+
+func TestTypes(t *testing.T) {
+	f := open(t, load(t, "types.parquet"), Options{})
+	want := map[string]string{
+		"price": "a number", "cents": "a number", "date": "a date", "stamp": "a time", "old": "a time", "id": "a UUID",
+		"point": "a group of 2 columns", "box": "a group of 1 column", "tags": "a list of texts", "map": "a group of 2 columns",
+		"grid": "a nested list", "json": "text", "label": "text",
+	}
+	if len(f.Columns) != len(want) {
+		t.Errorf("%d columns, want %d", len(f.Columns), len(want))
+	}
+	for _, c := range f.Columns {
+		if c.What != want[c.Name] {
+			t.Errorf("%s: %s, want %s", c.Name, c.What, want[c.Name])
+		}
+	}
+	r := f.Read([]int{0, 1, len(f.Columns) - 1})
+	defer r.Close()
+	if err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if price, cents := r.Value(0).Number, r.Value(1).Number; price != -123.45 || cents != -2.56 || string(r.Value(2).Bytes) != "a" {
+		t.Errorf("price %v, cents %v, label %s", price, cents, r.Value(2).Bytes)
+	}
+}
+
+func TestHalf(t *testing.T) {
+	for h, want := range map[uint16]string{0: "0", 0x8000: "-0", 0x3c00: "1", 0xc000: "-2", 0x7bff: "65504", 1: "5.960464477539063e-08", 0x7c00: "+Inf", 0xfc00: "-Inf", 0x7e00: "NaN"} {
+		if got := fmt.Sprint(half(h)); got != want {
+			t.Errorf("%#x: %s, want %s", h, got, want)
+		}
+	}
+}
+
+// drain reads all rows of all columns that can be read, up to a bound.
+func drain(data []byte, opts Options) (rows int, err error) {
+	f, err := Open(bytes.NewReader(data), int64(len(data)), opts)
+	if err != nil {
+		return 0, err
+	}
+	var columns []int
+	for i, c := range f.Columns {
+		if c.Kind != Other {
+			columns = append(columns, i)
+		}
+	}
+	if len(columns) == 0 {
+		return 0, nil
+	}
+	r := f.Read(columns)
+	defer r.Close()
+	for rows = 0; rows < 2000; rows++ {
+		if err := r.Next(); err == io.EOF {
+			return rows, nil
+		} else if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func TestRefusals(t *testing.T) {
+	plain := load(t, "plain-v1.parquet")
+	flip := func(at int) []byte {
+		b := bytes.Clone(plain)
+		b[at] ^= 0x55
+		return b
+	}
+	for _, tc := range []struct {
+		name string
+		data []byte
+		opts Options
+		want string
+	}{
+		{"nothing", nil, Options{}, "the file ends early"},
+		{"no tail", plain[:len(plain)-3], Options{}, "does not end as a Parquet file does"},
+		{"encrypted", append(bytes.Clone(plain[:len(plain)-4]), "PARE"...), Options{}, "is encrypted"},
+		{"a footer longer than the file", append(bytes.Clone(plain[:len(plain)-8]), "\xff\xff\xff\x7fPAR1"...), Options{}, "the footer is longer than the file"},
+		{"a footer cut short", append(bytes.Clone(plain[:len(plain)-8]), "\x10\x00\x00\x00PAR1"...), Options{}, ""},
+		{"a page that was changed", flip(60), Options{}, "column "},
+		{"a page beyond the bound", plain, Options{MaxPage: 10}, "a page of"},
+		{"Brotli", load(t, "brotli-v2.parquet"), Options{}, `column "text", row group 1: is packed with Brotli, want Snappy`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := drain(tc.data, tc.opts)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+		})
+	}
+	if rows, err := drain(load(t, "empty.parquet"), Options{}); rows != 0 || err != nil {
+		t.Errorf("no rows: %d, %v", rows, err)
+	}
+	broken := errors.New("broken disk")
+	if _, err := Open(brokenAt{broken}, 100, Options{}); !errors.Is(err, broken) {
+		t.Errorf("a broken disk: %v", err)
+	}
+}
+
+type brokenAt struct{ err error }
+
+func (b brokenAt) ReadAt([]byte, int64) (int, error) { return 0, b.err }
+
+// TestEveryByte changes each byte of a file, and cuts the file everywhere: an
+// error or rows, never a panic.
+func TestEveryByte(t *testing.T) {
+	for _, name := range []string{"types.parquet", "snappy-v2.parquet"} {
+		data := load(t, name)
+		opts := Options{MaxPage: 1 << 20, noChecksum: true}
+		step := 1 + len(data)/4000
+		for i := 0; i < len(data); i += step {
+			b := bytes.Clone(data)
+			for _, x := range []byte{0xff, 0x01} {
+				b[i] = data[i] ^ x
+				drain(b, opts)
+			}
+		}
+		for i := 0; i < len(data); i += 7 * step {
+			if _, err := drain(data[:i], opts); err == nil {
+				t.Errorf("%s cut to %d of %d bytes gives no error", name, i, len(data))
+			}
+		}
+	}
+}
+
+// TestHostileCounts builds footers by hand whose numbers are lies.
+func TestHostileCounts(t *testing.T) {
+	file := func(footer string) []byte {
+		b := []byte("PAR1" + footer)
+		n := len(footer)
+		return append(append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), "PAR1"...)
+	}
+	field := func(delta, kind byte) string { return string(delta<<4 | kind) }
+	huge := "\xff\xff\xff\xff\x07" // 2^31-1
+	for name, footer := range map[string]string{
+		"a list of 2^31 schema nodes":  field(2, thriftList) + "\xfc" + huge,
+		"a list of 2^31 row groups":    field(4, thriftList) + "\xfc" + huge,
+		"a name of 2^31 bytes":         field(2, thriftList) + "\x1c" + field(4, thriftBinary) + huge,
+		"a map of 2^31 in an unknown":  field(15, thriftMap) + huge + "\x88",
+		"a list of 2^31 in an unknown": field(15, thriftList) + "\xf5" + huge,
+		"structs without end":          strings.Repeat(field(15, thriftStruct), 1<<16),
+		"lists without end":            field(15, thriftList) + strings.Repeat("\x19", 1<<16),
+		"groups without end":           field(2, thriftList) + "\xfc\x80\x80\x04" + strings.Repeat("\x55\x02\x00", 1<<16) + "\x00",
+		"a schema without nodes":       "\x00",
+	} {
+		if _, err := Open(bytes.NewReader(file(footer)), int64(len(file(footer))), Options{}); err == nil {
+			t.Errorf("%s passed", name)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"types", "plain-v1", "zstd-v2", "snappy-v2", "gzip-v2", "lz4-v2", "empty"} {
+		f.Add(load(f, name+".parquet"))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, err := drain(data, Options{MaxPage: 1 << 16, noChecksum: true})
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("an error on several lines: %q", err)
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package dataset
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+)
+
+// takeMix reads a target that is a distribution, such as {"cat": 3, "dog": 1}.
+// The shares need not sum to 1: they are counts of votes as often as
+// probabilities that were rounded.
+func (j *jsonl) takeMix(ex *Example) error {
+	at := j.scan.i
+	j.mix = j.mix[:0]
+	var most float64
+	err := j.scan.object(func(key []byte) error {
+		label := j.labels.get(bytes.TrimSpace(key))
+		start := j.scan.i
+		if label == "" {
+			return j.refuse(j.label, "the name of a class is empty; fill it in or remove its share")
+		}
+		if j.scan.holds() != number {
+			return j.refuse(j.label, "%s as the share of %s, want a number", j.value(), clip(label))
+		}
+		b, err := j.scan.number()
+		if err != nil {
+			return err
+		}
+		v, err := parseNumber(b)
+		if err != nil || v < 0 {
+			j.scan.i = start
+			return j.refuse(j.label, "a share of %s for %s, want a finite number, 0 or more", clip(b), clip(label))
+		}
+		most = max(most, v)
+		j.mix = append(j.mix, Share{label, v})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(j.mix, func(a, b Share) int { return cmp.Compare(a.Label, b.Label) })
+	for i := 1; i < len(j.mix); i++ {
+		if j.mix[i].Label == j.mix[i-1].Label {
+			j.scan.i = at
+			return j.refuse(j.label, "class %s has two shares; keep one", clip(j.mix[i].Label))
+		}
+	}
+	if most == 0 {
+		if len(j.mix) == 0 && j.opts.Unlabelled {
+			return nil
+		}
+		j.scan.i = at
+		return j.refuse(j.label, "no class has a share above 0, want a label or shares; fill it in or remove the line")
+	}
+	ex.Mix, ex.Label = normalise(j.mix, most)
+	return nil
+}
+
+// normalise scales the shares, of which the largest is most, to the sum 1,
+// drops those that are 0, and returns the first label of the largest. It
+// divides by the largest first, since the sum of finite numbers may not be one.
+func normalise(mix []Share, most float64) ([]Share, string) {
+	var sum, top float64
+	for i := range mix {
+		mix[i].Share /= most
+		sum += mix[i].Share
+	}
+	label := ""
+	kept := mix[:0]
+	for _, s := range mix {
+		if s.Share /= sum; s.Share == 0 || math.IsNaN(s.Share) {
+			continue
+		}
+		if s.Share > top {
+			top, label = s.Share, s.Label
+		}
+		kept = append(kept, s)
+	}
+	return kept, label
+}

@@ -1,0 +1,173 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Decision is a choice that the model made on the way to its answer.
+type Decision struct {
+	Chosen      string  `json:"chosen"`      // a class, or a group of the tree
+	Probability float64 `json:"probability"` // among the choices
+	Choices     int     `json:"choices"`
+	// Mean compares the chosen one with the mean of all choices, itself among
+	// them.
+	Mean Contrast `json:"mean"`
+	// Rival compares it with one other: the class of Options.Against or the
+	// group that it is in, else the choice with the next highest score.
+	Rival Rival `json:"rival"`
+}
+
+// Rival is one of the choices that were not chosen.
+type Rival struct {
+	Name        string  `json:"name"`
+	Probability float64 `json:"probability"` // among the choices
+	Contrast
+}
+
+// Contrast is where a difference of scores comes from:
+//
+//	Difference = Bias + the contributions in Positive and Negative + Rest
+//
+// all in nats and positive where they speak for what was chosen. Adding up in
+// another order changes the last digits only.
+type Contrast struct {
+	Difference float64        `json:"difference"` // of the scores
+	Bias       float64        `json:"bias"`       // the part that is the same for every record
+	Positive   []Contribution `json:"positive"`   // the largest first
+	Negative   []Contribution `json:"negative"`   // the most negative first
+	Rest       float64        `json:"rest"`       // of all other features
+	Others     int            `json:"rest_features"`
+}
+
+// Contribution is the part of one feature: weight difference times value.
+type Contribution struct {
+	Feature      string  `json:"feature"`
+	Value        float64 `json:"value"` // as the model sees it: tf-idf, or standard deviations from the mean
+	Contribution float64 `json:"contribution"`
+
+	column int
+}
+
+// flat is the decision of a flat model: between all classes, whose
+// probabilities are p.
+func (e *Explainer) flat(answer int, p []float32, index []int32, value []float32) Decision {
+	rival := e.against
+	if rival < 0 || rival == answer {
+		rival = e.runnerUp(answer, e.outputs)
+	}
+	return Decision{
+		Chosen:      e.model.Labels[answer],
+		Probability: float64(p[answer]),
+		Choices:     len(e.outputs),
+		Mean:        e.contrast(answer, e.outputs, index, value),
+		Rival: Rival{
+			Name:        e.model.Labels[rival],
+			Probability: float64(p[rival]),
+			Contrast:    e.contrast(answer, []int{rival}, index, value),
+		},
+	}
+}
+
+// among is the decision of a hierarchical softmax for the child v of parent.
+// Its output for node v is v-1. The probabilities are those of the classes, so
+// that they hold whatever was done to these.
+func (e *Explainer) among(parent, v int, p []float32, index []int32, value []float32) Decision {
+	t := e.tree
+	siblings := t.Children(parent)
+	outputs := make([]int, len(siblings))
+	for i, s := range siblings {
+		outputs[i] = s - 1
+	}
+	rival := e.runnerUp(v-1, outputs)
+	if e.against >= 0 {
+		node := t.Node(e.against)
+		for _, s := range siblings {
+			if s != v && s <= node && node < t.End(s) {
+				rival = s - 1
+			}
+		}
+	}
+	below := func(v int) (sum float64) {
+		for _, c := range t.ClassesBelow(v) {
+			sum += float64(p[c])
+		}
+		return sum
+	}
+	whole := below(parent)
+	return Decision{
+		Chosen:      t.Name(v),
+		Probability: below(v) / whole,
+		Choices:     len(siblings),
+		Mean:        e.contrast(v-1, outputs, index, value),
+		Rival: Rival{
+			Name:        t.Name(rival + 1),
+			Probability: below(rival+1) / whole,
+			Contrast:    e.contrast(v-1, []int{rival}, index, value),
+		},
+	}
+}
+
+// runnerUp returns the output with the highest score but for one, of equals the
+// first. Probabilities may all be 0 where scores still differ.
+func (e *Explainer) runnerUp(chosen int, outputs []int) int {
+	best := -1
+	for _, o := range outputs {
+		if o != chosen && (best < 0 || e.scores[o] > e.scores[best]) {
+			best = o
+		}
+	}
+	return best
+}
+
+// contrast compares the score of one output with the mean score of others. It
+// takes O(len(others)) for each feature that is not 0.
+func (e *Explainer) contrast(chosen int, others []int, index []int32, value []float32) Contrast {
+	l := e.model.Layer
+	above := func(row []float32) float64 {
+		var sum float64
+		for _, o := range others {
+			sum += float64(row[o])
+		}
+		return float64(row[chosen]) - sum/float64(len(others))
+	}
+	out := Contrast{Bias: above(l.Bias), Positive: []Contribution{}, Negative: []Contribution{}}
+	out.Difference = out.Bias
+	terms := e.terms[:0]
+	for i, x := range value {
+		if x == 0 {
+			continue
+		}
+		f := i
+		if index != nil {
+			f = int(index[i])
+		}
+		c := above(l.Weight[f*len(l.Bias):][:len(l.Bias)]) * float64(x)
+		out.Difference += c
+		terms = append(terms, Contribution{Value: float64(x), Contribution: c, column: f})
+	}
+	e.terms = terms
+
+	slices.SortFunc(terms, func(a, b Contribution) int {
+		return cmp.Or(cmp.Compare(b.Contribution, a.Contribution), cmp.Compare(a.column, b.column))
+	})
+	for len(terms) > 0 && len(out.Positive) < e.opts.Features && terms[0].Contribution > 0 {
+		out.Positive = append(out.Positive, e.named(terms[0]))
+		terms = terms[1:]
+	}
+	for n := len(terms); n > 0 && len(out.Negative) < e.opts.Features && terms[n-1].Contribution < 0; n-- {
+		out.Negative = append(out.Negative, e.named(terms[n-1]))
+		terms = terms[:n-1]
+	}
+	for _, t := range terms {
+		out.Rest += t.Contribution
+	}
+	out.Others = len(terms)
+	return out
+}
+
+// named puts in the name of the feature.
+func (e *Explainer) named(c Contribution) Contribution {
+	c.Feature = e.model.Features.Name(c.column)
+	return c
+}
