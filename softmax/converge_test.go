@@ -37,12 +37,13 @@ func TestConvergeFindsTheOptimum(t *testing.T) {
 		ex   Examples
 	}{{"dense", dense}, {"sparse", sparsely(dense)}, {"weighted", weighted}}
 	for _, p := range problems(t) {
+		known := map[float64]float64{} // sparse or dense, the minimum is the same
 		for _, in := range inputs {
 			for _, prior := range []float64{0.3, 10, 300, 3000} {
 				o := p.options
 				o.Prior = prior
 				if p.name == "SimLoss" { // to see the gradient vanish
-					o.Trainer = Converge{Tolerance: 1e-7}
+					o.Trainer = Converge{Tolerance: 1e-6}
 				}
 				l, record := mustFit(t, in.ex, 6, o)
 				r := newReference(in.ex, p.a, p.loss, prior)
@@ -55,19 +56,19 @@ func TestConvergeFindsTheOptimum(t *testing.T) {
 					t.Errorf("%s, %s, prior %v: record %+v, but the layer's objective is %v", p.name, in.name, prior, record, value)
 				}
 				if p.name == "SimLoss" { // not convex: a stationary point
-					start := make([]float64, r.size())
-					grad := make([]float64, r.size())
-					r.objective(grad, start)
-					var first float64
-					for _, g := range grad {
-						first += g * g
-					}
-					if gradNorm > 0.002*math.Sqrt(first) {
-						t.Errorf("%s, %s, prior %v: gradient %v at the end, %v at the start", p.name, in.name, prior, gradNorm, math.Sqrt(first))
+					// From here a step against a curvature of at least lambda gains
+					// no more than this.
+					if gain := gradNorm * gradNorm / (2 * r.lambda); gain > 1e-3*value {
+						t.Errorf("%s, %s, prior %v: gradient %v at the end, for an objective of %v", p.name, in.name, prior, gradNorm, value)
 					}
 					continue
 				}
-				if least := r.minimum(t); value > least*(1+1e-4) || value < least*(1-1e-6) {
+				least, ok := known[prior]
+				if !ok || in.ex.Weight != nil {
+					least = r.minimum(t)
+					known[prior] = least
+				}
+				if value > least*(1+1e-4) || value < least*(1-1e-6) {
 					t.Errorf("%s, %s, prior %v: objective %v, the least is %v", p.name, in.name, prior, value, least)
 				}
 			}

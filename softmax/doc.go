@@ -6,10 +6,16 @@
 //
 //	matrix.Matrix + classes -> Fit(Converge | SGD | AdamW) -> Layer
 //	Layer + feature.Set + labels -> Model -> Save ... Load -> Predict
+//	SGD, AdamW -> Checkpoint -> SaveCheckpoint ... LoadCheckpoint -> Resume
 //
 // A Layer knows numbers only. A Model also knows how a record becomes a row and
 // what the classes are called; it is what a file holds.
 //
+// Converge finds the minimum of the objective by Newton's method; start there.
+// SGD is for more examples than that can go through a hundred times, AdamW for
+// comparison with deep nets.
+//
 // Results do not depend on the number of threads: every sum is made in an order
-// that the data fixes.
+// that the data fixes. They may differ in the last digits between processors,
+// whose float32 instructions round differently.
 package softmax

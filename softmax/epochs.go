@@ -90,6 +90,7 @@ func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
 		return nil, Record{}, err
 	}
 	t.design = newDesign[T](t.ex.X, false)
+	t.batch = min(t.batch, t.design.rows)
 	blocks := (t.batch + batchGrain - 1) / batchGrain
 	t.workers = make([]*worker[T], blocks)
 	for b := range t.workers {
@@ -134,7 +135,11 @@ func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
 			t.opts.Progress(Progress{Step: s.epoch, Loss: s.loss, Fraction: done})
 		}
 	}
-	return t.result(&s), t.record(&s), nil
+	l := t.result(&s)
+	if err := l.check(); err != nil {
+		return nil, t.record(&s), fmt.Errorf("%w after %d epochs at the rate %g; take a smaller one: %w", err, s.epoch, t.rate, errDiverged)
+	}
+	return l, t.record(&s), nil
 }
 
 // checkMonitor returns an error if the validation examples do not fit.
@@ -205,6 +210,9 @@ func (t *epochLoop[T]) epoch(ctx context.Context, s *state, order []int32) error
 	if t.monitor.Valid != nil {
 		t.update.endEpoch() // averaged weights need current sums
 		layer := t.update.layer()
+		if err := layer.check(); err != nil {
+			return fmt.Errorf("%w after epoch %d at the rate %g; take a smaller one: %w", err, s.epoch, rate, errDiverged)
+		}
 		v, err := validate(layer, t.monitor.Valid, t.opts.Threads)
 		if err != nil {
 			return err

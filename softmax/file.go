@@ -13,10 +13,12 @@ import (
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
 )
 
 // The model file is a safetensors file. Tensors: "weight" (outputs x d), "bias"
-// (outputs) and those of the features. Metadata, JSON where not a plain word:
+// (outputs), those of the features and, where the classes have vectors,
+// "label_vectors" (k x dimensions). Metadata, JSON where not a plain word:
 //
 //	format          "treeloss-model"
 //	format_version  "1"
@@ -35,6 +37,7 @@ const (
 
 	weightTensor = "weight"
 	biasTensor   = "bias"
+	vectorTensor = "label_vectors"
 )
 
 // ErrModelFile says that a file is no model that this program can use.
@@ -66,6 +69,9 @@ func (m *Model) file() (*safetensors.File, error) {
 	f.Tensors = append(f.Tensors,
 		safetensors.Float32(weightTensor, transpose(m.Layer.Weight, d, k), k, d),
 		safetensors.Float32(biasTensor, m.Layer.Bias, k))
+	if v := m.Vectors; v != nil {
+		f.Tensors = append(f.Tensors, safetensors.Float32(vectorTensor, v.Data, v.Rows(), v.Columns))
+	}
 	if err := m.Features.Store(f); err != nil {
 		return nil, err
 	}
@@ -184,10 +190,32 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	l.Weight = transpose(rows, outputs, l.Features)
+	if m.Vectors, err = labelVectors(f, l.Classes); err != nil {
+		return nil, err
+	}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// labelVectors returns the vectors of k classes, nil if the file has none.
+func labelVectors(f *safetensors.File, k int) (*matrix.Dense, error) {
+	for _, t := range f.Tensors {
+		if t.Name != vectorTensor {
+			continue
+		}
+		if len(t.Shape) != 2 {
+			return nil, fmt.Errorf("tensor %q has shape %v, want %d rows of numbers", vectorTensor, t.Shape, k)
+		}
+		values, err := floats(f, vectorTensor, k, t.Shape[1])
+		if err != nil {
+			return nil, err
+		}
+		m := &matrix.Dense{Columns: t.Shape[1], Data: values}
+		return m, m.Check()
+	}
+	return nil, nil
 }
 
 // floats returns the numbers of a tensor, which must have this shape.

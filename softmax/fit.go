@@ -40,9 +40,9 @@ type Trainer interface{ isTrainer() }
 // numbers, r = rows of V. For SimLoss, which is not convex, it ends at a
 // stationary point.
 type Converge struct {
-	// Tolerance is the share of the objective by which it may be above its
-	// minimum: the work ends once what the last Newton step left undone and what
-	// its model missed, as estimated, add up to less. 0 means 1e-4.
+	// Tolerance is the share of the objective by which it may end above its
+	// minimum; 0 means 1e-4. The work ends with a Newton step that is solved to
+	// a tenth and promises to lower the objective by less than 3 Tolerance.
 	Tolerance float64
 	// MaxSteps bounds the Newton steps; 0 means 100.
 	MaxSteps int

@@ -440,6 +440,14 @@ func problems(t testing.TB) []problem {
 	vTree := sharing.NewTree(sixClasses(t, labeltree.VTree))
 	uTree := sharing.NewTree(sixClasses(t, labeltree.UTree))
 	names := sum(t, sharing.Part{Factor: 1.3, Sharing: nameFeatures(t, k, 20)}, sharing.Part{Factor: math.Sqrt(0.1), Sharing: none})
+	own := &matrix.Sparse{Columns: k + 2} // fewer than 2k columns: not factored
+	for c := range int32(k) {
+		own.AppendRow([]int32{c, k + c%2}, []float32{0.7, 0.5})
+	}
+	alone, err := sharing.NewFeatures(own)
+	if err != nil {
+		t.Fatal(err)
+	}
 	mixed := sum(t, sharing.Part{Factor: 0.7, Sharing: vTree}, sharing.Part{Factor: 1, Sharing: nameFeatures(t, k, 5)}, sharing.Part{Factor: 0.2, Sharing: none})
 	space := metric.Space(labeltree.Distance(sixClasses(t, labeltree.VTree)))
 	similar := func(y, c int) float64 { return 1 / (1 + space.Distance(y, c)) }
@@ -476,6 +484,7 @@ func problems(t testing.TB) []problem {
 		{"V-tree", Options{Sharing: vTree}, denseA(vTree), plain},
 		{"U-tree", Options{Sharing: uTree}, denseA(uTree), plain},
 		{"names, factored", Options{Sharing: names}, denseA(names), plain},
+		{"names alone", Options{Sharing: alone}, denseA(alone), plain},
 		{"sum, as it is", Options{Sharing: mixed}, denseA(mixed), plain},
 		{"smoothing", Options{Loss: loss.CrossEntropy{Smoothing: 0.2}}, denseA(none), crossEntropy(0.2, k)},
 		{"soft labels on a V-tree", Options{Loss: soft, Sharing: vTree}, denseA(vTree), againstTarget(softTarget)},

@@ -35,8 +35,8 @@ func (l *Layer) Scores(out []float32, index []int32, value []float32) {
 	kernel.CombineRows(index, value, l.Weight, len(l.Bias), out)
 }
 
-// Probabilities sets p (k) to the class probabilities of one input, which sum
-// to 1. scratch has room for 2*Outputs numbers.
+// Probabilities sets p (k) to the class probabilities of one input, at
+// temperature 1, which sum to 1. scratch has room for 2*Outputs numbers.
 func (l *Layer) Probabilities(p, scratch []float32, index []int32, value []float32) {
 	scores := scratch[:len(l.Bias)]
 	l.Scores(scores, index, value)

@@ -1,6 +1,8 @@
 package softmax
 
 import (
+	"slices"
+
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/matrix"
@@ -141,20 +143,22 @@ func (u *linearUpdate[T]) endEpoch() {
 	u.step = 0
 }
 
+// current returns the weights and biases to use: the mean of those after each
+// step if asked for, else the last.
+func (u *linearUpdate[T]) current() (weight, bias []T) {
+	if !u.sgd.Average || u.averaged == 0 {
+		return u.weight, u.bias
+	}
+	weight, bias = slices.Clone(u.sum), slices.Clone(u.biasSum)
+	kernel.Scale(1/T(u.averaged), weight)
+	kernel.Scale(1/T(u.averaged), bias)
+	return weight, bias
+}
+
 func (u *linearUpdate[T]) layer() *Layer {
-	l := &Layer{Classes: u.classes, Features: u.dim, Hierarchy: u.hierarchy,
-		Weight: make([]float32, len(u.weight)), Bias: make([]float32, len(u.bias))}
-	weight, bias, scale := u.weight, u.bias, T(1)
-	if u.sgd.Average && u.averaged > 0 {
-		weight, bias, scale = u.sum, u.biasSum, 1/T(u.averaged)
-	}
-	for j, w := range weight {
-		l.Weight[j] = float32(scale * w)
-	}
-	for j, b := range bias {
-		l.Bias[j] = float32(scale * b)
-	}
-	return l
+	weight, bias := u.current()
+	return &Layer{Classes: u.classes, Features: u.dim, Hierarchy: u.hierarchy,
+		Weight: slices.Clone(toFloat32(weight)), Bias: slices.Clone(toFloat32(bias))}
 }
 
 func (u *linearUpdate[T]) arrays() map[string][]T {

@@ -2,10 +2,13 @@ package softmax
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
 )
 
 // Model is what a model file holds: a layer, the features of its inputs, the
@@ -16,6 +19,7 @@ type Model struct {
 	Features *feature.Set
 	Labels   []string        // k names
 	Tree     *labeltree.Tree // what is known about the classes as a tree; nil: nothing
+	Vectors  *matrix.Dense   // k x dimensions, what is known about them as vectors, zeros for a class without; nil: nothing
 	Training Training
 }
 
@@ -37,6 +41,9 @@ type Training struct {
 	HeldOut    int               `json:"held_out,omitempty"`   // rows they were measured on
 	Choice     string            `json:"choice,omitempty"`     // why this method, in words
 	Gain       *Gain             `json:"gain,omitempty"`       // over plain cross entropy, on held-out rows
+
+	// Calibration has the temperature of the probabilities; nil means 1.
+	Calibration *decide.Calibration `json:"calibration,omitempty"`
 }
 
 // Candidate is one choice that was measured on held-out rows.
@@ -55,7 +62,8 @@ type Gain struct {
 	Rows         int     `json:"rows"`
 }
 
-// Check returns an error if the parts do not fit together.
+// Check returns an error if the parts do not fit together, a weight is NaN or
+// infinite, or two classes have one name. O(d k).
 func (m *Model) Check() error {
 	if m.Layer == nil || m.Features == nil {
 		return fmt.Errorf("softmax: a model needs a layer and features")
@@ -69,17 +77,22 @@ func (m *Model) Check() error {
 		return fmt.Errorf("softmax: %d labels for %d classes", len(m.Labels), l.Classes)
 	case l.Features != m.Features.Dim():
 		return fmt.Errorf("softmax: weights for %d features, the model has %d", l.Features, m.Features.Dim())
+	case m.Vectors != nil && m.Vectors.Rows() != l.Classes:
+		return fmt.Errorf("softmax: %d label vectors for %d classes", m.Vectors.Rows(), l.Classes)
 	case m.Tree != nil && m.Tree.Classes() != l.Classes:
 		return fmt.Errorf("softmax: a tree of %d classes for %d classes", m.Tree.Classes(), l.Classes)
 	}
 	class := make(map[string]int, len(m.Labels))
 	for c, label := range m.Labels {
+		if !utf8.ValidString(label) {
+			return fmt.Errorf("softmax: the name of class %d, %q, is not valid UTF-8", c, label)
+		}
 		if first, twice := class[label]; twice {
 			return fmt.Errorf("softmax: classes %d and %d are both called %q", first, c, label)
 		}
 		class[label] = c
 	}
-	return nil
+	return m.checkTemperature()
 }
 
 // Prediction is one class that a model thinks possible.
@@ -88,6 +101,9 @@ type Prediction struct {
 	Label       string
 	Probability float64
 }
+
+// String returns the label and the probability to two digits.
+func (p Prediction) String() string { return fmt.Sprintf("%s %.2f", p.Label, p.Probability) }
 
 // Predictor applies a model to one record after the other. It keeps buffers
 // between calls, so each goroutine needs one of its own.
@@ -109,13 +125,17 @@ func (m *Model) NewPredictor() *Predictor {
 	}
 }
 
-// Probabilities returns the probability of each class for one record; they sum
-// to 1 and are valid until the next call. A record of another kind than the
-// model was trained on is an error.
+// Probabilities returns the probability of each class for one record, at the
+// temperature of the model; they sum to 1 and are valid until the next call. A
+// record of another kind than the model was trained on is an error.
 func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
 	index, value, err := p.rower.Row(e)
 	if err != nil {
 		return nil, err
+	}
+	if t := p.model.Temperature(); t != 1 {
+		p.model.Layer.ClassScores(p.p, p.scratch, index, value)
+		return p.p, decide.Softmax(p.p, p.p, t)
 	}
 	p.model.Layer.Probabilities(p.p, p.scratch, index, value)
 	return p.p, nil

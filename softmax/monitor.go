@@ -14,7 +14,9 @@ type Monitor struct {
 	// Its arrays are valid until it returns. An error ends training.
 	Checkpoint func(*Checkpoint) error
 	// Resume goes on from a checkpoint of the same examples and options: the
-	// result is bit for bit that of a run that was never stopped.
+	// result is bit for bit that of a run that was never stopped. A checkpoint of
+	// another run is an error that names what differs. More epochs are no
+	// difference unless the schedule depends on them.
 	Resume *Checkpoint
 }
 
