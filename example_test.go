@@ -5,31 +5,55 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"path/filepath"
+	"strings"
+	"testing"
 
 	"github.com/treeloss/treeloss"
 )
 
 func Example() {
-	examples := []treeloss.Example{
-		{Text: "where is my card?", Label: "card_arrival"},
-		{Text: "my new card has not come yet", Label: "card_arrival"},
-		{Text: "I was charged twice", Label: "extra_charge"},
-		{Text: "there is a fee that I do not know", Label: "extra_charge"},
-	}
-	model, err := treeloss.Fit(context.Background(), examples, treeloss.Options{})
+	model, err := treeloss.FitFiles(context.Background(), []string{"testdata/questions.csv"}, treeloss.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	path := filepath.Join(os.TempDir(), "intents.safetensors")
-	defer os.Remove(path)
-	if err := model.Save(path); err != nil {
+	if err = model.Save("questions.safetensors"); err != nil {
 		log.Fatal(err)
 	}
-	if model, err = treeloss.Load(path); err != nil {
+	if model, err = treeloss.Load("questions.safetensors"); err != nil {
 		log.Fatal(err)
 	}
-	top, err := model.Predict("when will the card come?", 1)
-	fmt.Println(top[0].Label, err)
-	// Output: card_arrival <nil>
+	fmt.Println(model.Predict("when will my card arrive?", 1))
+	os.Remove("questions.safetensors")
+	// Output: [card_arrival 0.54] <nil>
+}
+
+// The program of the README is the Example above, in at most 20 lines.
+func TestReadmeProgram(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "```go\n")
+	program, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("README.md has no Go program")
+	}
+	lines := 0
+	for _, line := range strings.Split(program, "\n") {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	if lines > 20 {
+		t.Errorf("the program of the README has %d lines, want at most 20", lines)
+	}
+	example, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(program, "func main() {\n")
+	body = strings.TrimSuffix(strings.TrimSpace(body), "}")
+	if !strings.Contains(string(example), strings.TrimSpace(body)) {
+		t.Errorf("the program of the README is not the Example:\n%s", body)
+	}
 }

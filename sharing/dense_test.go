@@ -274,16 +274,6 @@ func star(t testing.TB, k int) *labeltree.Tree {
 	return parseTree(t, "("+strings.Join(labels(k), ",")+")root;")
 }
 
-// caterpillar returns the tree of k leaves that is as deep as can be.
-func caterpillar(t testing.TB, k int) *labeltree.Tree {
-	t.Helper()
-	text := "c0"
-	for c := 1; c < k; c++ {
-		text = fmt.Sprintf("(%s,c%d)", text, c)
-	}
-	return parseTree(t, text+";")
-}
-
 // balanced returns a binary tree over k leaves as even as can be.
 func balanced(t testing.TB, k int) *labeltree.Tree {
 	t.Helper()
