@@ -2,7 +2,9 @@ package compare
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -55,6 +57,19 @@ type Table struct {
 	Classes  int        `json:"classes"`
 	Over     score.Over `json:"errors_over"` // what the standard errors are over
 	OwnTest  bool       `json:"own_test"`    // each split has test rows of its own
+}
+
+// MarshalJSON writes null for a similarity accuracy that is not known.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	out := struct {
+		plain
+		SimilarityAccuracy *float64 `json:"similarity_accuracy"`
+	}{plain: plain(r)}
+	if !math.IsNaN(r.SimilarityAccuracy) {
+		out.SimilarityAccuracy = &r.SimilarityAccuracy
+	}
+	return json.Marshal(out)
 }
 
 // Run fits every method on every split. Cross entropy is added in front if the
@@ -205,30 +220,33 @@ func (t *Table) finish(m int, accuracies []float64) error {
 // testShare is the share of rows tested where no test rows are given.
 const testShare = 0.2
 
-// Shots makes a split for each seed 1..seeds of the table rows 0..rows-1: n rows
-// of each class to train on, or all for n = 0, and the rows test to test on. A
-// nil test stands for the rows that were not drawn; for n = 0 a fifth of each
-// class is then drawn to be tested and the rest trained on.
+// Shots makes a split for each seed 1..seeds of the table rows 0..rows-1 that
+// belong to a class: n rows of each class to train on, or all for n = 0, and the
+// rows test to test on. A nil test stands for the rows that were not drawn; for
+// n = 0 a fifth of each class is then drawn to be tested and the rest trained on.
 func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
-	y := make([]int, rows)
-	for i := range y {
-		y[i] = int(d.Class[i])
+	own := slices.DeleteFunc(tune.All(0, rows), func(row int) bool { return d.Class[row] < 0 })
+	y := make([]int, len(own))
+	for i, row := range own {
+		y[i] = int(d.Class[row])
 	}
 	k := len(d.Classes.Labels)
 	var splits []Split
 	for seed := uint64(1); seed <= uint64(seeds); seed++ {
-		s := Split{Seed: seed, Train: tune.All(0, rows), Test: test}
+		s := Split{Seed: seed, Train: own, Test: test}
 		switch {
 		case n > 0:
-			var err error
-			if s.Train, err = dataset.Shots(y, k, n, seed); err != nil {
+			places, err := dataset.Shots(y, k, n, seed)
+			if err != nil {
 				return nil, err
 			}
+			s.Train = at(own, places)
 			if test == nil {
-				s.Test = without(rows, s.Train)
+				s.Test = at(own, without(len(own), places))
 			}
 		case test == nil:
-			s.Train, s.Test = dataset.HoldOut(y, k, testShare, seed)
+			train, held := dataset.HoldOut(y, k, testShare, seed)
+			s.Train, s.Test = at(own, train), at(own, held)
 		}
 		if len(s.Test) == 0 {
 			return nil, fmt.Errorf("compare: no rows are left to test on; give test examples or draw fewer")
@@ -236,6 +254,15 @@ func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
 		splits = append(splits, s)
 	}
 	return splits, nil
+}
+
+// at returns the rows at places.
+func at(rows, places []int) []int {
+	out := make([]int, len(places))
+	for i, p := range places {
+		out[i] = rows[p]
+	}
+	return out
 }
 
 // without returns the numbers of 0..n-1 that are not among the ascending taken.

@@ -149,7 +149,8 @@ func build(source Source, c Classes, opts Options) (sharing.Sharing, *labeltree.
 }
 
 // BuildTree makes the label tree of one of the sources that are trees:
-// Taxonomy, UTree, VTree or Linkage. Another source is an error that wraps
+// Taxonomy, UTree, VTree or Linkage. Where the distances come from vectors, a
+// class without one hangs right below the root. Another source is an error that wraps
 // ErrSpec, and knowledge that is not there one that wraps ErrMissing.
 func BuildTree(source Source, c Classes, opts Options) (*labeltree.Tree, error) {
 	switch source {
@@ -166,17 +167,38 @@ func BuildTree(source Source, c Classes, opts Options) (*labeltree.Tree, error) 
 	if err != nil {
 		return nil, err
 	}
+	if opts.From.orDefault(c) == Vectors {
+		if have := withVector(c.Vectors); len(have) < len(c.Labels) {
+			return rooted(source, c, have, opts)
+		}
+	}
+	return treeOver(source, space, c.Labels, opts)
+}
+
+// treeOver makes a UTree, VTree or Linkage over a metric.
+func treeOver(source Source, space metric.Space, labels []string, opts Options) (*labeltree.Tree, error) {
 	if source == Linkage {
-		return labeltree.Linkage(space, c.Labels)
+		return labeltree.Linkage(space, labels)
 	}
 	ct, err := covertree.New(space, covertree.Options{Base: cmp.Or(opts.Base, DefaultBase), Seed: opts.Seed})
 	if err != nil {
 		return nil, err
 	}
 	if source == UTree {
-		return labeltree.U(ct, c.Labels)
+		return labeltree.U(ct, labels)
 	}
-	return labeltree.V(ct, c.Labels)
+	return labeltree.V(ct, labels)
+}
+
+// orDefault returns the source of a metric that "" stands for.
+func (s Source) orDefault(c Classes) Source {
+	switch {
+	case s != "":
+		return s
+	case c.Vectors != nil:
+		return Vectors
+	}
+	return Names
 }
 
 // Metric returns the distances between classes that a source knows: the angle
@@ -186,12 +208,7 @@ func BuildTree(source Source, c Classes, opts Options) (*labeltree.Tree, error) 
 // error that wraps ErrSpec, and knowledge that is not there one that wraps
 // ErrMissing.
 func Metric(source Source, c Classes) (metric.Space, error) {
-	if source == "" {
-		if source = Names; c.Vectors != nil {
-			source = Vectors
-		}
-	}
-	switch source {
+	switch source.orDefault(c) {
 	case Vectors:
 		if err := c.checkVectors("metric"); err != nil {
 			return nil, err

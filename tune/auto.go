@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/treeloss/treeloss/knowledge"
-	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -17,32 +15,58 @@ import (
 //
 // Every candidate is measured on the same held-out rows with the same grid of
 // priors; the one with the best accuracy is trained again on all rows. Plain
-// cross entropy is always among them, so useless names cost little. With fewer
-// than three rows in a class nothing can be held out: names are then shared
-// with the defaults, and used at all only if labelling the rows by the nearest
-// name beats chance by three standard errors.
+// cross entropy is always among them, so useless knowledge costs little.
+//
+// With fewer than three rows in a class nothing can be held out. Knowledge is
+// then shared with the defaults, and only if the rows bear it out by three
+// standard errors: names if labelling the rows by the nearest name beats chance
+// (NamesAgree); vectors, a taxonomy and, where the data is numbers, names if
+// classes that they call near have near rows (Agreement).
 func Auto(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
 	return AutoAmong(ctx, d, rows, d.Candidates(rows), opts)
 }
 
-// fewRows is the number of rows a class, on average, above which names were
-// never seen to matter and only the given knowledge is tried.
-const fewRows = 60
+// Rows a class, on average, that decide what is tried.
+const (
+	fewRows   = 60 // above, names were never seen to matter: only what was given is tried
+	meansRows = 10 // below, class means are too noisy to share by
+)
 
 // Candidates returns the methods that Auto compares on these rows, plain cross
-// entropy first.
+// entropy first, at most eight. Names come alone and, where the data is text,
+// as examples; vectors and the taxonomy alone and in a sum with names, which
+// brings the names as examples too; class means in a sum with names.
 func (d *Data) Candidates(rows []int) []Method {
 	methods := []Method{{}}
-	few := len(rows) < fewRows*len(d.Classes.Labels)
-	if d.namesUsable() && few {
-		names := knowledge.Spec{knowledge.Names}
-		methods = append(methods, Method{Sharing: names})
+	add := func(examples bool, spec ...knowledge.Source) {
+		methods = append(methods, Method{Sharing: spec, Names: examples && d.Named()})
+	}
+	k := len(d.Classes.Labels)
+	vectors, taxonomy := d.Classes.Vectors != nil, d.Classes.Taxonomy != nil
+	names := d.namesUsable() && len(rows) < fewRows*k
+	if names {
+		add(false, knowledge.Names)
 		if d.Named() {
-			methods = append(methods, Method{Names: true}, Method{Sharing: names, Names: true})
+			if !vectors || !taxonomy {
+				add(true)
+			}
+			add(true, knowledge.Names)
 		}
 	}
-	if d.Classes.Taxonomy != nil {
-		methods = append(methods, Method{Sharing: knowledge.Spec{knowledge.Taxonomy}})
+	if vectors {
+		add(false, knowledge.Vectors)
+		if names {
+			add(true, knowledge.Names, knowledge.Vectors)
+		}
+	}
+	if taxonomy {
+		add(false, knowledge.Taxonomy)
+		if names {
+			add(true, knowledge.Names, knowledge.Taxonomy)
+		}
+	}
+	if names && d.Named() && len(rows) >= meansRows*k {
+		add(true, knowledge.Names, knowledge.Means)
 	}
 	return methods
 }
@@ -102,72 +126,4 @@ func AutoAmong(ctx context.Context, d *Data, rows []int, methods []Method, opts 
 		}
 	}
 	return r, err
-}
-
-// withoutHeldOut chooses when no row can be spared: the most knowledge among
-// the methods, with names only if they pass NamesAgree.
-func (d *Data) withoutHeldOut(rows []int, methods []Method) (Method, string, error) {
-	plain := func(m Method) bool { return !m.Names && !slices.Contains(m.Sharing, knowledge.Names) }
-	rest := slices.DeleteFunc(slices.Clone(methods), func(m Method) bool { return !plain(m) })
-	if len(rest) == len(methods) { // no names among them
-		return rest[len(rest)-1], "too few rows to hold any out", nil
-	}
-	agree, chance, se, err := d.NamesAgree(rows)
-	if err != nil {
-		return Method{}, "", err
-	}
-	why := fmt.Sprintf("too few rows to hold any out; the nearest name is right for %.1f %% of the rows, chance is %.1f +- %.1f", 100*agree, 100*chance, 100*se)
-	if agree > chance+3*se {
-		most := methods[0]
-		for _, m := range methods {
-			if len(m.Sharing) > 0 && (m.Names || !most.Names) {
-				most = m
-			}
-		}
-		return most, why + ": names are used", nil
-	}
-	if len(rest) == 0 {
-		return methods[0], why, nil
-	}
-	return rest[len(rest)-1], why + ": names are not used", nil
-}
-
-// NamesAgree tells how often the class name nearest to a row, by the cosine of
-// their features, is the row's own, beside chance and its standard error.
-// Without texts, or without any feature in common, the answer is chance.
-func (d *Data) NamesAgree(rows []int) (agree, chance, se float64, err error) {
-	k := len(d.Classes.Labels)
-	chance = 1 / float64(k)
-	se = math.Sqrt(chance * (1 - chance) / float64(len(rows)))
-	if !d.Named() {
-		return chance, chance, se, nil
-	}
-	f, err := d.fit(rows, true)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	x := f.x.(*matrix.Sparse)
-	names := f.lastRows(k).Transpose()
-	similar := make([]float64, k)
-	right := 0.0
-	for n, row := range rows {
-		clear(similar)
-		index, value := x.Row(n)
-		for i, j := range index {
-			classes, v := names.Row(int(j))
-			for m, c := range classes {
-				similar[c] += float64(value[i]) * float64(v[m])
-			}
-		}
-		top, ties := slices.Max(similar), 0.0
-		for _, s := range similar {
-			if s == top {
-				ties++
-			}
-		}
-		if similar[d.Class[row]] == top {
-			right += 1 / ties
-		}
-	}
-	return right / float64(len(rows)), chance, se, nil
 }

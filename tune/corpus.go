@@ -1,7 +1,7 @@
 package tune
 
 import (
-	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,11 +10,9 @@ import (
 	"hash"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -81,6 +79,16 @@ func ReadCorpus(paths []string, opts dataset.Options) (*Corpus, string, error) {
 		return nil, "", err
 	}
 	defer r.Close()
+	c, err := ReadFrom(r)
+	if err != nil {
+		return nil, "", err
+	}
+	return c, r.Describe(), nil
+}
+
+// ReadFrom reads all examples of r, a stream say, and keeps how they were read
+// for Corpus.Read. It does not close r.
+func ReadFrom(r *dataset.Reader) (*Corpus, error) {
 	columns := r.Columns()
 	if r.Kind() == dataset.Numbers && columns == nil {
 		for j := range r.Width() {
@@ -91,13 +99,13 @@ func ReadCorpus(paths []string, opts dataset.Options) (*Corpus, string, error) {
 	c.read = r.Resolved()
 	for e, err := range r.All() {
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if err := c.Add(e); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
-	return c, r.Describe(), nil
+	return c, nil
 }
 
 // Read appends files, for testing say, and returns the rows they make. They
@@ -129,11 +137,18 @@ func (c *Corpus) Read(paths []string, labels string) ([]int, error) {
 // ErrOneClass says that there is nothing to tell apart.
 var ErrOneClass = errors.New("only one class")
 
-// Data ends the reading: it makes Data whose classes are the labels of the given rows; rows with
-// another label have class -1. Taxonomy is a file of child,parent rows or a
-// tree file over these labels, "" for none. Call it once: it adds the names of the
-// classes to the table.
+// Data ends the reading: it makes Data whose classes are the labels of the
+// given rows; rows with another label have class -1. taxonomy is a file that
+// ReadTaxonomy reads, "" for none. Call it, or DataKnowing, once: it adds the
+// names of the classes to the table.
 func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
+	return c.DataKnowing(context.Background(), train, Known{Taxonomy: taxonomy})
+}
+
+// DataKnowing is Data with all that files know about the classes. Where classes
+// were dropped for want of a vector, Data.Dropped names them, and their rows
+// have class -1: train and test without these.
+func (c *Corpus) DataKnowing(ctx context.Context, train []int, known Known) (*Data, error) {
 	labels := make([]string, len(train))
 	for n, row := range train {
 		labels[n] = c.Labels[row]
@@ -142,45 +157,46 @@ func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
 	if index.Len() < 2 {
 		return nil, fmt.Errorf("%w: all %d training rows have the label %q; give rows of at least two classes", ErrOneClass, len(train), labels[0])
 	}
+	classes, found, err := known.Classes(ctx, index.Names())
+	if err != nil {
+		return nil, err
+	}
+	if len(classes.Labels) < 2 {
+		return nil, fmt.Errorf("%w: of %d classes only %q has a vector in %s; use another policy than drop for the others", ErrOneClass, index.Len(), classes.Labels[0], known.Vectors)
+	}
+	number := make(map[string]int32, len(classes.Labels))
+	for n, label := range classes.Labels {
+		number[label] = int32(n)
+	}
 	class := make([]int32, len(c.Labels))
 	for i, label := range c.Labels {
 		class[i] = -1
-		if n, ok := index.Index(label); ok {
-			class[i] = int32(n)
-		}
-	}
-	classes := knowledge.Classes{Labels: index.Names()}
-	if taxonomy != "" {
-		var err error
-		if classes.Taxonomy, err = ReadTaxonomy(taxonomy, classes.Labels); err != nil {
-			return nil, err
+		if n, ok := number[label]; ok {
+			class[i] = n
 		}
 	}
 	weight := c.Weight
 	if c.even {
 		weight = nil
 	}
-	return NewData(c.Table, class, weight, classes)
-}
-
-// ReadTaxonomy reads a tree over labels: a file that treeloss tree wrote, or
-// child,parent rows.
-func ReadTaxonomy(path string, labels []string) (*labeltree.Tree, error) {
-	content, err := os.ReadFile(path)
+	d, err := NewData(c.Table, class, weight, classes)
 	if err != nil {
 		return nil, err
 	}
-	tree, treeErr := labeltree.Read(bytes.NewReader(content), path)
-	if treeErr != nil {
-		if bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
-			return nil, treeErr
-		}
-		return labeltree.ReadTaxonomy(bytes.NewReader(content), path, labels)
+	d.Found, d.Dropped = found, Dropped(found)
+	return d, nil
+}
+
+// ReadTaxonomy reads a tree over labels from a file in any form that
+// labeltree.ReadTaxonomy knows: child,parent rows, paths, Newick, nested JSON,
+// or a tree that treeloss tree wrote.
+func ReadTaxonomy(path string, labels []string) (*labeltree.Tree, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	if !slices.Equal(tree.Labels(), labels) {
-		return nil, fmt.Errorf("%s: a tree over %d other classes than the %d of the data; build it from the same labels", path, tree.Classes(), len(labels))
-	}
-	return tree, nil
+	defer f.Close()
+	return labeltree.ReadTaxonomy(f, path, labels)
 }
 
 // All returns the numbers from..to-1.

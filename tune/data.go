@@ -7,6 +7,7 @@ import (
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/wordvec"
 )
 
 // Data is everything there is to train on and to measure with, before any
@@ -16,6 +17,9 @@ type Data struct {
 	Class   []int32   // class of each row, -1 for a label that is none of the classes
 	Weight  []float32 // of each row; nil: all 1
 	Classes knowledge.Classes
+
+	Found   *wordvec.LabelVectors // how Classes.Vectors were found; nil without a file
+	Dropped []string              // labels that are no class for want of a vector
 
 	names int // table row of the name of class 0; 0 if names cannot be examples
 }

@@ -8,5 +8,6 @@
 //	    -> the best prior, fitted again on all rows -> Result -> softmax.Model
 //
 // Held-out rows come only from the rows given. With fewer than three rows in a
-// class there are none to spare and the defaults are used.
+// class there are none to spare: the defaults are used, and a source of class
+// knowledge only if the rows bear it out (see Auto).
 package tune

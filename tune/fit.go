@@ -15,7 +15,7 @@ import (
 
 // Options sets up Fit and Auto. The zero value is the default.
 type Options struct {
-	Priors  []float64       // τ² to choose from, ascending; nil means DefaultPriors
+	Priors  []float64       // τ² to choose from, ascending; nil means DefaultPriors, or softmax.DefaultPrior alone for a trainer with a weight decay of its own
 	Trainer softmax.Trainer // nil: to convergence
 	Init    *softmax.Model  // where the last fit starts; nil: at 0
 	Valid   []int           // table rows to choose by, instead of held-out ones; nil: none
@@ -75,8 +75,11 @@ func Fit(ctx context.Context, d *Data, rows []int, m Method, opts Options) (*Res
 		return nil, err
 	}
 	prior := float64(softmax.DefaultPrior)
-	if held > 0 {
+	switch {
+	case held > 0:
 		prior = opts.Priors[best(scores)]
+	case len(opts.Priors) == 1:
+		prior = opts.Priors[0] // there is nothing to choose
 	}
 	r, err := d.final(ctx, rows, m, prior, opts)
 	if r != nil {
@@ -89,8 +92,23 @@ func Fit(ctx context.Context, d *Data, rows []int, m Method, opts Options) (*Res
 func (o Options) withDefaults() Options {
 	if o.Priors == nil {
 		o.Priors = DefaultPriors()
+		if ignoresPrior(o.Trainer) {
+			o.Priors = []float64{softmax.DefaultPrior}
+		}
 	}
 	return o
+}
+
+// ignoresPrior tells whether a trainer is held back by a weight decay of its
+// own, so that all priors give the same weights.
+func ignoresPrior(t softmax.Trainer) bool {
+	switch t := t.(type) {
+	case softmax.SGD:
+		return t.WeightDecay != 0
+	case softmax.AdamW:
+		return true
+	}
+	return false
 }
 
 func best(scores []measured) int {

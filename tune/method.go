@@ -125,16 +125,24 @@ func (m Method) hierarchy(spec knowledge.Spec, c knowledge.Classes) (softmax.Opt
 	return softmax.Options{Hierarchy: h}, tree, err
 }
 
-// bestMetric is the taxonomy's if there is one, else that of the names.
+// bestMetric is the taxonomy's if there is one, else that of the vectors, else
+// that of the names.
 func bestMetric(c knowledge.Classes) (metric.Space, error) {
 	if c.Taxonomy != nil {
 		return knowledge.Metric(knowledge.Taxonomy, c)
 	}
-	return knowledge.Metric(knowledge.Names, c)
+	return knowledge.Metric("", c)
 }
 
-// Similarities returns the cosine of the n-grams of two class names.
+// Similarities returns the cosine of the vectors of two classes if there are
+// any, else that of the n-grams of their names.
 func Similarities(c knowledge.Classes) (func(a, b int) float64, error) {
+	if c.Vectors != nil {
+		if n := c.Vectors.Rows(); n != len(c.Labels) {
+			return nil, fmt.Errorf("%d vectors for %d labels", n, len(c.Labels))
+		}
+		return func(a, b int) float64 { return matrix.Cosine(c.Vectors, a, b) }, nil
+	}
 	e, err := feature.Names(c.Labels)
 	if err != nil {
 		return nil, err

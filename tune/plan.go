@@ -90,7 +90,9 @@ func (p Plan) Train(ctx context.Context, d *Data, rows []int, opts Options, abou
 	}
 	about.Examples = len(rows)
 	about.Seed = opts.Seed
-	return r.Model(d.Classes.Labels, about), r, err
+	m := r.Model(d.Classes.Labels, about)
+	m.Vectors = d.Classes.Vectors
+	return m, r, err
 }
 
 func trainerName(t softmax.Trainer) string {

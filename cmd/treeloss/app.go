@@ -43,7 +43,7 @@ Start with:  treeloss quickstart`,
 		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())}
 	})
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars")
-	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newTree(a))
+	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newDoctor(a), newExplain(a), newTune(a), newCV(a), newTree(a), newVectors(a))
 	return root
 }
 

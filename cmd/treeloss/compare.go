@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/compare"
-	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -22,6 +21,8 @@ type compareFlags struct {
 	test       []string
 	testLabels string
 	methods    []string
+	weight     string
+	prior      priorFlags
 	shots      int
 	seeds      int
 }
@@ -48,11 +49,14 @@ With --shots N every seed 1..SEEDS draws N training rows of each class. Without
 	}
 	f.data.add(c)
 	f.classes.add(c)
+	f.prior.add(c)
 	flags := c.Flags()
 	flags.StringArrayVar(&f.test, "test", nil, "file of test examples; may be repeated; without it rows of --data are set aside")
 	flags.StringVar(&f.testLabels, "test-labels", "", "labels of the rows of --test, if it is an .npy file")
 	flags.StringSliceVar(&f.methods, "methods", []string{"cross-entropy", "v-tree", "names", "names+examples"},
 		"methods, separated by commas: "+strings.Join(tune.MethodNames(), ", ")+", or a sum such as names+taxonomy")
+	flags.StringVar(&f.weight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	suggest(c, "class-weight", balanced)
 	flags.IntVar(&f.shots, "shots", 0, "training rows drawn of each class; 0 takes all rows")
 	flags.IntVar(&f.seeds, "seeds", 1, "number of draws: seeds 1..N")
 	a.jsonFlag(c)
@@ -77,6 +81,9 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := f.prior.apply(&knowledge, &opts); err != nil {
+		return err
+	}
 	corpus, err := f.data.corpus(a)
 	if err != nil {
 		return err
@@ -88,8 +95,12 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	data, err := corpus.Data(tune.All(0, n), f.classes.taxonomy)
+	data, rows, err := f.classes.known.data(ctx, a, corpus, tune.All(0, n))
 	if err != nil {
+		return err
+	}
+	test = withoutDropped(a, data, corpus, test, "test rows")
+	if err := weigh(f.weight, data, rows); err != nil {
 		return err
 	}
 	if unknown := len(test) - len(known(data, test)); unknown > 0 {
@@ -115,13 +126,20 @@ func known(d *tune.Data, rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
 }
 
-// runComparison compares with a progress bar, and names' n-grams for
-// similarity accuracy.
-func runComparison(ctx context.Context, a *app, data *tune.Data, splits []compare.Split, methods []string, opts compare.Options) (*compare.Table, error) {
-	if e, err := feature.Names(data.Classes.Labels); err == nil {
-		if opts.Similarity, err = score.NewSimilarity(e); err != nil {
-			return nil, err
-		}
+// comparison is the outcome of a comparison and what its similarity accuracy is
+// by, null if nothing is.
+type comparison struct {
+	*compare.Table
+	SimilarityOf *string `json:"similarity_of"`
+}
+
+// runComparison compares with a progress bar and with the best similarity of
+// classes that there is.
+func runComparison(ctx context.Context, a *app, data *tune.Data, splits []compare.Split, methods []string, opts compare.Options) (*comparison, error) {
+	var by string
+	var err error
+	if opts.Similarity, by, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
+		return nil, err
 	}
 	bar := &progress{app: a}
 	opts.Progress = func(_ string, split int, stage string, p softmax.Progress) {
@@ -132,29 +150,43 @@ func runComparison(ctx context.Context, a *app, data *tune.Data, splits []compar
 	}
 	table, err := compare.Run(ctx, data, splits, methods, opts)
 	bar.done()
-	return table, err
+	if err != nil {
+		return nil, err
+	}
+	out := &comparison{Table: table}
+	if by != "" {
+		out.SimilarityOf = &by
+	}
+	return out, nil
 }
 
-func printComparison(a *app, t *compare.Table, shots int) {
+func printComparison(a *app, t *comparison, shots int) {
 	t2 := newTable(a.out, "method", "accuracy", "difference", "macro F1", "similarity accuracy", "seconds")
 	for _, r := range t.Results {
 		name := r.Method
 		if r.Choice != "" {
 			name += " (" + r.Choice + ")"
 		}
-		gain := "-"
+		gain, similarity := "-", "-"
 		if r.Method != tune.CrossEntropy {
 			gain = difference(r.Difference, r.DifferenceSE)
 		}
-		t2.row(name, points(r.Accuracy), gain, points(r.MacroF1), points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds))
+		if t.SimilarityOf != nil {
+			similarity = points(r.SimilarityAccuracy)
+		}
+		t2.row(name, points(r.Accuracy), gain, points(r.MacroF1), similarity, fmt.Sprintf("%.1f", r.Seconds))
 	}
 	t2.flush()
 	rows := "all training rows"
 	if shots > 0 {
 		rows = fmt.Sprintf("%d training rows of each class", shots)
 	}
-	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, +- its standard error over %s\n", overWords(t))
-	fmt.Fprintf(a.out, "%d classes, %s, %d test rows; similarity of classes: n-grams of their names\n", t.Classes, rows, t.TestRows)
+	by := "not known: the names have no letters"
+	if t.SimilarityOf != nil {
+		by = *t.SimilarityOf
+	}
+	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, +- its standard error over %s\n", overWords(t.Table))
+	fmt.Fprintf(a.out, "%d classes, %s, %d test rows; similarity of classes: %s\n", t.Classes, rows, t.TestRows, by)
 }
 
 // overWords says what the errors of a table cover.

@@ -121,7 +121,7 @@ func TestShellCompletion(t *testing.T) {
 		{[]string{"predict", "--output", ""}, []string{"tsv", "jsonl"}, false},
 		{[]string{"tree", "show", "--format", ""}, []string{"text", "dot", "json", "newick"}, false},
 		{[]string{"tree", "build", "--kind", ""}, []string{"v-tree", "u-tree", "linkage"}, false},
-		{[]string{"tree", "build", "--from", ""}, []string{"names", "taxonomy", "means"}, false},
+		{[]string{"tree", "build", "--from", ""}, []string{"names", "vectors", "taxonomy", "means"}, false},
 		{[]string{"tree", ""}, []string{"build", "check", "show"}, false},
 	} {
 		var out bytes.Buffer

@@ -1,23 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/score"
-	"github.com/treeloss/treeloss/softmax"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
 type evaluateFlags struct {
 	data     dataFlags
+	decision decisionFlags
+	oos      string
 	model    string
 	unknown  string
 	perClass bool
@@ -45,23 +41,54 @@ points, 0 to 100, and are fractions from 0 to 1 with --json.
 
   top-5 accuracy       the right class is among the five most probable
   macro F1             mean F1 of the classes, each of the same weight
-  similarity accuracy  mean cosine of the names (their n-grams) of the predicted
-                       and the right class: a near miss counts in part
+  similarity accuracy  mean cosine of the predicted and the right class, by the
+                       label vectors of the model if it was trained with some,
+                       else by the n-grams of their names: a near miss counts
+                       in part
   log loss             mean -log of the probability of the right class, in nats
-  calibration error    mean gap between confidence and accuracy`,
+  calibration error    mean gap between confidence and accuracy
+
+With a tree over the classes, that of the model or --taxonomy:
+
+  mistake severity       mean height of the lowest common ancestor of the predicted
+                         and the right class, over the mistakes; to be read with
+                         the accuracy, since many small mistakes lower it
+  hierarchical distance  the same over all examples, of the 1, 5, 20 most probable
+  hierarchical F1        of the nodes on the paths of the predicted and right class
+
+` + decideHelp + `
+Evaluate prints how often such answers are right and how much they say.
+
+--oos FILE has examples of no class: labelled ones, or lines of text. AUROC is the
+chance that an answer to an example of --data is more probable than one to these.
+A decision is right if an example in scope gets its class, or one out of scope gets
+no answer, below --reject; without it below 0.5, where an answer is more likely
+wrong than right. Detection asks only whether there was an answer. The best
+threshold for these very examples is printed too: it flatters. To choose one,
+evaluate held-out examples with as large a share out of scope as is to be
+expected, and give what they say to --reject: it depends on that share.`,
 		Example: `  treeloss evaluate --model intents.safetensors --data test.csv
   treeloss evaluate --model intents.safetensors --data test.csv --per-class
-  treeloss evaluate --model m.safetensors --data test.tsv.gz --label topic --json`,
+  treeloss evaluate --model m.safetensors --data test.tsv.gz --label topic --json
+  treeloss evaluate --model m.safetensors --data test.csv --taxonomy groups.csv --confidence 0.9
+  treeloss evaluate --model m.safetensors --data test.csv --oos strange.txt --reject 0.4`,
 		Args: func(_ *cobra.Command, args []string) error {
 			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.decision.check(c); err != nil {
+				return err
+			}
+			return f.run(c.Context(), a)
+		},
 	}
 	f.data.addColumns(c)
+	f.decision.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
 	flags.StringVar(&f.unknown, "unknown-labels", unknownWrong, "examples whose label was never trained: wrong counts them as wrong, skip leaves them out, error stops at the first")
+	flags.StringVar(&f.oos, "oos", "", "examples of no class, a file of texts or of rows with other labels: measures how well the model tells that it does not know")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
 	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
 	a.jsonFlag(c)
@@ -76,11 +103,18 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	if !slices.Contains([]string{unknownWrong, unknownError, unknownSkip}, f.unknown) {
 		return usagef("--unknown-labels %q, want wrong, error or skip", f.unknown)
 	}
+	if f.oos == "-" && isStream(f.data.data) {
+		return usagef("--data and --oos cannot both be the standard input; name a file for one of them")
+	}
 	threads, err := threadsOf(f.threads)
 	if err != nil {
 		return err
 	}
 	m, err := loadModel(f.model)
+	if err != nil {
+		return err
+	}
+	tree, from, err := f.decision.tree(m, f.model)
 	if err != nil {
 		return err
 	}
@@ -91,16 +125,23 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	defer r.Close()
 	a.logf("%s", r.Describe())
 	start := time.Now()
-	e, err := newEvaluation(m, f.unknown, threads)
+	f.decision.hint(a, m)
+	e, err := newEvaluation(m, f.unknown, threads, f.decision, tree)
 	if err != nil {
 		return err
 	}
+	e.treeOf = from
 	if err := inBlocks(ctx, r, threads, blockSize, e.add, e.tally); err != nil {
 		return err
 	}
 	e.warn(a)
 	if e.rows == e.strangers && f.unknown == unknownSkip {
 		return fmt.Errorf("%s: none of the %d examples has a label of %s; is it the right model, and --label the right column?", f.data.first(), e.rows, f.model)
+	}
+	if f.oos != "" {
+		if err := e.readOutOfScope(ctx, a, f.data, f.oos, threads); err != nil {
+			return err
+		}
 	}
 	result, err := e.result(f.model, time.Since(start))
 	if err != nil {
@@ -111,117 +152,4 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	}
 	result.print(a, f.perClass)
 	return nil
-}
-
-// evaluation counts how a model does. Each worker has a predictor and a counter
-// of its own; the sums are exact, so merging them in any order is the same.
-type evaluation struct {
-	model      *softmax.Model
-	class      map[string]int
-	unknown    string
-	predictors []*softmax.Predictor
-	counters   []*score.Counter
-	similarity *score.Similarity
-
-	rows      int
-	strangers int // rows with a label that was never trained
-	stranger  map[string]*stranger
-}
-
-// stranger is a label that was never trained.
-type stranger struct {
-	Label    string `json:"label"`
-	Examples int    `json:"examples"`
-	First    string `json:"first"` // file:line
-}
-
-func newEvaluation(m *softmax.Model, unknown string, threads int) (*evaluation, error) {
-	e := &evaluation{model: m, unknown: unknown, class: make(map[string]int, len(m.Labels)), stranger: make(map[string]*stranger)}
-	for c, label := range m.Labels {
-		e.class[label] = c
-	}
-	var err error
-	if e.similarity, err = similarityOf(m.Labels); err != nil {
-		return nil, err
-	}
-	for range threads {
-		counter, err := score.NewCounter(len(m.Labels), score.Options{Similarity: e.similarity})
-		if err != nil {
-			return nil, err
-		}
-		e.counters = append(e.counters, counter)
-		e.predictors = append(e.predictors, m.NewPredictor())
-	}
-	return e, nil
-}
-
-// add counts one example.
-func (e *evaluation) add(worker, _ int, x dataset.Example) error {
-	truth, known := e.class[x.Label]
-	if !known {
-		switch e.unknown {
-		case unknownError:
-			return fmt.Errorf("%v: label %q was never trained; correct it, or choose --unknown-labels wrong or skip", x.Place, x.Label)
-		case unknownSkip:
-			return nil
-		}
-		truth = score.Unknown
-	}
-	p, err := e.predictors[worker].Probabilities(x)
-	if err != nil {
-		return err
-	}
-	return e.counters[worker].Add(truth, p)
-}
-
-// tally notes the labels of a block that were never trained.
-func (e *evaluation) tally(block []dataset.Example) error {
-	for _, x := range block {
-		e.rows++
-		if _, known := e.class[x.Label]; known {
-			continue
-		}
-		e.strangers++
-		s := e.stranger[x.Label]
-		if s == nil {
-			s = &stranger{Label: x.Label, First: x.Place.String()}
-			e.stranger[x.Label] = s
-		}
-		s.Examples++
-	}
-	return nil
-}
-
-// unknownLabels returns the labels never trained, the most frequent first.
-func (e *evaluation) unknownLabels() []stranger {
-	list := make([]stranger, 0, len(e.stranger))
-	for _, s := range e.stranger {
-		list = append(list, *s)
-	}
-	slices.SortFunc(list, func(a, b stranger) int {
-		return cmp.Or(b.Examples-a.Examples, strings.Compare(a.Label, b.Label))
-	})
-	return list
-}
-
-// shownStrangers is how many labels a warning names.
-const shownStrangers = 5
-
-func (e *evaluation) warn(a *app) {
-	if e.strangers == 0 {
-		return
-	}
-	list := e.unknownLabels()
-	var some []string
-	for _, s := range list[:min(len(list), shownStrangers)] {
-		some = append(some, fmt.Sprintf("%q (%d, first at %s)", s.Label, s.Examples, s.First))
-	}
-	if more := len(list) - len(some); more > 0 {
-		some = append(some, fmt.Sprintf("and %d more", more))
-	}
-	fate := "they count as wrong"
-	if e.unknown == unknownSkip {
-		fate = "they are left out"
-	}
-	a.logf("warning: %d of %d examples have a label that was never trained, %s: %s", e.strangers, e.rows, fate, strings.Join(some, ", "))
 }

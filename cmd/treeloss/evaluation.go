@@ -14,6 +14,8 @@ import (
 // evaluated is what evaluate prints. A number that is not known is null.
 type evaluated struct {
 	Model              string   `json:"model"`
+	Temperature        float64  `json:"temperature"` // of the probabilities, 1 unless calibrated
+	Decode             string   `json:"decode"`
 	Accuracy           *float64 `json:"accuracy"`
 	Top5Accuracy       *float64 `json:"top5_accuracy"`
 	MacroF1            *float64 `json:"macro_f1"`
@@ -22,9 +24,23 @@ type evaluated struct {
 	SimilarityOf       string   `json:"similarity_of"` // whose vectors these are
 	LogLoss            *float64 `json:"log_loss"`
 	CalibrationError   *float64 `json:"calibration_error"`
-	Examples           int      `json:"examples"` // that count, unknown labels among them unless skipped
-	Classes            int      `json:"classes"`
-	Seconds            float64  `json:"seconds"`
+
+	Tree                   string   `json:"tree"` // where the tree is from, "" without one; then what follows is null
+	MistakeSeverity        *float64 `json:"mistake_severity"`
+	HierarchicalDistance1  *float64 `json:"hierarchical_distance_1"`
+	HierarchicalDistance5  *float64 `json:"hierarchical_distance_5"`
+	HierarchicalDistance20 *float64 `json:"hierarchical_distance_20"`
+	HierarchicalPrecision  *float64 `json:"hierarchical_precision"`
+	HierarchicalRecall     *float64 `json:"hierarchical_recall"`
+	HierarchicalF1         *float64 `json:"hierarchical_f1"`
+
+	Hedged     *hedgedAnswers `json:"hedged,omitempty"`       // with --confidence
+	Selected   *selected      `json:"reject,omitempty"`       // with --reject
+	OutOfScope *outOfScope    `json:"out_of_scope,omitempty"` // with --oos
+
+	Examples int     `json:"examples"` // that count, unknown labels among them unless skipped
+	Classes  int     `json:"classes"`
+	Seconds  float64 `json:"seconds"`
 
 	UnknownLabels int         `json:"unknown_labels"` // examples
 	Skipped       int         `json:"skipped"`        // examples left out
@@ -52,7 +68,6 @@ type confusion struct {
 }
 
 const (
-	nameNgrams      = "name n-grams"
 	mostConfusions  = 100 // in JSON
 	shownConfusions = 10
 	shownClasses    = 10
@@ -68,6 +83,8 @@ func (e *evaluation) result(model string, took time.Duration) (*evaluated, error
 	r := all.Report()
 	out := &evaluated{
 		Model:              model,
+		Temperature:        e.model.Temperature(),
+		Decode:             e.decision.decode,
 		Accuracy:           number(r.Accuracy),
 		Top5Accuracy:       number(r.Top5Accuracy),
 		MacroF1:            number(r.MacroF1),
@@ -84,9 +101,19 @@ func (e *evaluation) result(model string, took time.Duration) (*evaluated, error
 		PerClass:           []classRow{},
 		Confusions:         []confusion{},
 		Calibration:        all.Calibration(),
+		SimilarityOf:       e.by,
+
+		Tree:                   e.treeOf,
+		MistakeSeverity:        number(r.MistakeSeverity),
+		HierarchicalDistance1:  number(r.HierarchicalDistance1),
+		HierarchicalDistance5:  number(r.HierarchicalDistance5),
+		HierarchicalDistance20: number(r.HierarchicalDistance20),
+		HierarchicalPrecision:  number(r.HierarchicalPrecision),
+		HierarchicalRecall:     number(r.HierarchicalRecall),
+		HierarchicalF1:         number(r.HierarchicalF1),
 	}
-	if e.similarity != nil {
-		out.SimilarityOf = nameNgrams
+	if err := e.decisions(out); err != nil {
+		return nil, err
 	}
 	labels := e.model.Labels
 	for _, c := range all.Classes() {
@@ -121,11 +148,18 @@ func (r *evaluated) print(a *app, perClass bool) {
 		t.row("similarity accuracy ("+r.SimilarityOf+")", rate(r.SimilarityAccuracy))
 	}
 	t.row("calibration error", rate(r.CalibrationError))
+	if r.Tree != "" {
+		t.row("hierarchical precision", rate(r.HierarchicalPrecision))
+		t.row("hierarchical recall", rate(r.HierarchicalRecall))
+		t.row("hierarchical F1", rate(r.HierarchicalF1))
+	}
 	t.flush()
+	r.printSeverity(a)
 	if r.LogLoss != nil {
 		fmt.Fprintf(a.out, "log loss %.4f nats\n", *r.LogLoss)
 	}
 	fmt.Fprintf(a.out, "%d examples, %d classes, %.1f s\n", r.Examples, r.Classes, r.Seconds)
+	r.printDecisions(a)
 	r.printClasses(a, perClass)
 	r.printConfusions(a)
 }

@@ -87,20 +87,9 @@ func (f *dataFlags) streamCorpus(a *app, o dataset.Options) (*tune.Corpus, error
 		return nil, err
 	}
 	defer r.Close()
-	columns := r.Columns()
-	if r.Kind() == dataset.Numbers && columns == nil { // an array
-		for j := range r.Width() {
-			columns = append(columns, fmt.Sprintf("x%d", j+1))
-		}
-	}
-	c := tune.NewCorpus(r.Kind(), columns)
-	for e, err := range r.All() {
-		if err != nil {
-			return nil, err
-		}
-		if err := c.Add(e); err != nil {
-			return nil, err
-		}
+	c, err := tune.ReadFrom(r)
+	if err != nil {
+		return nil, err
 	}
 	a.logf("%s", r.Describe())
 	return c, nil
@@ -127,7 +116,7 @@ type classFlags struct {
 	sharing   string
 	loss      string
 	smoothing float64
-	taxonomy  string
+	known     knownFlags
 	from      string
 	base      float64
 	names     string
@@ -138,8 +127,8 @@ type classFlags struct {
 
 func (f *classFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "child,parent rows over the classes, or a tree file: use it when you know groups of classes")
-	flags.StringVar(&f.from, "from", "names", "what the trees of u-tree, v-tree and linkage are built from: names, taxonomy or means")
+	f.known.add(c)
+	flags.StringVar(&f.from, "from", "", "what the trees of u-tree, v-tree and linkage are built from: names, vectors, taxonomy or means (default vectors if there are any, else names)")
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
 	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
@@ -150,7 +139,7 @@ func (f *classFlags) add(c *cobra.Command) {
 // addChoice adds the flags that compare replaces by --methods.
 func (f *classFlags) addChoice(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, taxonomy, means, u-tree, v-tree, linkage, such as names+taxonomy")
+	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, vectors, taxonomy, means, u-tree, v-tree, linkage, such as names+taxonomy")
 	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy, simloss (alike classes share credit), soft-labels (near classes get some of the target) or hierarchical-softmax (a softmax among siblings)")
 	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
 	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; helps most with very few rows")
@@ -160,18 +149,22 @@ func (f *classFlags) addChoice(c *cobra.Command) {
 }
 
 func (f *classFlags) knowledge() (knowledge.Options, error) {
+	if err := f.known.check(f.from); err != nil {
+		return knowledge.Options{}, err
+	}
 	return treeOptions(f.from, f.base, f.seed)
 }
 
 // metricSources are what distances between classes can come from.
 func metricSources() []string {
-	return []string{string(knowledge.Names), string(knowledge.Taxonomy), string(knowledge.Means)}
+	return []string{string(knowledge.Names), string(knowledge.Vectors), string(knowledge.Taxonomy), string(knowledge.Means)}
 }
 
-// treeOptions checks the flags that say how trees are built.
+// treeOptions checks the flags that say how trees are built. A from of "" is the
+// default: vectors if there are any, else names.
 func treeOptions(from string, base float64, seed uint64) (knowledge.Options, error) {
-	if !slices.Contains(metricSources(), from) {
-		return knowledge.Options{}, usagef("--from %q, want names, taxonomy or means", from)
+	if from != "" && !slices.Contains(metricSources(), from) {
+		return knowledge.Options{}, usagef("--from %q, want names, vectors, taxonomy or means", from)
 	}
 	if !(base >= 1.0001 && base <= 1e6) {
 		return knowledge.Options{}, usagef("--base %v, want a number from 1.0001 to 1e6, such as 1.3", base)

@@ -3,11 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +14,12 @@ import (
 
 // predictFlags are the flags of treeloss predict.
 type predictFlags struct {
-	data    dataFlags
-	model   string
-	top     int
-	output  string
-	threads int
+	data     dataFlags
+	decision decisionFlags
+	model    string
+	top      int
+	output   string
+	threads  int
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -38,12 +36,23 @@ line names a text column or --text does. Other files are read as in training; a
 label column is ignored. Answers to lines of a pipe or a terminal come at once.
 Tabs, line breaks and backslashes in class names are written as \t, \n and \\.
 
+` + decideHelp + `
+
+A line of --confidence is the name of the node, its probability and its path from
+the root, with " > " between; the root itself says nothing. A line that --reject
+holds back has no label, only the probability that was too low. With --decode cost
+the classes of --top come in the order of their expected cost.
+
 With --json, or --output jsonl, each line is one JSON object:
 {"label":"...","probability":0.93}, and with --top N also "top", the list of the
-N most probable.`,
+N most probable; with --confidence also "path", a list, and "classes", how many are
+left open; with --decode cost also "expected_cost"; "rejected":true with a label
+of "" where --reject held the answer back.`,
 		Example: `  treeloss predict --model intents.safetensors questions.txt
   echo "my card has not arrived" | treeloss predict --model intents.safetensors --top 3
-  treeloss predict --model m.safetensors --output jsonl measurements.csv`,
+  treeloss predict --model m.safetensors --output jsonl measurements.csv
+  treeloss predict --model m.safetensors --confidence 0.9 --taxonomy groups.csv questions.txt
+  treeloss predict --model m.safetensors --reject 0.5 questions.txt`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("%s takes one file, not %d; classify them one after the other", c.CommandPath(), len(args))
@@ -55,6 +64,9 @@ N most probable.`,
 			if len(args) > 0 {
 				f.data.data = args
 			}
+			if err := f.decision.check(c); err != nil {
+				return err
+			}
 			return f.run(c.Context(), a)
 		},
 	}
@@ -65,6 +77,7 @@ N most probable.`,
 	flags.StringVar(&f.data.text, "text", "", "column of the text (found by its usual names if not given)")
 	flags.StringSliceVar(&f.data.features, "features", nil, "numeric columns in the model's order, separated by commas (found by the model's names if not given)")
 	flags.StringVar(&f.data.format, "format", "", formatHelp)
+	f.decision.add(c)
 	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
 	choices(c, "output", outputTSV, outputJSONL)
@@ -84,6 +97,9 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	}
 	if f.top < 1 {
 		return usagef("--top %d, want at least 1", f.top)
+	}
+	if err := f.together(); err != nil {
+		return err
 	}
 	threads, err := threadsOf(f.threads)
 	if err != nil {
@@ -107,73 +123,55 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	}
 }
 
+// together refuses flags that say different things about one answer.
+func (f *predictFlags) together() error {
+	d := &f.decision
+	switch {
+	case d.hedges && d.rejects:
+		return usagef("--confidence and --reject exclude each other: an unsure answer is either vague or none")
+	case d.hedges && d.decode == decodeCost:
+		return usagef("--confidence and --decode cost exclude each other: both decide by the tree, in different ways")
+	case d.hedges && f.top > 1:
+		return usagef("--confidence and --top %d exclude each other: an answer of --confidence is one node", f.top)
+	case d.taxonomy != "" && d.needsTree() == "":
+		return usagef("--taxonomy is the tree of --confidence or --decode cost; give one of them, too")
+	}
+	return nil
+}
+
 func (f *predictFlags) predict(ctx context.Context, a *app, m *softmax.Model, threads int) error {
+	tree, _, err := f.decision.tree(m, f.model)
+	if err != nil {
+		return err
+	}
 	r, err := f.data.openFor(a, m, true)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	a.logf("%s", r.Describe())
-	predictors := make([]*softmax.Predictor, threads)
-	for i := range predictors {
-		predictors[i] = m.NewPredictor()
+	f.decision.hint(a, m)
+	answerers := make([]*answerer, threads)
+	for i := range answerers {
+		answerers[i] = newAnswerer(m, f.decision, tree, f.top)
 	}
-	answers := make([][]softmax.Prediction, blockSize)
+	answers := make([]reply, blockSize)
 	out := bufio.NewWriterSize(a.out, 1<<16)
-	write := writeTSV
+	write := reply.writeTSV
 	if a.json || f.output == outputJSONL {
-		write = writeJSONL
+		write = reply.writeJSONL
 	}
 	return inBlocks(ctx, r, threads, a.blockFor(f.data.data),
 		func(worker, at int, e dataset.Example) (err error) {
-			answers[at], err = predictors[worker].Predict(e, f.top)
+			answers[at], err = answerers[worker].answer(e)
 			return err
 		},
 		func(block []dataset.Example) error {
 			for i := range block {
-				if err := write(out, answers[i], f.top); err != nil {
+				if err := write(answers[i], out); err != nil {
 					return err
 				}
 			}
 			return out.Flush()
 		})
-}
-
-// writeTSV writes label and probability of each class on one line.
-func writeTSV(out *bufio.Writer, classes []softmax.Prediction, _ int) error {
-	var line []byte
-	for i, c := range classes {
-		if i > 0 {
-			line = append(line, '\t')
-		}
-		line = append(line, escape(c.Label)...)
-		line = append(line, '\t')
-		line = strconv.AppendFloat(line, c.Probability, 'g', 6, 64)
-	}
-	_, err := out.Write(append(line, '\n'))
-	return err
-}
-
-// answer is one line of JSON.
-type answer struct {
-	Label       string   `json:"label"`
-	Probability float64  `json:"probability"`
-	Top         []answer `json:"top,omitempty"`
-}
-
-func writeJSONL(out *bufio.Writer, classes []softmax.Prediction, top int) error {
-	line := answer{Label: classes[0].Label, Probability: classes[0].Probability}
-	if top > 1 {
-		for _, c := range classes {
-			line.Top = append(line.Top, answer{Label: c.Label, Probability: c.Probability})
-		}
-	}
-	return encode(out, line)
-}
-
-// encode writes one line of JSON, with < and > as they are.
-func encode(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

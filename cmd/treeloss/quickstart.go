@@ -99,7 +99,7 @@ func runQuickstart(ctx context.Context, a *app, path string, threads int) error 
 	}
 	if a.json {
 		return a.printJSON(struct {
-			*compare.Table
+			*comparison
 			Predictions []answered `json:"predictions"`
 			Model       string     `json:"model,omitempty"`
 		}{table, answers, path})

@@ -22,8 +22,11 @@ type trainFlags struct {
 	initModel   string
 	classWeight string
 	resume      bool
+	calibrate   bool
+	prior       priorFlags
 
-	flags *pflag.FlagSet // all of them, for the training record
+	calibration string         // what came of calibrate, in words
+	flags       *pflag.FlagSet // all of them, for the training record
 }
 
 func newTrain(a *app) *cobra.Command {
@@ -47,6 +50,7 @@ was broken off goes on from there with the same command and --resume, and ends i
 the very model that it would have made.`,
 		Example: `  treeloss train --data train.csv --model intents.safetensors
   treeloss train --data train.csv --taxonomy groups.csv --model m.safetensors
+  treeloss train --data tweets.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors
   treeloss train --data leaves.csv --label species --features 'margin*,shape*' --model m.safetensors
   treeloss train --data big.tsv.gz --trainer sgd --epochs 5 --model m.safetensors
   treeloss train --data x.npy --labels y.npy --sharing v-tree --model m.safetensors`,
@@ -59,12 +63,14 @@ the very model that it would have made.`,
 	f.data.add(c)
 	f.classes.addChoice(c)
 	f.classes.add(c)
+	f.prior.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file to write the model to")
 	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, instead of held-out rows of the training data")
 	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if it is an .npy file")
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: its weights for the same labels and features go on")
 	flags.StringVar(&f.classWeight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the temperature of the probabilities on held-out rows, so that they can be taken at their word: for predict --confidence and --reject")
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes")
 	a.jsonFlag(c)
 	f.flags = flags
@@ -94,6 +100,9 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := f.prior.apply(&plan.Knowledge, &opts); err != nil {
+		return err
+	}
 	start := time.Now()
 	if opts.Init, err = f.init(); err != nil {
 		return err
@@ -107,10 +116,14 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if opts.Valid, err = f.readValid(corpus); err != nil {
 		return err
 	}
-	data, err := corpus.Data(rows, f.classes.taxonomy)
+	data, rows, err := f.classes.known.data(ctx, a, corpus, rows)
 	if err != nil {
 		return f.data.inFile(err)
 	}
+	if err := f.classes.known.record(about.Options, data.Found); err != nil {
+		return err
+	}
+	opts.Valid = withoutDropped(a, data, corpus, opts.Valid, "rows of --valid")
 	if err := f.checkValid(a, data, opts.Valid); err != nil {
 		return err
 	}
@@ -124,6 +137,11 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	bar := &progress{app: a, examples: len(rows)}
 	opts.Progress = bar.report
 	model, result, err := plan.Train(ctx, data, rows, opts, about)
+	bar.done()
+	if err != nil {
+		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
+	}
+	err = f.finish(ctx, model, data, rows, result, opts)
 	bar.done()
 	if err != nil {
 		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
@@ -142,9 +160,6 @@ func (f *trainFlags) readValid(corpus *tune.Corpus) ([]int, error) {
 			return nil, usagef("--patience needs examples to measure on, name them with --valid")
 		}
 		return nil, nil
-	}
-	if isStream(f.data.data) {
-		return nil, usagef("--valid needs --data in a file, not on standard input, to be read with the same columns")
 	}
 	return corpus.Read(f.valid, f.validLabels)
 }
@@ -179,7 +194,7 @@ func (f *trainFlags) options() map[string]string {
 		}
 		switch flag.Name {
 		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet":
-		case "taxonomy", "valid", "init-model":
+		case "taxonomy", "label-vectors", "valid", "init-model":
 			o[flag.Name] = "given"
 		case "class-weight":
 			o[flag.Name] = balanced
@@ -195,10 +210,16 @@ func (f *trainFlags) options() map[string]string {
 
 func (f *trainFlags) print(a *app, m *softmax.Model, r *tune.Result, took time.Duration) error {
 	if a.json {
+		if m.Training.Calibration == nil && f.calibration != "" {
+			a.logf("%s", f.calibration)
+		}
 		return a.printJSON(trained{Model: f.model, Examples: m.Training.Examples, Classes: len(m.Labels),
 			Features: m.Features.Dim(), Seconds: took.Seconds(), Training: m.Training})
 	}
 	printCandidates(a, r)
+	if f.calibration != "" {
+		fmt.Fprintln(a.out, f.calibration)
+	}
 	fmt.Fprintf(a.out, "%s: %d classes, %d features, trained on %d examples in %.1f s\n",
 		f.model, len(m.Labels), m.Features.Dim(), m.Training.Examples, took.Seconds())
 	return nil

@@ -251,8 +251,11 @@ func TestTrainFromStandardInput(t *testing.T) {
 		t.Error("the model differs from that of the same file")
 	}
 	o = callWith(t, string(content(t, desk)), "train", "--quiet", "--data", "-", "--model", model, "--valid", deskTest)
-	if o.status != 2 || !strings.Contains(o.log, "--valid") {
-		t.Errorf("--valid with standard input: status %d, %q", o.status, o.log)
+	if o.status != 0 {
+		t.Fatalf("--valid with standard input: status %d, %q", o.status, o.log)
+	}
+	if m, err := softmax.Load(model); err != nil || m.Training.Options["valid"] != "given" {
+		t.Errorf("training record %v, %v", m.Training.Options, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,13 +18,13 @@ import (
 
 // treeBuildFlags are the flags of treeloss tree build.
 type treeBuildFlags struct {
-	labels   labelFlags
-	from     string
-	kind     string
-	taxonomy string
-	base     float64
-	seed     uint64
-	out      string
+	labels labelFlags
+	known  knownFlags
+	from   string
+	kind   string
+	base   float64
+	seed   uint64
+	out    string
 }
 
 // treeKinds are the trees that can be built over distances.
@@ -40,27 +41,30 @@ func newTreeBuild(a *app) *cobra.Command {
 classes are the labels of examples or the lines of a file.
 
 The tree stands for distances between classes: from their names (the default: use
-it when names say something), from a taxonomy, or from the means of the examples
-of each class. A v-tree has the classes on its leaves, a u-tree has them on inner
+it when names say something), from word vectors of the names (the default with
+--label-vectors), from a taxonomy, or from the means of the examples of each
+class. A v-tree has the classes on its leaves, a u-tree has them on inner
 nodes too; both are made from a cover tree, which --base makes higher or flatter.
 linkage joins the two nearest groups again and again and keeps the lengths of the
 edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`,
 		Example: `  treeloss tree build --data train.csv
   treeloss tree build --labels names.txt --kind linkage --out tree.json
+  treeloss tree build --labels names.txt --label-vectors GoogleNews.bin.gz --unknown average
+  treeloss tree build --data train.csv --from means --kind linkage
   treeloss tree build --data train.csv --from taxonomy --taxonomy groups.csv --out tree.nwk`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("kind") && f.from == string(knowledge.Taxonomy) {
 				f.kind = string(knowledge.Taxonomy)
 			}
-			return f.run(a)
+			return f.run(c.Context(), a)
 		},
 	}
 	f.labels.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.from, "from", string(knowledge.Names), "what distances come from: names, taxonomy or means")
+	flags.StringVar(&f.from, "from", "", "what distances come from: names, vectors, taxonomy or means (default vectors if there are any, else names)")
 	flags.StringVar(&f.kind, "kind", string(knowledge.VTree), "v-tree, u-tree or linkage")
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "child,parent rows over the classes, or a tree file, for --from taxonomy")
+	f.known.add(c)
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the order in which the cover tree takes the classes")
 	flags.StringVar(&f.out, "out", "", "file to write: .json, .dot, .nwk (Newick) or .txt; none draws the tree")
@@ -70,7 +74,10 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 	return c
 }
 
-func (f *treeBuildFlags) run(a *app) error {
+func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
+	if err := f.known.check(f.from); err != nil {
+		return err
+	}
 	opts, err := treeOptions(f.from, f.base, f.seed)
 	if err != nil {
 		return err
@@ -78,8 +85,11 @@ func (f *treeBuildFlags) run(a *app) error {
 	if f.kind != string(knowledge.Taxonomy) && !slices.Contains(treeKinds(), f.kind) {
 		return usagef("--kind %q, want v-tree, u-tree or linkage", f.kind)
 	}
-	if (f.taxonomy != "") != (f.from == string(knowledge.Taxonomy)) {
+	if (f.known.taxonomy != "") != (f.from == string(knowledge.Taxonomy)) {
 		return usagef("--from taxonomy and --taxonomy FILE go together")
+	}
+	if f.known.vectors != "" && f.from != "" && f.from != string(knowledge.Vectors) {
+		return usagef("--label-vectors goes with --from vectors, not with --from %s", f.from)
 	}
 	format := treeText
 	if f.out != "" {
@@ -87,7 +97,7 @@ func (f *treeBuildFlags) run(a *app) error {
 			return err
 		}
 	}
-	classes, err := f.classes(a)
+	classes, err := f.classes(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -99,7 +109,7 @@ func (f *treeBuildFlags) run(a *app) error {
 }
 
 // classes reads what is known about the classes.
-func (f *treeBuildFlags) classes(a *app) (knowledge.Classes, error) {
+func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes, error) {
 	switch {
 	case !f.labels.given():
 		return knowledge.Classes{}, usagef("no classes: name examples with --data or a file of class names with --labels")
@@ -110,11 +120,15 @@ func (f *treeBuildFlags) classes(a *app) (knowledge.Classes, error) {
 	if err != nil {
 		return knowledge.Classes{}, err
 	}
-	classes := knowledge.Classes{Labels: labels}
-	if f.taxonomy != "" {
-		classes.Taxonomy, err = tune.ReadTaxonomy(f.taxonomy, labels)
+	classes, found, err := f.known.known().Classes(ctx, labels)
+	if err != nil {
+		return knowledge.Classes{}, f.known.explain(err)
 	}
-	return classes, err
+	f.known.tell(a, found)
+	if n := len(tune.Dropped(found)); n > 0 {
+		a.logf("left out for want of a vector: %d of %d classes", n, len(labels))
+	}
+	return classes, nil
 }
 
 // means reads all examples, for the mean of each class.

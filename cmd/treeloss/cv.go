@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// cvFlags are the flags of treeloss cv.
+type cvFlags struct {
+	data        dataFlags
+	classes     classFlags
+	prior       priorFlags
+	classWeight string
+	folds       int
+}
+
+func newCV(a *app) *cobra.Command {
+	var f cvFlags
+	c := &cobra.Command{
+		Use:   "cv --data FILE [--folds N]",
+		Short: "Measure a way to train by cross-validation",
+		Long: `Cv splits the examples into folds with about as many of each class, trains on all
+folds but one with the flags of train, and tests on the one left out, in turn. It
+prints how good the model is that train would make of such data, without test
+examples of your own. Whatever is chosen (auto, the prior) is chosen anew for each
+fold, on its training rows alone.
+
+It prints the mean over folds with its standard error, and pooled: all examples
+together, each tested once. Folds share training rows, so the error is a little
+too small. A class of one example is tested by a model that never saw it.`,
+		Example: `  treeloss cv --data train.csv
+  treeloss cv --data train.csv --folds 10 --sharing names --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+	}
+	f.data.add(c)
+	f.classes.addChoice(c)
+	f.classes.add(c)
+	f.prior.add(c)
+	flags := c.Flags()
+	flags.IntVar(&f.folds, "folds", tune.DefaultFolds, "number of folds: more of them take longer and train on more rows each")
+	flags.StringVar(&f.classWeight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	a.jsonFlag(c)
+	suggest(c, "class-weight", balanced)
+	return c
+}
+
+// measures are the metrics in JSON. A number that is not known is null.
+type measures struct {
+	Accuracy           *float64 `json:"accuracy"`
+	Top5Accuracy       *float64 `json:"top5_accuracy"`
+	MacroF1            *float64 `json:"macro_f1"`
+	SimilarityAccuracy *float64 `json:"similarity_accuracy"`
+	LogLoss            *float64 `json:"log_loss"`
+	CalibrationError   *float64 `json:"calibration_error"`
+}
+
+// measuresOf fills all measures.
+func measuresOf(of func(tune.Metric) float64) measures {
+	get := func(m tune.Metric) *float64 { return number(of(m)) }
+	return measures{get(tune.Accuracy), get(tune.Top5), get(tune.MacroF1), get(tune.SimilarityAccuracy), get(tune.LogLoss), get(tune.CalibrationError)}
+}
+
+// reported returns the measures of a report.
+func reported(r score.Report) measures {
+	return measuresOf(func(m tune.Metric) float64 { return m.Of(r) })
+}
+
+// metricName is how tables call a metric.
+func metricName(m tune.Metric) string {
+	switch m {
+	case tune.Top5:
+		return "top-5 accuracy"
+	case tune.MacroF1:
+		return "macro F1"
+	case tune.LogLoss:
+		return "log loss (nats)"
+	}
+	return strings.ReplaceAll(string(m), "-", " ")
+}
+
+// metricCell prints a value of a metric: points, or nats for the log loss.
+func metricCell(m tune.Metric, x float64) string {
+	if m == tune.LogLoss && !math.IsNaN(x) {
+		return fmt.Sprintf("%.4f", x)
+	}
+	return points(x)
+}
+
+// crossValidated is what cv prints.
+type crossValidated struct {
+	Folds         []foldRow `json:"folds"`
+	Mean          measures  `json:"mean"`           // over the folds
+	StandardError measures  `json:"standard_error"` // of that mean
+	Pooled        measures  `json:"pooled"`         // over all examples, each tested once
+	SimilarityOf  string    `json:"similarity_of"`  // what similarity accuracy is by
+	Examples      int       `json:"examples"`
+	Classes       int       `json:"classes"`
+	Rare          []string  `json:"rare"`   // classes with fewer examples than folds
+	Single        []string  `json:"single"` // classes with one example
+	Seconds       float64   `json:"seconds"`
+}
+
+// foldRow is one fold.
+type foldRow struct {
+	Fold    int     `json:"fold"`
+	Trained int     `json:"trained"` // examples
+	Tested  int     `json:"tested"`
+	Method  string  `json:"method"` // that was chosen
+	Prior   float64 `json:"prior"`
+	measures
+}
+
+func (f *cvFlags) run(ctx context.Context, a *app) error {
+	if f.folds < 2 {
+		return usagef("--folds %d, want at least 2", f.folds)
+	}
+	plan, err := f.classes.plan()
+	if err != nil {
+		return err
+	}
+	opts, err := f.classes.options()
+	if err != nil {
+		return err
+	}
+	if err := f.prior.apply(&plan.Knowledge, &opts); err != nil {
+		return err
+	}
+	if f.classes.trainer.patience > 0 {
+		return usagef("--patience needs examples to measure on, which cv does not have; give --epochs")
+	}
+	start := time.Now()
+	corpus, err := f.data.corpus(a)
+	if err != nil {
+		return err
+	}
+	rows := tune.All(0, corpus.Table.Rows())
+	data, rows, err := f.classes.known.data(ctx, a, corpus, rows)
+	if err != nil {
+		return f.data.inFile(err)
+	}
+	if f.folds > len(rows) {
+		return fmt.Errorf("%s: %d examples cannot be split into --folds %d; ask for fewer", f.data.first(), len(rows), f.folds)
+	}
+	fo := tune.FoldOptions{Folds: f.folds, Seed: opts.Seed, Threads: opts.Threads}
+	var by string
+	if fo.Similarity, by, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
+		return err
+	}
+	own := data.Weight
+	bar := &progress{app: a}
+	v, err := tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
+		data.Weight = own
+		if err := weigh(f.classWeight, data, train); err != nil { // balanced by what this fold trains on
+			return nil, err
+		}
+		foldOptions := opts
+		foldOptions.Progress = func(stage string, p softmax.Progress) {
+			bar.report(fmt.Sprintf("fold %d of %d, %s", fold+1, f.folds, stage), p)
+		}
+		return plan.FitUnmeasured(ctx, data, train, foldOptions)
+	})
+	bar.done()
+	if err != nil && (v == nil || len(v.Folds) == 0) {
+		return err
+	}
+	f.warn(a, data.Classes.Labels, v)
+	if printErr := f.print(a, data.Classes.Labels, v, by, len(rows), time.Since(start)); printErr != nil {
+		return printErr
+	}
+	return err
+}
+
+// warn tells of classes that folds do not do justice to.
+func (f *cvFlags) warn(a *app, labels []string, v *tune.CrossValidation) {
+	if len(v.Rare) > 0 {
+		a.logf("warning: %d of %d classes have fewer examples than there are folds: some folds do not test them; %s",
+			len(v.Rare), len(labels), someNames(labels, v.Rare))
+	}
+	if len(v.Single) > 0 {
+		a.logf("warning: %d of %d classes have one example, which is tested by a model that never saw the class; %s",
+			len(v.Single), len(labels), someNames(labels, v.Single))
+	}
+}
+
+// someNames lists the first few of some classes.
+func someNames(labels []string, classes []int) string {
+	var list []string
+	for _, c := range classes[:min(len(classes), shownStrangers)] {
+		list = append(list, strconv.Quote(labels[c]))
+	}
+	if more := len(classes) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
+}
+
+// labelsOf returns the names of some classes, never nil.
+func labelsOf(labels []string, classes []int) []string {
+	out := make([]string, len(classes))
+	for n, c := range classes {
+		out[n] = labels[c]
+	}
+	return out
+}
+
+func (f *cvFlags) print(a *app, labels []string, v *tune.CrossValidation, by string, examples int, took time.Duration) error {
+	if a.json {
+		out := crossValidated{Folds: []foldRow{}, Pooled: reported(v.Pooled), SimilarityOf: by, Examples: examples, Classes: len(labels),
+			Rare: labelsOf(labels, v.Rare), Single: labelsOf(labels, v.Single), Seconds: took.Seconds(),
+			Mean:          measuresOf(func(m tune.Metric) float64 { return v.Over(m).Mean }),
+			StandardError: measuresOf(func(m tune.Metric) float64 { return v.Over(m).SE })}
+		for n, fold := range v.Folds {
+			out.Folds = append(out.Folds, foldRow{n + 1, fold.Trained, fold.Report.Examples, fold.Method.String(), fold.Prior, reported(fold.Report)})
+		}
+		return a.printJSON(out)
+	}
+	t := newTable(a.out, "fold", "trained", "tested", "method", "prior", "accuracy", "macro F1", "log loss")
+	for n, fold := range v.Folds {
+		r := fold.Report
+		t.row(strconv.Itoa(n+1), strconv.Itoa(fold.Trained), strconv.Itoa(r.Examples), fold.Method.String(), fmt.Sprintf("%g", fold.Prior),
+			points(r.Accuracy), points(r.MacroF1), metricCell(tune.LogLoss, r.LogLoss))
+	}
+	t.flush()
+	fmt.Fprintln(a.out)
+	t = newTable(a.out, "measure", "mean over folds", "+-", "pooled")
+	for _, m := range tune.Metrics() {
+		over := v.Over(m)
+		if math.IsNaN(over.Mean) {
+			continue
+		}
+		t.row(metricName(m), metricCell(m, over.Mean), metricCell(m, over.SE), metricCell(m, m.Of(v.Pooled)))
+	}
+	t.flush()
+	fmt.Fprintf(a.out, "\npoints; +-: standard error over %d folds; pooled: all examples together, each tested once\n", len(v.Folds))
+	if by != "" {
+		fmt.Fprintf(a.out, "similarity of classes: %s\n", by)
+	}
+	fmt.Fprintf(a.out, "%d examples, %d classes, %.1f s\n", v.Pooled.Examples, len(labels), took.Seconds())
+	return nil
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/doctor"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// doctorFlags are the flags of treeloss doctor.
+type doctorFlags struct {
+	data     dataFlags
+	taxonomy string
+	from     string
+	base     float64
+	train    string
+	seed     uint64
+	threads  int
+}
+
+func newDoctor(a *app) *cobra.Command {
+	var f doctorFlags
+	c := &cobra.Command{
+		Use:   "doctor --data FILE",
+		Short: "Will sharing between classes help here, and by which source?",
+		Long: `Doctor examines examples before you train on them: how many rows the classes
+have, which texts stand twice or with two labels, whether the names of the
+classes say anything about the rows, how the classes lie to each other. It ends
+with a sentence on whether sharing between classes can be expected to help.
+
+If that takes seconds only, or with --train, it also trains: plain cross entropy,
+for the numbers in the theory of the tree loss (lambda, norms, bounds), and every
+source of class knowledge, for its gain on held-out rows.`,
+		Example: `  treeloss doctor --data train.csv
+  treeloss doctor --data train.csv --taxonomy groups.csv --train`,
+		Args: func(_ *cobra.Command, args []string) error {
+			f.data.data = append(f.data.data, args...)
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+	}
+	f.data.add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "child,parent rows over the classes, or a tree file: use it when you know groups of classes")
+	flags.StringVar(&f.from, "from", "", "where distances between classes come from: taxonomy, names or means; without it the taxonomy if there is one, else the names")
+	flags.Float64Var(&f.base, "base", 2, "base of the cover tree for the norms; the paper proves its bounds for 2")
+	flags.StringVar(&f.train, "train", "auto", "train to measure, however long it takes; off: never; auto: if it takes seconds")
+	flags.Lookup("train").NoOptDefVal = "on"
+	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: of held-out rows and samples")
+	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
+	choices(c, "from", metricSources()...)
+	choices(c, "train", "auto", "on", "off")
+	a.jsonFlag(c)
+	return c
+}
+
+// options returns what the flags mean for doctor.
+func (f *doctorFlags) options() (doctor.Options, error) {
+	o := doctor.Options{From: knowledge.Source(f.from), Base: f.base, Seed: f.seed, Threads: f.threads}
+	if f.from != "" && !slices.Contains(metricSources(), f.from) {
+		return o, usagef("--from %q, want names, taxonomy or means", f.from)
+	}
+	if f.from == string(knowledge.Taxonomy) && f.taxonomy == "" {
+		return o, usagef("--from taxonomy needs one; give it with --taxonomy FILE")
+	}
+	if !(f.base >= 1.0001 && f.base <= 1e6) {
+		return o, usagef("--base %v, want a number from 1.0001 to 1e6, such as 2", f.base)
+	}
+	if f.threads < 0 {
+		return o, usagef("--threads %d, want a number of at least 0", f.threads)
+	}
+	switch f.train {
+	case "auto":
+	case "on":
+		o.Train = doctor.On
+	case "off":
+		o.Train = doctor.Off
+	default:
+		return o, usagef("--train=%s, want on, off or auto", f.train)
+	}
+	return o, nil
+}
+
+func (f *doctorFlags) run(ctx context.Context, a *app) error {
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	data, records, err := f.read(a)
+	if err != nil {
+		return f.data.inFile(err)
+	}
+	bar := &progress{app: a}
+	opts.Progress = bar.report
+	report, err := doctor.Examine(ctx, data, tune.All(0, records.Rows()), records, opts)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(report)
+	}
+	return report.WriteText(a.out)
+}
+
+// read reads the examples, into a corpus and into the doctor's records.
+func (f *doctorFlags) read(a *app) (*tune.Data, *doctor.Records, error) {
+	if len(f.data.data) == 0 {
+		return nil, nil, usagef("no data: name a file of examples with --data")
+	}
+	o, err := f.data.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := a.openExamples(f.data.data, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	columns := r.Columns()
+	if r.Kind() == dataset.Numbers && columns == nil { // an array
+		for j := range r.Width() {
+			columns = append(columns, fmt.Sprintf("x%d", j+1))
+		}
+	}
+	corpus, records := tune.NewCorpus(r.Kind(), columns), new(doctor.Records)
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := corpus.Add(e); err != nil {
+			return nil, nil, err
+		}
+		records.Add(e)
+	}
+	a.logf("%s", r.Describe())
+	data, err := corpus.Data(tune.All(0, records.Rows()), f.taxonomy)
+	return data, records, err
+}

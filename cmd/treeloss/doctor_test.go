@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// runDoctor runs the command by itself.
+func runDoctor(t *testing.T, in string, args ...string) (out, log string, err error) {
+	t.Helper()
+	var o, l bytes.Buffer
+	c := newDoctor(&app{in: strings.NewReader(in), out: &o, log: &l})
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs(args)
+	err = c.ExecuteContext(t.Context())
+	return o.String(), l.String(), err
+}
+
+func TestDoctorText(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"texts", []string{"--data", desk}, []string{"of 6 classes", "the nearest one is right", "lambda of Assumption 3", "Sharing"}},
+		{"the file without a flag", []string{desk, "--train=off"}, []string{"of 6 classes", "not trained, as asked"}},
+		{"taxonomy", []string{"--data", desk, "--taxonomy", deskGroups, "--train"}, []string{"from the taxonomy", "V* of the taxonomy", "held out"}},
+		{"numbers", []string{"--data", breads, "--label", "bread"}, []string{"rows of numbers", "none constant"}},
+		{"means", []string{"--data", breads, "--label", "bread", "--from", "means", "--base", "1.3"}, []string{"means of the classes", "Cover tree of base 1.3"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			out, log, err := runDoctor(t, "", tc.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range tc.want {
+				if !strings.Contains(out, w) {
+					t.Errorf("no %q in\n%s", w, out)
+				}
+			}
+			if n := strings.Count(out, "\n"); n >= 40 {
+				t.Errorf("%d lines", n)
+			}
+			if !strings.Contains(log, "label column") {
+				t.Errorf("log %q does not say how the file was read", log)
+			}
+		})
+	}
+}
+
+func TestDoctorJSON(t *testing.T) {
+	out, _, err := runDoctor(t, "", "--data", desk, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := parse(t, out)
+	for _, key := range []string{"kind", "classes", "rows", "rows_per_class", "coverage", "columns", "repeats", "hidden_characters", "names",
+		"taxonomy", "vectors", "metric", "weights", "gain", "verdict", "skipped"} {
+		if _, ok := m[key]; !ok {
+			t.Errorf("no key %q in %s", key, out)
+		}
+	}
+	verdict, _ := m["verdict"].(map[string]any)
+	if s, _ := verdict["sentence"].(string); !strings.HasPrefix(s, "Sharing") {
+		t.Errorf("verdict %v", verdict)
+	}
+}
+
+func TestDoctorReadsAStream(t *testing.T) {
+	out, _, err := runDoctor(t, "text,label\nhow are you,hello\nHow  are you,greet\nsee you,bye\nso long,bye\n", "--data", "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out, `"How are you": row 1 hello, row 2 greet`) {
+		t.Errorf("the text with two labels is not named:\n%s", out)
+	}
+}
+
+func TestDoctorRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		args  []string
+		usage bool
+		want  string
+	}{
+		{"no data", nil, true, "--data"},
+		{"training", []string{desk, "--train=never"}, true, "--train=never, want on, off or auto"},
+		{"source", []string{desk, "--from", "stars"}, true, "--from"},
+		{"no taxonomy", []string{desk, "--from", "taxonomy"}, true, "--taxonomy FILE"},
+		{"base", []string{desk, "--base", "1"}, true, "--base 1"},
+		{"threads", []string{desk, "--threads", "-1"}, true, "--threads -1"},
+		{"text and numbers", []string{desk, "--text", "a", "--features", "b"}, true, "exclude"},
+		{"no such file", []string{"nowhere.csv"}, false, "nowhere.csv"},
+		{"one class", []string{file(t, "one.csv", "text,label\na b,x\nc d,x\n")}, false, "one.csv"},
+		{"a number missing", []string{file(t, "gap.csv", "a,b,label\n1,2,x\n3,,y\n")}, false, "gap.csv:3"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, _, err := runDoctor(t, "", tc.args...)
+			var usage usageError
+			if err == nil || !strings.Contains(err.Error(), tc.want) || errors.As(err, &usage) != tc.usage {
+				t.Errorf("%v (usage %v), want %q (usage %v)", err, errors.As(err, &usage), tc.want, tc.usage)
+			}
+		})
+	}
+}

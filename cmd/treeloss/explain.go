@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/explain"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// explainFlags are the flags of treeloss explain.
+type explainFlags struct {
+	data    dataFlags
+	model   string
+	top     int
+	against string
+}
+
+func newExplain(a *app) *cobra.Command {
+	var f explainFlags
+	c := &cobra.Command{
+		Use:   "explain --model MODEL [FILE | -]",
+		Short: "Say why the model gives each example its answer",
+		Long: `Explain reads examples as predict does, from a file or from standard input, and
+says for each how the model came to its answer:
+
+  - the answer and its probability;
+  - the path of the class in the tree of the model, if it has one;
+  - the classes nearest to it, by the weights of the model (less their mean over
+    the classes) and by the letters of their names;
+  - the features that spoke for the answer and against it: how far its score lies
+    above the mean of all classes, and above that of the runner-up, and how much
+    of that each feature contributed.
+
+The parts add up to the difference of the scores, in nats: 0.7 nats more double
+the odds, unless the model was calibrated. To ask why it was not another class,
+name that with --against. A model with hierarchical softmax decides at each group
+on the path; each decision is explained.
+
+With --json each line is one JSON object with label, probability, temperature,
+path, nearest_by_weights, nearest_by_name and decisions; each of these compares
+what was chosen with the mean of the choices and with a rival.`,
+		Example: `  echo "my card has not arrived" | treeloss explain --model intents.safetensors
+  treeloss explain --model intents.safetensors --top 10 --against lost_card questions.txt
+  treeloss explain --model m.safetensors --json measurements.csv`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("%s takes one file, not %d; explain them one after the other", c.CommandPath(), len(args))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			f.data.data = []string{"-"}
+			if len(args) > 0 {
+				f.data.data = args
+			}
+			return f.run(c.Context(), a)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
+	flags.IntVar(&f.top, "top", 5, "number of features to name for the answer, and as many against it")
+	flags.StringVar(&f.against, "against", "", "class to compare the answer with, instead of the runner-up")
+	flags.StringVar(&f.data.text, "text", "", "column of the text (found by its usual names if not given)")
+	flags.StringSliceVar(&f.data.features, "features", nil, "numeric columns in the model's order, separated by commas (found by the model's names if not given)")
+	flags.StringVar(&f.data.format, "format", "", formatHelp)
+	flags.BoolVar(&a.json, "json", false, "one JSON object a line for each example instead of text")
+	choices(c, "format", inputFormats()...)
+	return c
+}
+
+func (f *explainFlags) run(ctx context.Context, a *app) error {
+	if f.top < 1 {
+		return usagef("--top %d, want at least 1", f.top)
+	}
+	m, err := loadModel(f.model)
+	if err != nil {
+		return err
+	}
+	e, err := explain.New(m, explain.Options{Features: f.top, Against: f.against})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.model, err)
+	}
+	return interruptible(ctx, isStream(f.data.data), func() error { return f.explain(ctx, a, m, e) })
+}
+
+// interruptible runs work. A read from a terminal or a pipe cannot be broken
+// off, so Ctrl-C does not wait for work that reads the standard input.
+func interruptible(ctx context.Context, stream bool, work func() error) error {
+	if !stream {
+		return work()
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return errors.New("interrupted")
+	}
+}
+
+func (f *explainFlags) explain(ctx context.Context, a *app, m *softmax.Model, e *explain.Explainer) error {
+	r, err := f.data.openFor(a, m, true)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	a.logf("%s", r.Describe())
+	answers := make([]*explain.Explanation, blockSize)
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	return inBlocks(ctx, r, 1, a.blockFor(f.data.data),
+		func(_, at int, x dataset.Example) (err error) {
+			answers[at], err = e.Explain(ctx, x)
+			return err
+		},
+		func(block []dataset.Example) error {
+			for i, x := range block {
+				if a.json {
+					if err := encode(out, answers[i]); err != nil {
+						return err
+					}
+					continue
+				}
+				writeExplanation(out, x, answers[i])
+			}
+			return out.Flush()
+		})
+}
+
+// writeExplanation writes one answer and its reasons for people, with an empty
+// line behind. What fails shows when out is flushed.
+func writeExplanation(out io.Writer, x dataset.Example, e *explain.Explanation) {
+	fmt.Fprintf(out, "%s%s\n", x.Place, excerpt(x.Text))
+	fmt.Fprintf(out, "answer: %s  %s %%", escape(e.Label), points(e.Probability))
+	if e.Temperature != 1 {
+		fmt.Fprintf(out, " (calibrated: scores divided by %.2f)", e.Temperature)
+	}
+	fmt.Fprintln(out)
+	if len(e.Path) > 0 {
+		steps := make([]string, len(e.Path))
+		for i, n := range e.Path {
+			steps[i] = escape(n.Name)
+			if n.Classes > 1 {
+				steps[i] = fmt.Sprintf("(%s: %d classes)", steps[i], n.Classes)
+			}
+		}
+		fmt.Fprintf(out, "path: %s\n", strings.Join(steps, " > "))
+	}
+	writeNearest(out, "nearest by weights", e.NearestByWeights)
+	writeNearest(out, "nearest by name", e.NearestByName)
+	for i, d := range e.Decisions {
+		if len(e.Decisions) > 1 {
+			fmt.Fprintf(out, "\ndecision %d of %d: %s  %s %%\n", i+1, len(e.Decisions), escape(d.Chosen), points(d.Probability))
+		}
+		writeContrast(out, fmt.Sprintf("the mean of %d", d.Choices), d.Mean)
+		writeContrast(out, fmt.Sprintf("%s (%s %%)", escape(d.Rival.Name), points(d.Rival.Probability)), d.Rival.Contrast)
+	}
+	fmt.Fprintln(out)
+}
+
+func writeNearest(out io.Writer, what string, classes []explain.Neighbour) {
+	if len(classes) == 0 {
+		return
+	}
+	names := make([]string, len(classes))
+	for i, c := range classes {
+		names[i] = fmt.Sprintf("%s %.2f", escape(c.Label), c.Cosine)
+	}
+	fmt.Fprintf(out, "%s: %s\n", what, strings.Join(names, ", "))
+}
+
+// writeContrast writes a sum: its parts, then what they add up to.
+func writeContrast(out io.Writer, other string, c explain.Contrast) {
+	fmt.Fprintf(out, "\n%+9.3f nats is its score minus that of %s\n", c.Difference, other)
+	for _, x := range slices.Concat(c.Positive, c.Negative) {
+		fmt.Fprintf(out, "%+9.3f  %s at %s\n", x.Contribution, escape(x.Feature), strconv.FormatFloat(x.Value, 'g', 3, 64))
+	}
+	if c.Others > 0 {
+		noun := "other features"
+		if c.Others == 1 {
+			noun = "other feature"
+		}
+		fmt.Fprintf(out, "%+9.3f  %d %s\n", c.Rest, c.Others, noun)
+	}
+	fmt.Fprintf(out, "%+9.3f  bias\n", c.Bias)
+}
+
+// excerpt quotes the start of a text, after a blank.
+func excerpt(text string) string {
+	const longest = 80
+	if text == "" {
+		return ""
+	}
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "..."
+	}
+	return " " + strconv.Quote(text)
+}

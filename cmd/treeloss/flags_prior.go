@@ -1,0 +1,38 @@
+package main
+
+import (
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// priorFlags fix what is otherwise chosen or left at its default: options that
+// treeloss tune finds.
+type priorFlags struct {
+	prior float64
+	rho   float64
+}
+
+func (f *priorFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.Float64Var(&f.prior, "prior", 0, "how far weights may go from 0 (variance, for inputs of length 1): give one that treeloss tune found; 0 tries 3, 10, 30 and 100 on held-out rows")
+	flags.Float64Var(&f.rho, "rho", 0, "weight of what each class has for itself beside what it shares through names, vectors or means: more where these say little; 0 for the default")
+}
+
+// apply checks the flags and puts them into options.
+func (f *priorFlags) apply(k *knowledge.Options, o *tune.Options) error {
+	if !(f.prior >= 0) || math.IsInf(f.prior, 1) {
+		return usagef("--prior %v, want a number above 0, such as 10, or 0 to try some", f.prior)
+	}
+	if !(f.rho >= 0) || math.IsInf(f.rho, 1) {
+		return usagef("--rho %v, want a number above 0, such as 0.1, or 0 for the default", f.rho)
+	}
+	k.Rho = f.rho
+	if f.prior > 0 {
+		o.Priors = []float64{f.prior}
+	}
+	return nil
+}

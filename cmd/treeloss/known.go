@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/tune"
+	"github.com/treeloss/treeloss/wordvec"
+)
+
+// knownFlags name the files that know something about the classes.
+type knownFlags struct {
+	taxonomy string
+	vectors  string
+	unknown  string
+}
+
+// unknownPolicies are the values of --unknown.
+func unknownPolicies() []string {
+	var out []string
+	for _, u := range []wordvec.Unknown{wordvec.UnknownError, wordvec.UnknownAverage, wordvec.UnknownSubword, wordvec.UnknownDrop, wordvec.UnknownRoot} {
+		out = append(out, u.String())
+	}
+	return out
+}
+
+func (f *knownFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file; use it when you know groups of classes")
+	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText; use them when the names are words that the data does not spell out")
+	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "class names without a vector: error, average (of the known words), subword (fastText .bin), drop (leave the class and its rows out) or root (keep it, sharing nothing)")
+	choices(c, "unknown", unknownPolicies()...)
+}
+
+// check refuses flags that do not go together; from is the value of --from.
+func (f *knownFlags) check(from string) error {
+	policy, err := wordvec.ParseUnknown(f.unknown)
+	switch {
+	case err != nil:
+		return usagef("--unknown %q, want one of %s", f.unknown, strings.Join(unknownPolicies(), ", "))
+	case f.vectors == "" && policy != wordvec.UnknownError:
+		return usagef("--unknown %s says what to do with names that have no vector: give vectors with --label-vectors FILE", f.unknown)
+	case f.vectors == "" && from == string(knowledge.Vectors):
+		return usagef("--from vectors needs a file of word vectors: name it with --label-vectors")
+	}
+	return nil
+}
+
+// known returns what package tune calls the same.
+func (f *knownFlags) known() tune.Known {
+	policy, _ := wordvec.ParseUnknown(f.unknown) // check has refused others
+	return tune.Known{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy}
+}
+
+// data ends the reading of a corpus, logs how the label vectors were found, and
+// returns the rows to train on: those of classes that were not dropped.
+func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows []int) (*tune.Data, []int, error) {
+	if f.vectors != "" {
+		a.logf("reading label vectors from %s", f.vectors)
+	}
+	d, err := corpus.DataKnowing(ctx, rows, f.known())
+	if err != nil {
+		return nil, nil, f.explain(err)
+	}
+	f.tell(a, d.Found)
+	if len(d.Dropped) == 0 {
+		return d, rows, nil
+	}
+	kept := known(d, rows)
+	a.logf("left out for want of a vector: %d classes with %d of %d training rows", len(d.Dropped), len(rows)-len(kept), len(rows))
+	return d, kept, nil
+}
+
+// shownSpellings is how many names the log lists that were found under another
+// spelling. The model file has all.
+const shownSpellings = 20
+
+// tell logs which names were found under another spelling than their own, and
+// which were not.
+func (f *knownFlags) tell(a *app, found *wordvec.LabelVectors) {
+	if found == nil {
+		return
+	}
+	a.logf("%v", found)
+	other := slices.DeleteFunc(slices.Clone(found.Names), func(n wordvec.Name) bool {
+		return n.Fate != wordvec.Found || !slices.ContainsFunc(n.Words, func(w wordvec.Word) bool { return w.Found != "" && w.Found != w.Text })
+	})
+	for _, n := range other[:min(len(other), shownSpellings)] {
+		a.logf("  %v", n)
+	}
+	if more := len(other) - shownSpellings; more > 0 {
+		a.logf("  and %d more names under another spelling", more)
+	}
+}
+
+// explain names the flag that helps with an error of these files.
+func (f *knownFlags) explain(err error) error {
+	switch {
+	case errors.Is(err, wordvec.ErrUnknown):
+		return fmt.Errorf("%w (--unknown)", err)
+	case f.vectors != "" && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; check the paths of --label-vectors and --taxonomy", err)
+	}
+	return err
+}
+
+// withoutDropped removes the rows whose label was dropped from rows to measure
+// on, and tells how many these were.
+func withoutDropped(a *app, d *tune.Data, corpus *tune.Corpus, rows []int, what string) []int {
+	if len(d.Dropped) == 0 {
+		return rows
+	}
+	kept := slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return slices.Contains(d.Dropped, corpus.Labels[row]) })
+	if n := len(rows) - len(kept); n > 0 {
+		a.logf("left out with their classes: %d of %d %s", n, len(rows), what)
+	}
+	return kept
+}
+
+// record adds what became of the class names to the options that the model
+// file keeps.
+func (f *knownFlags) record(options map[string]string, found *wordvec.LabelVectors) error {
+	if found == nil {
+		return nil
+	}
+	text, err := json.Marshal(struct {
+		Format string         `json:"format"`
+		Dim    int            `json:"dim"`
+		Words  int            `json:"words"`
+		Names  []wordvec.Name `json:"names"`
+	}{found.Source.Format.String(), found.Source.Dim, found.Source.Words, found.Names})
+	if err != nil {
+		return err
+	}
+	options["unknown"] = found.Policy.String()
+	options["label-vectors-found"] = string(text)
+	return nil
+}

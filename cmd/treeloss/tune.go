@@ -1,0 +1,390 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// tuneFlags are the flags of treeloss tune. What train takes it takes as well,
+// and leaves as it is given.
+type tuneFlags struct {
+	train  trainFlags
+	time   time.Duration
+	trials int
+	metric string
+	folds  int
+	nested int
+}
+
+// defaultTime is the budget if neither --time nor --trials is given.
+const defaultTime = time.Minute
+
+func newTune(a *app) *cobra.Command {
+	var f tuneFlags
+	c := &cobra.Command{
+		Use:   "tune --data FILE [--time 60s] [--metric accuracy]",
+		Short: "Find the best options of train in a given time",
+		Long: `Tune tries options of train on held-out rows of the training data, as long as
+--time lets it, and prints what each trial scored and the command that trains with
+the best. Options that you give stay as they are; the others are searched: sharing,
+names as examples, prior, rho, label smoothing, the base of trees.
+
+It first tries every method with its defaults, plain cross entropy before all; then
+priors a third and three times as large for the better half and for cross entropy;
+then it goes around the best, option by option, a step up and a step down, in
+smaller and smaller steps. Time decides only how many trials there are: with
+--trials in its place the same data, options and seed give the same answer.
+
+The best of many trials looks better than it is, for it was chosen by the rows that
+it was measured on. Tune prints an estimate that corrects for that; --nested N
+measures it, by a search of its own in each of N folds, in N times the time. Best is
+an answer on test rows that took no part: treeloss evaluate.`,
+		Example: `  treeloss tune --data train.csv
+  treeloss tune --data train.csv --time 10m --metric macro-f1
+  treeloss tune --data train.csv --trials 40 --sharing names --nested 5`,
+		Args: func(_ *cobra.Command, args []string) error {
+			f.train.data.data = append(f.train.data.data, args...) // --data a.csv b.csv
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+	}
+	f.train.data.add(c)
+	f.train.classes.addChoice(c)
+	f.train.classes.add(c)
+	f.train.prior.add(c)
+	flags := c.Flags()
+	flags.StringArrayVar(&f.train.valid, "valid", nil, "examples to choose by, instead of held-out rows of the training data")
+	flags.StringVar(&f.train.validLabels, "valid-labels", "", "labels of the rows of --valid, if it is an .npy file")
+	flags.StringVar(&f.train.classWeight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	flags.DurationVar(&f.time, "time", defaultTime, "time to search, such as 90s or 10m; no limit if only --trials is given")
+	flags.IntVar(&f.trials, "trials", 0, "number of trials, for an answer that does not depend on the speed of the machine; 0 for as many as time allows")
+	flags.StringVar(&f.metric, "metric", string(tune.Accuracy), "what to make best: accuracy, top5, macro-f1, similarity-accuracy, log-loss or calibration-error")
+	flags.IntVar(&f.folds, "folds", 0, "hold out each row once, in so many folds; 0 holds out what train does: three folds, or a fifth of many rows")
+	flags.IntVar(&f.nested, "nested", 0, "search again in each of so many folds and test on the fold, to know what the answer is worth; 0 for not")
+	a.jsonFlag(c)
+	f.train.flags = flags
+	suggest(c, "class-weight", balanced)
+	var names []string
+	for _, m := range tune.Metrics() {
+		names = append(names, string(m))
+	}
+	choices(c, "metric", names...)
+	return c
+}
+
+// setup checks the flags and returns what they mean.
+func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error) {
+	flags := f.train.flags
+	if opts.Metric, err = tune.ParseMetric(f.metric); err != nil {
+		return plan, opts, usageError{fmt.Errorf("--metric: %w", err)}
+	}
+	switch {
+	case f.time <= 0 || f.trials < 0:
+		return plan, opts, usagef("--time %v, --trials %d: want a time above 0 and at least 0", f.time, f.trials)
+	case f.folds < 0 || f.folds == 1 || f.nested < 0 || f.nested == 1:
+		return plan, opts, usagef("--folds %d, --nested %d: want at least 2, or 0", f.folds, f.nested)
+	case len(f.train.valid) > 0 && (f.folds > 0 || f.nested > 0):
+		return plan, opts, usagef("--valid gives the rows to choose by, --folds and --nested take them from --data; leave one out")
+	}
+	opts.Time, opts.Trials, opts.Folds = f.time, f.trials, f.folds
+	if f.trials > 0 && !flags.Changed("time") {
+		opts.Time = 0
+	}
+	if plan, err = f.train.classes.plan(); err != nil {
+		return plan, opts, err
+	}
+	if opts.Tune, err = f.train.classes.options(); err != nil {
+		return plan, opts, err
+	}
+	return plan, opts, f.train.prior.apply(&plan.Knowledge, &opts.Tune)
+}
+
+// space returns what is left open.
+func (f *tuneFlags) space(data *tune.Data, plan tune.Plan) (tune.Space, error) {
+	given := f.train.flags.Changed
+	space, err := data.Space(plan)
+	space.Prior = f.train.prior.prior
+	space.Fixed = tune.Fixed{Prior: f.train.prior.prior > 0, Rho: f.train.prior.rho > 0, Smoothing: given("label-smoothing"), Base: given("base")}
+	return space, err
+}
+
+func (f *tuneFlags) run(ctx context.Context, a *app) error {
+	plan, opts, err := f.setup()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	corpus, err := f.train.data.corpus(a)
+	if err != nil {
+		return err
+	}
+	rows := tune.All(0, corpus.Table.Rows())
+	if opts.Tune.Valid, err = f.train.readValid(corpus); err != nil {
+		return err
+	}
+	data, rows, err := f.train.classes.known.data(ctx, a, corpus, rows)
+	if err != nil {
+		return f.train.data.inFile(err)
+	}
+	if need := max(f.folds, f.nested); need > len(rows) {
+		return fmt.Errorf("%s: %d examples cannot be split into %d folds; ask for fewer", f.train.data.first(), len(rows), need)
+	}
+	opts.Tune.Valid = withoutDropped(a, data, corpus, opts.Tune.Valid, "rows of --valid")
+	opts.Tune.Valid = withoutDropped(a, data, corpus, opts.Tune.Valid, "rows of --valid")
+	if err := f.train.checkValid(a, data, opts.Tune.Valid); err != nil {
+		return err
+	}
+	own := data.Weight
+	if err := weigh(f.train.classWeight, data, rows); err != nil {
+		return err
+	}
+	if opts.Similarity, _, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
+		return err
+	}
+	space, err := f.space(data, plan)
+	if err != nil {
+		return err
+	}
+	bar := &progress{app: a}
+	opts.Tune.Progress = bar.report
+	found, err := tune.Search(ctx, data, rows, space, opts)
+	bar.done()
+	if found == nil {
+		return fmt.Errorf("tuning on %s: %w", f.train.data.first(), err)
+	}
+	for _, why := range found.Skipped {
+		a.logf("not tried: %s", why)
+	}
+	out := f.result(found)
+	if err == nil && f.nested > 0 {
+		data.Weight = own
+		var v *tune.CrossValidation
+		v, err = f.nest(ctx, a, data, rows, space, opts, len(found.Trials))
+		if err == nil {
+			out.Nested = &nestedResult{Folds: len(v.Folds), Mean: number(v.Over(found.Metric).Mean), SE: number(v.Over(found.Metric).SE), Pooled: reported(v.Pooled)}
+		}
+	}
+	out.Seconds = time.Since(start).Seconds()
+	if a.json {
+		if printErr := a.printJSON(out); printErr != nil {
+			return printErr
+		}
+	} else {
+		f.print(a, found, out)
+	}
+	return err
+}
+
+// nest repeats the search, with as many trials, on the training rows of each
+// fold and tests what it finds on the fold.
+func (f *tuneFlags) nest(ctx context.Context, a *app, data *tune.Data, rows []int, space tune.Space, opts tune.SearchOptions, trials int) (*tune.CrossValidation, error) {
+	opts.Time, opts.Trials = 0, trials
+	own := data.Weight
+	bar := &progress{app: a}
+	defer bar.done()
+	fo := tune.FoldOptions{Folds: f.nested, Seed: opts.Tune.Seed, Threads: opts.Tune.Threads, Similarity: opts.Similarity}
+	return tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
+		data.Weight = own
+		if err := weigh(f.train.classWeight, data, train); err != nil {
+			return nil, err
+		}
+		inner := opts
+		inner.Folds = min(opts.Folds, len(train))
+		inner.Tune.Progress = func(stage string, p softmax.Progress) {
+			bar.report(fmt.Sprintf("nested fold %d of %d, %s", fold+1, f.nested, stage), p)
+		}
+		found, err := tune.Search(ctx, data, train, space, inner)
+		if err != nil {
+			return nil, err
+		}
+		return found.Best().Fit(ctx, data, train, inner.Tune)
+	})
+}
+
+// tuned is what tune prints.
+type tuned struct {
+	Metric  tune.Metric `json:"metric"`
+	Trials  []trialRow  `json:"trials"` // the best first
+	Best    int         `json:"best"`   // its number
+	Args    []string    `json:"args"`   // of treeloss, to train with the best
+	Command string      `json:"command"`
+
+	HeldOutRows int           `json:"held_out_rows"`
+	HeldOut     string        `json:"held_out"`  // how
+	Corrected   measures      `json:"corrected"` // the best, less what it gained by being chosen of many
+	Nested      *nestedResult `json:"nested"`    // null: not asked for
+	Stopped     tune.Stop     `json:"stopped"`
+	Skipped     []string      `json:"skipped"` // methods that the data does not allow
+	Seconds     float64       `json:"seconds"`
+}
+
+// trialRow is one trial.
+type trialRow struct {
+	Trial          int      `json:"trial"` // in the order in which they were made
+	Method         string   `json:"method"`
+	Options        []string `json:"options"` // of train
+	Prior          float64  `json:"prior"`
+	Value          *float64 `json:"value"` // of the metric
+	SE             *float64 `json:"value_se"`
+	Difference     *float64 `json:"difference"` // to plain cross entropy with the defaults
+	DifferenceSE   *float64 `json:"difference_se"`
+	Yardstick      bool     `json:"yardstick"` // measured to compare with only
+	TrainedSeconds float64  `json:"seconds"`
+	measures
+}
+
+// nestedResult is what a search is worth on rows that took no part in it.
+type nestedResult struct {
+	Folds  int      `json:"folds"`
+	Mean   *float64 `json:"mean"` // of the metric
+	SE     *float64 `json:"se"`   // over folds
+	Pooled measures `json:"pooled"`
+}
+
+func (f *tuneFlags) result(found *tune.Found) *tuned {
+	best := found.Best()
+	args := f.trainArgs(best.Settings)
+	out := &tuned{Metric: found.Metric, Best: best.Number, Args: args, Command: commandLine(args), HeldOutRows: found.HeldOut, HeldOut: found.How,
+		Corrected: reported(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
+	for _, t := range found.Trials {
+		out.Trials = append(out.Trials, trialRow{Trial: t.Number, Method: t.Method.String(), Options: f.chosen(t.Settings), Prior: t.Prior,
+			Value: number(found.Metric.Of(t.Report)), SE: number(t.SE), Difference: number(t.Difference), DifferenceSE: number(t.DifferenceSE), Yardstick: t.Yardstick,
+			TrainedSeconds: t.Seconds, measures: reported(t.Report)})
+	}
+	return out
+}
+
+func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
+	m := found.Metric
+	t := newTable(a.out, "options", "trial", metricName(m), "+-", "difference", "+-", "log loss")
+	for _, x := range found.Trials {
+		difference, se := "-", "-"
+		if x.Number != 1 {
+			difference, se = metricCell(m, x.Difference), metricCell(m, x.DifferenceSE)
+			if x.Difference > 0 {
+				difference = "+" + difference
+			}
+		}
+		t.row(strings.Join(f.chosen(x.Settings), " "), strconv.Itoa(x.Number), metricCell(m, m.Of(x.Report)), metricCell(m, x.SE),
+			difference, se, metricCell(tune.LogLoss, x.Report.LogLoss))
+	}
+	t.flush()
+	unit := "points"
+	if m == tune.LogLoss {
+		unit = "nats"
+	}
+	fmt.Fprintf(a.out, "\n%s; difference: to plain cross entropy with the defaults (trial 1), paired; +-: standard error over %d held-out rows\n", unit, found.HeldOut)
+	fmt.Fprintf(a.out, "held out: %s\n", found.How)
+	fmt.Fprintf(a.out, "%d trials in %.1f s, ended by: %s\n\n", len(found.Trials), out.Seconds, stopWords(found.Stop))
+	best := found.Best()
+	fmt.Fprintf(a.out, "the best of %d trials looks better than it is: %s %s, about %s on new rows\n", len(found.Trials),
+		metricName(m), metricCell(m, m.Of(best.Report)), metricCell(m, m.Of(found.Honest)))
+	if found.Trials[0].Yardstick {
+		fmt.Fprintln(a.out, "plain cross entropy is better than what was asked for: leave --sharing, --loss and --names-as-examples open to have it")
+	}
+	if n := out.Nested; n != nil && n.Mean != nil {
+		line := metricCell(m, *n.Mean)
+		if n.SE != nil {
+			line += " +- " + metricCell(m, *n.SE)
+		}
+		fmt.Fprintf(a.out, "a search of its own in each of %d folds: %s %s on rows that took no part\n", n.Folds, metricName(m), line)
+	}
+	fmt.Fprintf(a.out, "\n%s\n", out.Command)
+}
+
+func stopWords(s tune.Stop) string {
+	switch s {
+	case tune.StopTime:
+		return "--time"
+	case tune.StopTrials:
+		return "--trials"
+	case tune.StopConverged:
+		return "smaller steps gain nothing"
+	}
+	return "interrupt"
+}
+
+// chosen returns the flags of train that settings stand for.
+func (f *tuneFlags) chosen(x tune.Settings) []string {
+	m := x.Method
+	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	sharing := m.Sharing.String()
+	if sharing == "" {
+		sharing = string(knowledge.None)
+	}
+	names := "off"
+	if m.Names {
+		names = "on"
+	}
+	list := []string{"--sharing", sharing, "--names-as-examples", names, "--prior", text(x.Prior)}
+	if m.Loss != "" && m.Loss != tune.CrossEntropy {
+		list = append(list, "--loss", m.Loss)
+	}
+	if m.Smoothing != 0 {
+		list = append(list, "--label-smoothing", text(m.Smoothing))
+	}
+	if m.Knowledge.Rho != 0 {
+		list = append(list, "--rho", text(m.Knowledge.Rho))
+	}
+	if b := m.Knowledge.Base; b != 0 && b != knowledge.DefaultBase {
+		list = append(list, "--base", text(b))
+	}
+	return list
+}
+
+// trainArgs returns the arguments of treeloss that train with settings: the
+// flags that were given, then those that were found.
+func (f *tuneFlags) trainArgs(x tune.Settings) []string {
+	args := []string{"train"}
+	for _, path := range f.train.data.data {
+		args = append(args, "--data", path)
+	}
+	own := []string{"data", "time", "trials", "metric", "folds", "nested", "json", "quiet", "help",
+		"sharing", "names-as-examples", "prior", "loss", "label-smoothing", "rho", "base"}
+	f.train.flags.Visit(func(flag *pflag.Flag) {
+		if slices.Contains(own, flag.Name) {
+			return
+		}
+		list, many := flag.Value.(pflag.SliceValue)
+		switch {
+		case flag.Value.Type() == "bool":
+			args = append(args, "--"+flag.Name+"="+flag.Value.String())
+		case many && flag.Value.Type() == "stringArray":
+			for _, v := range list.GetSlice() {
+				args = append(args, "--"+flag.Name, v)
+			}
+		case many:
+			args = append(args, "--"+flag.Name, strings.Trim(flag.Value.String(), "[]"))
+		default:
+			args = append(args, "--"+flag.Name, flag.Value.String())
+		}
+	})
+	args = append(args, f.chosen(x)...)
+	return append(args, "--model", "model.safetensors")
+}
+
+// commandLine writes arguments of treeloss as a POSIX shell reads them.
+func commandLine(args []string) string {
+	words := []string{"treeloss"}
+	for _, arg := range args {
+		plain := func(r rune) bool {
+			return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:=+@%", r)
+		}
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return !plain(r) }) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/wordvec"
+)
+
+// vectorFormats is the part of the help that all commands about vectors share.
+const vectorFormats = `Read are word2vec files, binary and text, GloVe text, fastText .vec and fastText
+.bin, told apart by their content, plain or as .gz or .zst; - is the standard
+input. Not read are quantised fastText models (.ftz), pickles of gensim, and
+archives with several files.`
+
+func newVectors(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "vectors",
+		Short: "Look into files of word vectors",
+		Long: `Vectors tells what a file of word vectors holds before you train with it: its
+format and size, the vectors of words, and the words nearest to one.
+
+` + vectorFormats,
+		Example: `  treeloss vectors info --vectors cc.en.300.bin
+  treeloss vectors get --vectors cc.en.300.bin card cards
+  treeloss vectors nearest --vectors glove.6B.100d.txt.gz card`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; %s has info, get and nearest", args[0], c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newVectorsInfo(a), newVectorsGet(a), newVectorsNearest(a))
+	return c
+}
+
+// vectorFlags name a file of word vectors.
+type vectorFlags struct{ path string }
+
+func (f *vectorFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.path, "vectors", "", "file of word vectors: word2vec, GloVe or fastText, also .gz and .zst; - for standard input")
+}
+
+// check refuses a call without a file before anything else is looked at.
+func (f *vectorFlags) check() error {
+	if f.path == "" {
+		return usagef("no word vectors: name a file of them with --vectors")
+	}
+	return nil
+}
+
+// read reads what the options want, with a progress bar.
+func (f *vectorFlags) read(ctx context.Context, a *app, opts wordvec.Options) (*wordvec.Vectors, error) {
+	bar := &readingBar{progress: progress{app: a, began: time.Now()}}
+	// Files with a word twice are common enough: the first counts, as in gensim.
+	opts.KeepFirst, opts.Progress = true, bar.report
+	var v *wordvec.Vectors
+	err := interruptible(ctx, f.path == "-", func() (err error) {
+		if f.path == "-" {
+			v, err = wordvec.Read(ctx, a.in, stdinName, opts)
+			return err
+		}
+		if info, err := os.Stat(f.path); err == nil && info.Mode().IsRegular() {
+			bar.size = info.Size()
+		}
+		v, err = wordvec.Open(ctx, f.path, opts)
+		return err
+	})
+	bar.wipe()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such file of word vectors; check the path", f.path)
+	case err != nil:
+		return nil, err
+	}
+	if n := v.Info().Duplicates; n > 0 {
+		a.logf("%s: %d words stand there again; their first vectors count", v.Info().Name, n)
+	}
+	return v, nil
+}
+
+// wordVector is one word of get.
+type wordVector struct {
+	Word   string    `json:"word"`
+	Source string    `json:"source"` // sourceFile or sourceNgrams
+	Vector []float32 `json:"vector"`
+}
+
+const (
+	sourceFile   = "file"
+	sourceNgrams = "n-grams"
+)
+
+// checkWords refuses words that no file has and no line can hold.
+func checkWords(words []string) error {
+	for _, w := range words {
+		if w == "" || strings.ContainsAny(w, "\r\n") {
+			return usagef("the word %q, want one that is not empty and has no line break", w)
+		}
+	}
+	return nil
+}
+
+// vectorOf returns the vector of a word as get and nearest have it.
+func vectorOf(v *wordvec.Vectors, word string) (wordVector, error) {
+	if row, ok := v.Vector(word); ok {
+		return wordVector{word, sourceFile, row}, nil
+	}
+	row, err := v.Subword(word)
+	return wordVector{word, sourceNgrams, row}, err
+}
+
+// unknownWords is the error about words without a vector.
+func unknownWords(v *wordvec.Vectors, words []string) error {
+	const most = 10
+	var quoted []string
+	for _, w := range words[:min(len(words), most)] {
+		quoted = append(quoted, strconv.Quote(w))
+	}
+	list := strings.Join(quoted, ", ")
+	if more := len(words) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	advice := "try another spelling; only a fastText .bin has vectors for unknown words"
+	if v.Info().MaxN > 0 {
+		advice = fmt.Sprintf("too short for its n-grams of %d to %d characters", v.Info().MinN, v.Info().MaxN)
+	}
+	return fmt.Errorf("%s has no vector for %s: %s", v.Info().Name, list, advice)
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/wordvec"
+)
+
+func newVectorsGet(a *app) *cobra.Command {
+	var f vectorFlags
+	c := &cobra.Command{
+		Use:   "get --vectors FILE WORD...",
+		Short: "Print the vectors of words",
+		Long: `Get prints one line for each word: the word and the numbers of its vector, with
+spaces between. The file streams through and only these words are kept.
+
+Words are looked up exactly as they are spelled. One that the file does not have
+gets the vector of its n-grams if the file is a fastText .bin; else the words
+that were found are printed and the others named in an error. With --json the
+document has vectors, each with word, source (file or n-grams) and vector, and
+unknown, the words without one.
+
+` + vectorFormats,
+		Example: `  treeloss vectors get --vectors cc.en.300.bin card cards
+  treeloss vectors get --vectors glove.txt.gz card --json`,
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return usagef("no words: name them behind the flags")
+			}
+			return checkWords(words)
+		},
+		RunE: func(c *cobra.Command, words []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			v, err := f.read(c.Context(), a, wordvec.Options{Words: words})
+			if err != nil {
+				return err
+			}
+			return printVectors(a, v, words)
+		},
+	}
+	f.add(c)
+	a.jsonFlag(c)
+	return c
+}
+
+func printVectors(a *app, v *wordvec.Vectors, words []string) error {
+	known, unknown := []wordVector{}, []string{}
+	for _, word := range words {
+		found, err := vectorOf(v, word)
+		switch {
+		case err == nil:
+			known = append(known, found)
+		case !errors.Is(err, wordvec.ErrUnknown):
+			return err
+		case !slices.Contains(unknown, word):
+			unknown = append(unknown, word)
+		}
+	}
+	if a.json {
+		if err := a.printJSON(map[string]any{"vectors": known, "unknown": unknown}); err != nil {
+			return err
+		}
+	} else {
+		var line []byte
+		for _, w := range known {
+			line = append(line[:0], w.Word...)
+			for _, x := range w.Vector {
+				line = strconv.AppendFloat(append(line, ' '), float64(x), 'g', -1, 32)
+			}
+			if _, err := a.out.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	if len(unknown) > 0 {
+		return unknownWords(v, unknown)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/wordvec"
+)
+
+func newVectorsNearest(a *app) *cobra.Command {
+	var f vectorFlags
+	var top int
+	c := &cobra.Command{
+		Use:   "nearest --vectors FILE WORD",
+		Short: "Print the words whose vectors are nearest to that of a word",
+		Long: `Nearest prints the words of the file whose vectors have the largest cosine with
+that of a word, best first, one a line: the word, a tab and the cosine. The word
+itself is left out. Tabs, line breaks and backslashes in words are written as
+\t, \n and \\. With --json the document has word, source and nearest.
+
+The word is looked up exactly as it is spelled; from a fastText .bin an unknown
+one gets the vector of its n-grams. All vectors are held in memory, about as
+much as a binary file is long.
+
+` + vectorFormats,
+		Example: `  treeloss vectors nearest --vectors cc.en.300.bin card
+  treeloss vectors nearest --vectors glove.txt.gz card --top 3 --json`,
+		Args: func(c *cobra.Command, words []string) error {
+			if len(words) != 1 {
+				return usagef("%s takes one word, not %d", c.CommandPath(), len(words))
+			}
+			return checkWords(words)
+		},
+		RunE: func(c *cobra.Command, words []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			if top < 1 {
+				return usagef("--top %d, want at least 1", top)
+			}
+			v, err := f.read(c.Context(), a, wordvec.Options{})
+			if err != nil {
+				return err
+			}
+			return printNearest(a, v, words[0], top)
+		},
+	}
+	f.add(c)
+	c.Flags().IntVar(&top, "top", 10, "number of words to print")
+	a.jsonFlag(c)
+	return c
+}
+
+// nearWord is a word of nearest.
+type nearWord struct {
+	Word   string  `json:"word"`
+	Cosine float64 `json:"cosine"`
+}
+
+func printNearest(a *app, v *wordvec.Vectors, word string, top int) error {
+	query, err := vectorOf(v, word)
+	if errors.Is(err, wordvec.ErrUnknown) {
+		return unknownWords(v, []string{word})
+	}
+	if err != nil {
+		return err
+	}
+	found, err := v.Nearest(query.Vector, min(top, v.Len())+1) // the word itself is among them
+	if err != nil {
+		return fmt.Errorf("%s: word %q: %w", v.Info().Name, word, err)
+	}
+	near := []nearWord{}
+	for _, n := range found {
+		if n.Word != word && len(near) < top {
+			near = append(near, nearWord(n))
+		}
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"word": word, "source": query.Source, "nearest": near})
+	}
+	for _, n := range near {
+		if _, err := fmt.Fprintf(a.out, "%s\t%.6f\n", escape(n.Word), n.Cosine); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// Training says whether Examine may train.
+type Training int
+
+const (
+	// Auto trains what takes seconds: plain cross entropy for the weights, and
+	// each source for its gain.
+	Auto Training = iota
+	On            // trains whatever it takes
+	Off           // trains nothing
+)
+
+// Options sets up Examine. The zero value is the default.
+type Options struct {
+	// From is where the distances between classes come from: Taxonomy,
+	// Vectors, Names or Means; "" takes the first of these three that is there.
+	From    knowledge.Source
+	Base    float64  // of the cover tree; 0 means 2, the paper's where it proves its bounds
+	Train   Training // whether to train
+	Seed    uint64   // of everything random
+	Threads int      // 0: one a CPU
+
+	// Progress is called as training goes on; nil: not.
+	Progress func(stage string, p softmax.Progress)
+}
+
+// Report is what Examine found. Rates and their errors are fractions 0..1;
+// what was not looked at is nil.
+type Report struct {
+	Kind     string       `json:"kind"` // of the rows: text, numbers or sparse
+	Classes  int          `json:"classes"`
+	Rows     int          `json:"rows"`
+	PerClass RowsPerClass `json:"rows_per_class"`
+	Coverage *Coverage    `json:"coverage"` // text and sparse rows
+	Columns  *Columns     `json:"columns"`  // numeric rows
+	Repeats  *Repeats     `json:"repeats"`  // with Records
+	Hidden   []Hidden     `json:"hidden_characters"`
+	Names    Names        `json:"names"`
+	Taxonomy bool         `json:"taxonomy"` // whether one is given
+	Vectors  bool         `json:"vectors"`  // whether names have vectors
+	Metric   *Metric      `json:"metric"`   // of the classes; nil: none could be made
+	Weights  *Weights     `json:"weights"`  // where plain cross entropy was trained
+	Gain     *Gain        `json:"gain"`     // where sources were measured
+	Verdict  Verdict      `json:"verdict"`
+	Skipped  []string     `json:"skipped"` // what was left out, and why
+}
+
+// Metric is the distances between classes that trees are built from.
+type Metric struct {
+	Source    string    `json:"source"`
+	Dimension Dimension `json:"doubling_dimension"`
+}
+
+// Examine looks at the given rows of d, all of known classes, two classes at
+// least. records are of the same rows as the table; nil looks for no repeats.
+//
+// Without training it takes a pass over the rows and the distances between
+// classes, and seconds. If ctx is cancelled it returns an error that wraps
+// ctx.Err().
+func Examine(ctx context.Context, d *tune.Data, rows []int, records *Records, opts Options) (*Report, error) {
+	if err := check(d, rows, records, opts); err != nil {
+		return nil, err
+	}
+	class, labels := classesOf(d, rows), d.Classes.Labels
+	r := &Report{
+		Kind: kindWord(d.Table.Kind()), Classes: len(labels), Rows: len(rows),
+		PerClass: rowsPerClass(class, labels), Hidden: []Hidden{}, Skipped: []string{},
+		Taxonomy: d.Classes.Taxonomy != nil, Vectors: d.Classes.Vectors != nil,
+	}
+	if records != nil {
+		r.Repeats, r.Hidden = records.repeats(), records.leaks()
+	}
+	examples, err := featuresOf(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	switch x := examples.x.(type) {
+	case *matrix.Sparse:
+		r.Coverage = coverageOf(x, class, len(labels), opts.Seed)
+	case *matrix.Dense:
+		r.Columns = columnsOf(x, examples.set.Columns())
+	}
+	if r.Names, err = namesOf(d, rows, opts.Seed); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("doctor: stopped before the metric of the classes: %w", err)
+	}
+	space := r.classMetric(d, examples, opts)
+	prior, err := r.measure(ctx, d, rows, examples, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.weigh(ctx, d, examples, space, prior, opts); err != nil {
+		return nil, err
+	}
+	r.Verdict = r.verdict()
+	return r, nil
+}
+
+// check refuses what would be a slip of the caller or cannot be examined.
+func check(d *tune.Data, rows []int, records *Records, opts Options) error {
+	if len(d.Classes.Labels) < 2 {
+		return fmt.Errorf("doctor: %d class: %w", len(d.Classes.Labels), tune.ErrOneClass)
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("doctor: no rows to examine")
+	}
+	for _, row := range rows {
+		if row < 0 || row >= len(d.Class) || d.Class[row] < 0 {
+			return fmt.Errorf("doctor: row %d has no known class; leave it out", row)
+		}
+	}
+	if records != nil && records.Rows() != len(rows) {
+		return fmt.Errorf("doctor: records of %d rows, want those of the %d rows to examine", records.Rows(), len(rows))
+	}
+	if b := opts.Base; b != 0 && !(b >= 1.0001 && b <= 1e6) {
+		return fmt.Errorf("doctor: base %v, want a number from 1.0001 to 1e6, or 0 for 2", b)
+	}
+	return nil
+}
+
+func kindWord(k dataset.Kind) string {
+	switch k {
+	case dataset.Text:
+		return "text"
+	case dataset.Numbers:
+		return "numbers"
+	}
+	return "sparse"
+}
+
+// examples are the rows as features fitted on all of them.
+type examples struct {
+	set   *feature.Set
+	x     matrix.Matrix
+	class []int32
+	rows  []float32 // weights, nil: all 1
+}
+
+func featuresOf(d *tune.Data, rows []int) (*examples, error) {
+	set, err := d.Table.Fit(rows, feature.Options{})
+	if err != nil {
+		return nil, err
+	}
+	x, err := set.Matrix(d.Table, rows)
+	if err != nil {
+		return nil, err
+	}
+	e := &examples{set: set, x: x, class: make([]int32, len(rows))}
+	for n, row := range rows {
+		e.class[n] = d.Class[row]
+		if d.Weight != nil {
+			e.rows = append(e.rows, d.Weight[row])
+		}
+	}
+	return e, nil
+}
+
+// values returns how many numbers a pass over the examples meets.
+func (e *examples) values() float64 {
+	if s, ok := e.x.(*matrix.Sparse); ok {
+		return float64(len(s.Value))
+	}
+	return float64(e.x.Rows()) * float64(e.x.Cols())
+}
+
+// longest returns the largest length of an input, the paper's rho.
+func (e *examples) longest() float64 {
+	most := 0.0
+	for i := range e.x.Rows() {
+		most = max(most, e.x.SquaredNorm(i))
+	}
+	return math.Sqrt(most)
+}

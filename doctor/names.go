@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// Names says what the names of the classes tell.
+type Names struct {
+	// Wordless is the number of names without a single letter: numbers, emoji.
+	Wordless int `json:"wordless"`
+	// Agree is how often the class name nearest to a row is the row's own. It
+	// is nil where that cannot be asked, as the rows are no texts.
+	Agree *Agreement `json:"agree"`
+	// Alike are pairs of names that are nearly the same, the most alike first.
+	Alike     int    `json:"alike"`      // how many
+	AlikeLike []Pair `json:"alike_like"` // up to 5 of them
+	// Searched tells whether pairs were looked for at all: not with more than
+	// 10,000 classes.
+	Searched bool `json:"searched"`
+}
+
+// Agreement is tune.Data.NamesAgree.
+type Agreement struct {
+	Rate   float64 `json:"rate"`
+	Chance float64 `json:"chance"`
+	SE     float64 `json:"chance_se"` // of Rate where it is chance
+	Rows   int     `json:"rows"`      // that were asked
+	Errors float64 `json:"errors"`    // standard errors that Rate is above chance
+}
+
+// AgreesBy is the number of standard errors above chance from which names say
+// something, the same as in tune.Auto.
+const AgreesBy = 3
+
+// agreesTimes is how many times chance the names must be right for it to
+// matter: with very many rows a standard error is next to nothing.
+const agreesTimes = 2
+
+// Say tells whether names say something about the rows.
+func (a *Agreement) Say() bool {
+	return a != nil && a.Errors > AgreesBy && a.Rate >= agreesTimes*a.Chance
+}
+
+// Pair is two classes whose names look alike.
+type Pair struct {
+	A      string  `json:"a"`
+	B      string  `json:"b"`
+	Cosine float64 `json:"cosine"` // of the n-grams of the names
+}
+
+const (
+	alikeCosine     = 0.8   // names from here on are nearly the same
+	maxAlikeClasses = 10000 // every pair with a common n-gram is looked at
+	maxAgreeRows    = 10000 // enough for a standard error of half a point
+)
+
+func namesOf(d *tune.Data, rows []int, seed uint64) (Names, error) {
+	labels := d.Classes.Labels
+	out := Names{AlikeLike: []Pair{}}
+	for _, name := range labels {
+		if !strings.ContainsFunc(name, unicode.IsLetter) {
+			out.Wordless++
+		}
+	}
+	if len(labels) <= maxAlikeClasses {
+		out.Searched = true
+		out.Alike, out.AlikeLike = alike(labels)
+	}
+	if !d.Named() {
+		return out, nil
+	}
+	asked := make([]int, 0, min(len(rows), maxAgreeRows))
+	for _, n := range sample(len(rows), maxAgreeRows, seed, agreeStream) {
+		asked = append(asked, rows[n])
+	}
+	rate, chance, se, err := d.NamesAgree(asked)
+	if err != nil {
+		return out, err
+	}
+	out.Agree = &Agreement{Rate: rate, Chance: chance, SE: se, Rows: len(asked), Errors: (rate - chance) / se}
+	return out, nil
+}
+
+// alike returns how many pairs of names are nearly the same, and the first
+// few. It takes the sum over n-grams of the squared number of names with it.
+func alike(labels []string) (int, []Pair) {
+	pairs := []Pair{}
+	e, err := feature.Names(labels)
+	if err != nil { // all names blank: none says anything
+		return 0, pairs
+	}
+	with := e.Transpose()
+	cosine := make([]float64, len(labels))
+	for a := range labels {
+		clear(cosine)
+		index, value := e.Row(a)
+		for n, j := range index {
+			others, v := with.Row(int(j))
+			for m, b := range others {
+				cosine[b] += float64(value[n]) * float64(v[m])
+			}
+		}
+		for b := a + 1; b < len(labels); b++ {
+			if cosine[b] >= alikeCosine {
+				pairs = append(pairs, Pair{labels[a], labels[b], min(cosine[b], 1)})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b Pair) int { return cmp.Compare(b.Cosine, a.Cosine) })
+	return len(pairs), pairs[:min(maxExamples, len(pairs))]
+}

@@ -1,0 +1,155 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/treeloss/treeloss/tune"
+)
+
+// Help says whether sharing can be expected to help.
+type Help string
+
+// The answers.
+const (
+	Yes     Help = "yes"
+	Perhaps Help = "perhaps"
+	No      Help = "no"
+	Unknown Help = "unknown"
+)
+
+// Verdict is the answer of the rules in the package comment.
+type Verdict struct {
+	Help     Help   `json:"help"`
+	Source   string `json:"source"`   // the method to use, as treeloss compare names it; "" for none
+	Measured bool   `json:"measured"` // by held-out rows, or else from the rules alone
+	Sentence string `json:"sentence"`
+}
+
+// Limits of the rules: rows a class, the median.
+const (
+	manyRows = 60 // as in tune.Auto: names were not seen to matter above
+	fewRows  = 10 // the gains of names are points below, tenths above
+)
+
+// Held-out rows from which a missing gain proves little: a standard error
+// above a point, or, where plain cross entropy did best, few rows.
+const (
+	unclear    = 0.01
+	fewHeldOut = 100
+)
+
+func (r *Report) verdict() Verdict {
+	if r.Gain != nil {
+		if v, clear := r.measured(); clear {
+			return v
+		}
+	}
+	return r.byRules()
+}
+
+// measured judges by the gain. It is not clear if that has too large an error
+// to say no, while it is known whether the names agree with the rows: then the
+// rules know more.
+func (r *Report) measured() (v Verdict, clear bool) {
+	g := r.Gain
+	gain := fmt.Sprintf("%+.1f +- %.1f points over plain cross entropy on %d held-out rows", 100*g.Difference, 100*g.DifferenceSE, g.Rows)
+	v = Verdict{Source: g.Best, Measured: true}
+	switch {
+	case g.Best != tune.CrossEntropy && g.Difference > 2*g.DifferenceSE && g.Difference > 0:
+		v.Help = Yes
+		v.Sentence = fmt.Sprintf("Sharing helps here, by %s: %s.", inWords(g.Best), gain)
+	case g.Best != tune.CrossEntropy && g.Difference > g.DifferenceSE && g.Difference > 0:
+		v.Help = Perhaps
+		v.Sentence = fmt.Sprintf("Sharing may help a little here, by %s: %s, less than two standard errors.", inWords(g.Best), gain)
+	case g.Best != tune.CrossEntropy && g.DifferenceSE > unclear:
+		v.Help, v.Measured = Unknown, false
+		v.Sentence = fmt.Sprintf("Whether sharing helps cannot be told: by %s it gains %s, an error too large to say no.", inWords(g.Best), gain)
+		ofNames := strings.Contains(g.Best, "names") || strings.HasSuffix(g.Best, "+examples")
+		return v, r.Names.Agree == nil || !r.Names.Agree.Say() && !ofNames
+	case g.Best == tune.CrossEntropy:
+		v.Help, v.Source = No, ""
+		few := ""
+		if g.Rows < fewHeldOut {
+			few = ", which are few"
+		}
+		v.Sentence = fmt.Sprintf("Sharing does not help here: of %d methods plain cross entropy did best on %d held-out rows%s.", len(g.Methods), g.Rows, few)
+	default:
+		v.Help, v.Source = No, ""
+		v.Sentence = fmt.Sprintf("Sharing makes no difference here: the best source, %s, gains %s.", inWords(g.Best), gain)
+	}
+	return v, true
+}
+
+// byRules judges without a measurement; the rules are in the package comment.
+func (r *Report) byRules() Verdict {
+	rows := fmt.Sprintf("with %.0f rows a class", r.PerClass.Median)
+	agree := r.Names.Agree
+	source := "names"
+	if r.Kind == "text" && r.PerClass.Median < fewRows {
+		source = "names+examples"
+	}
+	switch {
+	case r.PerClass.Median >= manyRows:
+		return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help: %s there is little left for knowledge of the classes to add.", rows)}
+	case agree.Say():
+		v := Verdict{Help: Perhaps, Source: source}
+		how, too := "a point or less", ""
+		if r.Taxonomy {
+			too = " The taxonomy may help, too."
+		}
+		if r.PerClass.Median < fewRows {
+			v.Help, how = Yes, "points"
+		}
+		v.Sentence = fmt.Sprintf("Sharing by %s can be expected to help, by %s: the nearest name is right for %.0f %% of the rows, chance is %.1f %%, and %s there is room.%s",
+			inWords(source), how, 100*agree.Rate, 100*agree.Chance, rows, too)
+		return v
+	case r.Taxonomy:
+		return Verdict{Help: Perhaps, Source: "taxonomy", Sentence: fmt.Sprintf("Sharing by the taxonomy may help, by about a point, if classes of one group have alike rows; %s it is worth measuring.%s", rows, r.namesToo())}
+	case agree == nil && r.Names.Wordless < r.Classes:
+		return Verdict{Help: Unknown, Source: "names", Sentence: fmt.Sprintf("Whether sharing helps cannot be told without training: the rows are no texts, so nothing shows whether classes with like names have like rows; %s it is worth measuring.", rows)}
+	}
+	return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help with what is known.%s Vectors of the names or a taxonomy might.", r.namesToo())}
+}
+
+// namesToo says why names are not counted on.
+func (r *Report) namesToo() string {
+	a := r.Names.Agree
+	switch {
+	case r.Names.Wordless == r.Classes:
+		return " The names hold no letters, so they say nothing."
+	case a == nil:
+		return ""
+	case a.Errors > AgreesBy:
+		return fmt.Sprintf(" The names say next to nothing: the nearest one is right for %.1f %% of the rows, chance is %.1f %%.", 100*a.Rate, 100*a.Chance)
+	}
+	return fmt.Sprintf(" The names say nothing about the rows: the nearest one is right for %.1f %% of them, chance is %.1f %%.", 100*a.Rate, 100*a.Chance)
+}
+
+// inWords reads a method's name to people.
+func inWords(method string) string {
+	words := map[string]string{
+		"names": "the names of the classes", "taxonomy": "the taxonomy", "vectors": "the vectors of the names", "means": "the means of the classes",
+	}
+	sources, examples := strings.CutSuffix(method, "+examples")
+	if sources == "none" {
+		return "the names as further examples"
+	}
+	parts := strings.Split(sources, "+")
+	for i, p := range parts {
+		parts[i] = cmp.Or(words[p], p)
+	}
+	last := len(parts) - 1
+	out := parts[last]
+	if last > 0 {
+		out = strings.Join(parts[:last], ", ") + " and " + out
+	}
+	switch {
+	case examples && sources == "names":
+		out += ", also as examples"
+	case examples:
+		out += ", with the names also as examples"
+	}
+	return out
+}

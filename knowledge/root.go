@@ -1,0 +1,123 @@
+package knowledge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// withVector returns the classes whose row of vectors is not 0, ascending.
+func withVector(vectors *matrix.Dense) []int {
+	var have []int
+	for c := range vectors.Rows() {
+		if vectors.SquaredNorm(c) > 0 {
+			have = append(have, c)
+		}
+	}
+	return have
+}
+
+// rooted makes the tree of a source over the classes have, which have a vector,
+// and hangs the others right below its root. Left among the points of the
+// metric, where they are as far from each other as from any, they would end up
+// anywhere: a linkage joins them to a chain, a cover tree may start with one.
+func rooted(source Source, c Classes, have []int, opts Options) (*labeltree.Tree, error) {
+	if len(have) == 0 {
+		return nil, fmt.Errorf("sharing %s: none of the %d classes has a vector; use another file or another source", source, len(c.Labels))
+	}
+	labels := make([]string, len(have))
+	for n, class := range have {
+		labels[n] = c.Labels[class]
+	}
+	part := Classes{Labels: labels, Vectors: c.Vectors.Select(have).(*matrix.Dense)}
+	space, err := Metric(Vectors, part)
+	if err != nil {
+		return nil, err
+	}
+	t, err := treeOver(source, space, labels, opts)
+	if err != nil {
+		return nil, err
+	}
+	return hangAtRoot(t, have, c.Labels)
+}
+
+// jsonNode is a node as labeltree.ReadJSON has it.
+type jsonNode struct {
+	Name   string   `json:"name"`
+	Parent int      `json:"parent"`
+	Class  *int     `json:"class,omitempty"`
+	Length *float64 `json:"length,omitempty"`
+}
+
+// hangAtRoot returns t, whose class n is class[n] of the labels, with the other
+// labels as further children of the root. Their length in a weighted tree is
+// that of the longest way down, the square of a linkage's height. A root that is a class and
+// all of the tree gets a pseudoclass above it.
+func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tree, error) {
+	taken := make(map[string]bool, len(labels))
+	for _, label := range labels {
+		taken[label] = true
+	}
+	free := func(name string) string {
+		for taken[name] {
+			name += "_"
+		}
+		taken[name] = true
+		return name
+	}
+	var nodes []jsonNode
+	add := func(n jsonNode, length float64) {
+		if t.Weighted() {
+			n.Length = &length
+		}
+		nodes = append(nodes, n)
+	}
+	shift := 0
+	if t.Len() == 1 {
+		shift = 1
+		add(jsonNode{Name: free("root"), Parent: -1}, 0)
+	}
+	known := make([]bool, len(labels))
+	for v := range t.Len() {
+		n := jsonNode{Name: t.Name(v), Parent: t.Parent(v) + shift}
+		if own := t.Class(v); own >= 0 {
+			n.Class = &class[own]
+			known[class[own]] = true
+		} else {
+			n.Name = free(n.Name)
+		}
+		add(n, t.Length(v))
+	}
+	way := longestWay(t)
+	if way == 0 {
+		way = 1 // all others are at one place: it is no length to go by
+	}
+	for c, label := range labels {
+		if !known[c] {
+			add(jsonNode{Name: label, Class: &c}, way)
+		}
+	}
+	text, err := json.Marshal(struct {
+		Format  string     `json:"format"`
+		Version int        `json:"version"`
+		Nodes   []jsonNode `json:"nodes"`
+	}{"treeloss-tree", 1, nodes})
+	if err != nil {
+		return nil, fmt.Errorf("knowledge: %w", err)
+	}
+	return labeltree.ReadJSON(bytes.NewReader(text), "tree of the classes with a vector")
+}
+
+// longestWay is the largest sum of lengths from below the root to a class.
+func longestWay(t *labeltree.Tree) float64 {
+	var longest float64
+	way := make([]float64, t.Len())
+	for v := 1; v < t.Len(); v++ {
+		way[v] = way[t.Parent(v)] + t.Length(v)
+		longest = max(longest, way[v])
+	}
+	return longest
+}

@@ -1,0 +1,107 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/knowledge"
+)
+
+func TestCalibrate(t *testing.T) {
+	d, rows, test := corpus(t, 12, 6, same)
+	taxonomyOfNames := knowledge.Spec{knowledge.VTree}
+	for _, m := range []Method{{}, {Names: true}, {Sharing: taxonomyOfNames}, {Loss: HierarchicalSoftmax}} {
+		t.Run(m.String(), func(t *testing.T) {
+			opts := Options{Seed: 3, Threads: 1}
+			r, err := Fit(t.Context(), d, rows, m, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := Calibrate(t.Context(), d, rows, r, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Rows != r.HeldOut || c.Rows != len(rows) {
+				t.Errorf("calibrated on %d rows, the prior was chosen on %d of %d", c.Rows, r.HeldOut, len(rows))
+			}
+			if c.AtLimit || !(c.LogLossAfter <= c.LogLossBefore) {
+				t.Errorf("%+v, want a temperature that lowers the log loss", c)
+			}
+			opts.Threads = 3
+			again, err := Calibrate(t.Context(), d, rows, r, opts)
+			if err != nil || again != c {
+				t.Errorf("%+v with three threads (%v), want %+v", again, err, c)
+			}
+
+			// On given rows the result itself is measured: its own log loss.
+			opts.Valid = test
+			c, err = Calibrate(t.Context(), d, rows, r, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := r.Features.Matrix(d.Table, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			losses := make([]float64, len(test))
+			if err := r.Layer.PredictAll(x, 1, func(i int, p []float32) { losses[i] = -math.Log(float64(p[d.Class[test[i]]])) }); err != nil {
+				t.Fatal(err)
+			}
+			want := 0.0
+			for _, l := range losses {
+				want += l / float64(len(losses))
+			}
+			if c.Rows != len(test) || math.Abs(c.LogLossBefore-want) > 1e-5 {
+				t.Errorf("log loss %v of %d rows before, want %v of %d", c.LogLossBefore, c.Rows, want, len(test))
+			}
+		})
+	}
+}
+
+func TestCalibrateNumbers(t *testing.T) {
+	d, rows := numbers(t, 8)
+	r, err := Fit(t.Context(), d, rows, Method{}, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Calibrate(t.Context(), d, rows, r, Options{Seed: 1})
+	if err != nil || c.Rows != len(rows) || c.Temperature < decide.MinTemperature {
+		t.Errorf("%+v, %v; want all %d rows", c, err, len(rows))
+	}
+}
+
+func TestCalibrateWithoutHeldOut(t *testing.T) {
+	d, rows, _ := corpus(t, 2, 1, same)
+	r, err := Fit(t.Context(), d, rows, Method{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Calibrate(t.Context(), d, rows, r, Options{}); !errors.Is(err, ErrNotHeldOut) {
+		t.Errorf("two rows of each class: %v, want ErrNotHeldOut", err)
+	}
+}
+
+func TestCalibrateIsCancelled(t *testing.T) {
+	d, rows, _ := corpus(t, 6, 1, same)
+	r, err := Fit(t.Context(), d, rows, Method{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Calibrate(ctx, d, rows, r, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, want context.Canceled", err)
+	}
+}
+
+func TestEvery(t *testing.T) {
+	rows := []int{5, 6, 7, 8, 9}
+	for step, want := range map[int]int{0: 5, 1: 5, 2: 3, 3: 2, 9: 1} {
+		if got := every(rows, step); len(got) != want || got[0] != 5 {
+			t.Errorf("every %d: %v, want %d rows", step, got, want)
+		}
+	}
+}

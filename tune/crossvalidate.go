@@ -1,0 +1,189 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// DefaultFolds is what FoldOptions.Folds = 0 stands for.
+const DefaultFolds = 5
+
+// FoldOptions sets up CrossValidate. The zero value is the default.
+type FoldOptions struct {
+	Folds      int               // 0 means DefaultFolds
+	Seed       uint64            // of the folds
+	Threads    int               // 0: one a CPU
+	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
+}
+
+// Fold is one part of a cross-validation.
+type Fold struct {
+	Trained int    // rows
+	Method  Method // that was chosen on them
+	Prior   float64
+	Report  score.Report // on the rows that were held
+}
+
+// CrossValidation is the outcome of CrossValidate.
+type CrossValidation struct {
+	Folds  []Fold
+	Pooled score.Report // over the held rows of all folds together
+	Rare   []int        // classes with rows, but fewer than there are folds
+	Single []int        // classes with one row: it is tested by a model that never saw its class
+}
+
+// CrossValidate splits the rows into folds with about as many rows of each
+// class, calls fit with the rows outside each fold in turn, and tests what it
+// returns on the rows inside. fit must choose and fit on the rows that it is
+// given alone. The classes are those of all rows: one without rows outside a fold
+// can still be predicted if it shares parameters with others.
+//
+// Fewer than two folds or rows than folds are errors, and so is what fit
+// returns: the folds that were done before it come with it.
+func CrossValidate(ctx context.Context, d *Data, rows []int, opts FoldOptions,
+	fit func(ctx context.Context, fold int, train []int) (*Result, error)) (*CrossValidation, error) {
+	if opts.Folds == 0 {
+		opts.Folds = DefaultFolds
+	}
+	if opts.Folds < 2 || opts.Folds > len(rows) {
+		return nil, fmt.Errorf("tune: %d folds of %d rows, want at least 2 and no more than there are rows", opts.Folds, len(rows))
+	}
+	k := len(d.Classes.Labels)
+	v := &CrossValidation{}
+	counts := make([]int, k)
+	for _, row := range rows {
+		counts[d.Class[row]]++
+	}
+	for c, n := range counts {
+		if n > 0 && n < opts.Folds {
+			v.Rare = append(v.Rare, c)
+		}
+		if n == 1 {
+			v.Single = append(v.Single, c)
+		}
+	}
+	var all []*score.Counter
+	train, held := d.foldsOf(rows, opts.Folds, opts.Seed)
+	for n := range train {
+		r, err := fit(ctx, n, train[n])
+		if err == nil {
+			err = ctx.Err()
+		}
+		var counter *score.Counter
+		if err == nil {
+			counter, err = d.count(held[n], r, opts)
+		}
+		if err != nil {
+			return v, fmt.Errorf("fold %d of %d: %w", n+1, opts.Folds, err)
+		}
+		v.Folds = append(v.Folds, Fold{Trained: len(train[n]), Method: r.Method, Prior: r.Prior, Report: counter.Report()})
+		all = append(all, counter)
+		if v.Pooled, err = merged(all, k, opts.Similarity); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// foldsOf returns, for each fold, the rows outside and inside of it.
+func (d *Data) foldsOf(rows []int, folds int, seed uint64) (train, held [][]int) {
+	y := make([]int, len(rows))
+	for n, row := range rows {
+		y[n] = int(d.Class[row])
+	}
+	for _, fold := range dataset.Folds(y, len(d.Classes.Labels), folds, seed) {
+		inside := make([]bool, len(rows))
+		for _, n := range fold {
+			inside[n] = true
+		}
+		var outside []int
+		for n := range rows {
+			if !inside[n] {
+				outside = append(outside, n)
+			}
+		}
+		train, held = append(train, at(rows, outside)), append(held, at(rows, fold))
+	}
+	return train, held
+}
+
+// count tests a fitted method on table rows.
+func (d *Data) count(rows []int, r *Result, opts FoldOptions) (*score.Counter, error) {
+	x, err := r.Features.Matrix(d.Table, rows)
+	if err != nil {
+		return nil, err
+	}
+	counter, err := score.NewCounter(len(d.Classes.Labels), score.Options{Similarity: opts.Similarity})
+	if err != nil {
+		return nil, err
+	}
+	err = d.eachAnswer(rows, x, r.Layer, opts.Threads, func(_, truth int, p []float32) error { return counter.Add(truth, p) })
+	return counter, err
+}
+
+// blockRows is the number of rows whose probabilities are kept at a time.
+const blockRows = 1024
+
+// eachAnswer calls visit, in order, with the place of each row, its class and
+// the probabilities of all classes.
+func (d *Data) eachAnswer(rows []int, x matrix.Matrix, l *softmax.Layer, threads int, visit func(place, truth int, p []float32) error) error {
+	k := len(d.Classes.Labels)
+	for first := 0; first < len(rows); first += blockRows { // so that no n x k array is kept
+		size := min(blockRows, len(rows)-first)
+		p := make([]float32, size*k)
+		err := l.PredictAll(x.Select(All(first, first+size)), threads, func(i int, row []float32) { copy(p[i*k:], row) })
+		if err != nil {
+			return err
+		}
+		for i := range size {
+			if err := visit(first+i, int(d.Class[rows[first+i]]), p[i*k:(i+1)*k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Over returns the mean of a metric over the folds with its standard error. The
+// folds share most of what they were trained on, which makes the error a little
+// too small (Bengio and Grandvalet 2004: no estimate from the folds alone can be
+// right). NaN if some fold does not know the metric.
+func (v *CrossValidation) Over(m Metric) score.Interval {
+	values := make([]float64, len(v.Folds))
+	for n, f := range v.Folds {
+		values[n] = m.Of(f.Report)
+	}
+	i, err := score.MeanInterval(values)
+	if err != nil {
+		nan := math.NaN()
+		return score.Interval{Mean: nan, SE: nan, Low: nan, High: nan}
+	}
+	return i
+}
+
+// Fit is Train without a model: it trains the best method of the plan.
+func (p Plan) Fit(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
+	methods, err := p.Methods(d, rows)
+	if err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	return AutoAmong(ctx, d, rows, methods, opts)
+}
+
+// FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:
+// with one method and one prior there is nothing to choose, and no row is held
+// out.
+func (p Plan) FitUnmeasured(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
+	methods, err := p.Methods(d, rows)
+	if err == nil && len(methods) == 1 && len(opts.Priors) == 1 {
+		return Settings{methods[0], opts.Priors[0]}.Fit(ctx, d, rows, opts)
+	}
+	return p.Fit(ctx, d, rows, opts)
+}

@@ -1,0 +1,309 @@
+package tune
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/wordvec"
+)
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const animalVectors = "3 2\ncat 1 0\ndog 0.9 0.1\nbus 0 1\n"
+
+func animals(t *testing.T) *Corpus {
+	t.Helper()
+	c := NewCorpus(dataset.Text, nil)
+	for i, label := range []string{"cat", "dog", "bus", "zyx", "cat", "dog", "bus", "zyx"} {
+		if err := c.Add(dataset.Example{Text: fmt.Sprintf("text %d of it", i), Label: label, Weight: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func TestVectorsOfUnknownNames(t *testing.T) {
+	vectors := writeFile(t, "v.txt", animalVectors)
+	t.Run("error", func(t *testing.T) {
+		_, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: vectors})
+		if !errors.Is(err, wordvec.ErrUnknown) || !strings.Contains(err.Error(), "zyx") {
+			t.Errorf("error %v, want one that names zyx", err)
+		}
+	})
+	t.Run("drop", func(t *testing.T) {
+		d, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: vectors, Unknown: wordvec.UnknownDrop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []string{"bus", "cat", "dog"}; !slices.Equal(d.Classes.Labels, want) || !slices.Equal(d.Dropped, []string{"zyx"}) {
+			t.Errorf("classes %v, dropped %v", d.Classes.Labels, d.Dropped)
+		}
+		if want := []int32{1, 2, 0, -1, 1, 2, 0, -1}; !slices.Equal(d.Class, want) {
+			t.Errorf("classes of rows %v, want %v", d.Class, want)
+		}
+		if got := d.Classes.Vectors.Row(1); !slices.Equal(got, []float32{1, 0}) {
+			t.Errorf("vector of cat %v", got)
+		}
+		m, _, err := Plan{Sharing: "vectors"}.Train(ctx, d, []int{0, 1, 2, 4, 5, 6}, Options{}, softmax.Training{})
+		if err != nil || m.Vectors.Rows() != 3 {
+			t.Errorf("model with vectors %v, %v", m.Vectors, err)
+		}
+	})
+	t.Run("root", func(t *testing.T) {
+		d, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: vectors, Unknown: wordvec.UnknownRoot})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := d.Classes.Vectors; v.Rows() != 4 || v.SquaredNorm(3) != 0 || len(d.Dropped) > 0 {
+			t.Errorf("vectors %v, dropped %v: want zeros for zyx, nothing dropped", v, d.Dropped)
+		}
+	})
+	t.Run("none at all", func(t *testing.T) {
+		none := writeFile(t, "v.txt", "1 2\nship 1 0\n")
+		for _, policy := range []wordvec.Unknown{wordvec.UnknownDrop, wordvec.UnknownRoot} {
+			if _, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: none, Unknown: policy}); err == nil || !strings.Contains(err.Error(), "none of the 4") {
+				t.Errorf("%v: error %v", policy, err)
+			}
+		}
+		one := writeFile(t, "v.txt", "1 2\ncat 1 0\n")
+		if _, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: one, Unknown: wordvec.UnknownDrop}); !errors.Is(err, ErrOneClass) {
+			t.Errorf("one class left: error %v", err)
+		}
+	})
+}
+
+// A stream leaves the columns resolved, so that another file is read like it.
+func TestReadFromKeepsColumns(t *testing.T) {
+	r, err := dataset.NewReader(strings.NewReader("intent,utterance,note\nx,hello there,1\ny,good bye,2\n"), "standard input", dataset.Options{Label: "intent", Text: "utterance"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ReadFrom(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := c.Read([]string{writeFile(t, "v.csv", "note,utterance,intent\n1,once more,y\n")}, "")
+	if err != nil || !slices.Equal(rows, []int{2}) || c.Labels[2] != "y" {
+		t.Errorf("rows %v, labels %v, %v", rows, c.Labels, err)
+	}
+}
+
+// z of mantel against all orders of the classes.
+func TestMantelAgainstAllOrders(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, n := range []int{4, 5, 6} {
+		a, b := newPairs(n), newPairs(n)
+		for i := range n {
+			for j := range i {
+				a.set(i, j, r.NormFloat64())
+				b.set(i, j, 5+r.ExpFloat64())
+			}
+		}
+		var all []float64
+		var visit func(order []int, rest []int)
+		visit = func(order, rest []int) {
+			if len(rest) == 0 {
+				var g float64
+				for i := range n {
+					for j := range n {
+						g += a.x[i*n+j] * b.x[order[i]*n+order[j]]
+					}
+				}
+				all = append(all, g)
+				return
+			}
+			for i := range rest {
+				visit(append(slices.Clone(order), rest[i]), slices.Delete(slices.Clone(rest), i, i+1))
+			}
+		}
+		visit(nil, All(0, n))
+		var mean, square float64
+		for _, g := range all {
+			mean += g / float64(len(all))
+		}
+		for _, g := range all {
+			square += (g - mean) * (g - mean) / float64(len(all))
+		}
+		if want, got := (all[0]-mean)/math.Sqrt(square), mantel(a, b); math.Abs(got-want) > 1e-9 {
+			t.Errorf("n=%d: z %v, over all orders %v", n, got, want)
+		}
+	}
+	if z := mantel(newPairs(6), newPairs(6)); z != 0 {
+		t.Errorf("z %v of distances that are all the same", z)
+	}
+}
+
+// groups returns texts of 24 classes in 6 groups of 4, one row each, whose
+// texts have words of the group; order says which class of the taxonomy and of
+// the vectors each class is.
+func groups(t *testing.T, order []int) (*Data, []int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(11, 1))
+	c := NewCorpus(dataset.Text, nil)
+	taxonomy, vectors := "child,parent\n", matrix.NewDense(24, 6)
+	for i := range 24 {
+		var words []string
+		for range 5 {
+			words = append(words, fmt.Sprintf("g%dw%d", i/4, r.IntN(6)), fmt.Sprintf("n%d", r.IntN(40)))
+		}
+		if err := c.Add(dataset.Example{Text: strings.Join(words, " "), Label: fmt.Sprintf("%02d", i), Weight: 1}); err != nil {
+			t.Fatal(err)
+		}
+		taxonomy += fmt.Sprintf("%02d,group%d\n", i, order[i]/4)
+		vectors.Row(i)[order[i]/4] = 1
+		vectors.Row(i)[(order[i]/4+1)%6] = 0.1 * r.Float32()
+	}
+	d, err := c.Data(All(0, 24), writeFile(t, "tax.csv", taxonomy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Classes.Vectors = vectors
+	return d, All(0, 24)
+}
+
+// With one row a class, vectors and a taxonomy are used if rows of near classes
+// are near, and not if they are shuffled.
+func TestAutoOneShotOfGroups(t *testing.T) {
+	shuffled := rand.New(rand.NewPCG(7, 7)).Perm(24)
+	for _, tc := range []struct {
+		name  string
+		order []int
+		want  bool
+	}{{"true", All(0, 24), true}, {"shuffled", shuffled, false}} {
+		t.Run(tc.name, func(t *testing.T) {
+			d, rows := groups(t, tc.order)
+			for _, s := range []knowledge.Source{knowledge.Taxonomy, knowledge.Vectors} {
+				z, err := d.Agreement(rows, s)
+				if err != nil || (z > enoughErrors) != tc.want {
+					t.Errorf("%s: %.1f standard errors, %v", s, z, err)
+				}
+			}
+			r, err := Auto(ctx, d, rows, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (len(r.Method.Sharing) > 0) != tc.want {
+				t.Errorf("auto chose %v (%s)", r.Method, r.Reason)
+			}
+			for _, word := range []string{"taxonomy", "vectors", "standard errors", "nearest name"} {
+				if !strings.Contains(r.Reason, word) {
+					t.Errorf("reason %q does not tell about %q", r.Reason, word)
+				}
+			}
+		})
+	}
+}
+
+// How often shuffled classes pass for knowledge: rarely.
+func TestAgreementOfShuffledClasses(t *testing.T) {
+	passed := 0
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		d, rows := groups(t, r.Perm(24))
+		z, err := d.Agreement(rows, knowledge.Vectors)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if z > enoughErrors {
+			passed++
+		}
+	}
+	if passed > 2 {
+		t.Errorf("%d of 60 shuffled sources passed", passed)
+	}
+}
+
+func TestCandidatesOfAllKnowledge(t *testing.T) {
+	d, rows := groups(t, All(0, 24))
+	var many []int
+	for range 10 {
+		many = append(many, rows...)
+	}
+	num, numRows := numbers(t, 4)
+	num.Classes.Vectors = matrix.NewDense(4, 2)
+	var err error
+	if num.Classes.Taxonomy, err = labeltree.FromParents(map[string]string{"ash": "a", "birch": "a", "oak red": "oak", "oak white": "oak"}, num.Classes.Labels); err != nil {
+		t.Fatal(err)
+	}
+	var most []int
+	for range fewRows {
+		most = append(most, rows...)
+	}
+	for _, tc := range []struct {
+		name string
+		d    *Data
+		rows []int
+		want string
+	}{
+		{"one row a class", d, rows, "[cross-entropy names names+examples vectors names+vectors+examples taxonomy names+taxonomy+examples]"},
+		{"ten rows a class bring the means", d, many, "[cross-entropy names names+examples vectors names+vectors+examples taxonomy names+taxonomy+examples names+means+examples]"},
+		{"many rows need no names", d, most, "[cross-entropy vectors taxonomy]"},
+		{"numbers have no examples", num, numRows, "[cross-entropy names vectors names+vectors taxonomy names+taxonomy]"},
+	} {
+		if got := methodNames(tc.d.Candidates(tc.rows)); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
+// A trainer with a weight decay of its own makes the same weights for every
+// prior: one is enough.
+func TestOnePriorForOwnWeightDecay(t *testing.T) {
+	d, rows, _ := corpus(t, 5, 1, same)
+	for _, tc := range []struct {
+		name    string
+		trainer softmax.Trainer
+		priors  int
+	}{
+		{"SGD by the prior", softmax.SGD{Epochs: 1}, len(DefaultPriors())},
+		{"SGD with a decay", softmax.SGD{Epochs: 1, WeightDecay: 1e-3}, 1},
+		{"SGD without decay", softmax.SGD{Epochs: 1, WeightDecay: -1}, 1},
+		{"AdamW", softmax.AdamW{Epochs: 1}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r, err := AutoAmong(ctx, d, rows, []Method{{}, {Names: true}}, Options{Trainer: tc.trainer})
+			if err != nil || len(r.Candidates) != 2*tc.priors {
+				t.Errorf("%d candidates, %v, want %d", len(r.Candidates), err, 2*tc.priors)
+			}
+		})
+	}
+}
+
+func TestVectorsGiveSimilarities(t *testing.T) {
+	d, _ := groups(t, All(0, 24))
+	s, err := Similarities(d.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if near, far := s(0, 1), s(0, 12); near < 0.9 || far > 0.1 {
+		t.Errorf("cosines %v in a group, %v between groups", near, far)
+	}
+	for _, l := range []string{SimLoss, SoftLabels} {
+		if _, err := Fit(ctx, d, All(0, 24), Method{Loss: l}, Options{}); err != nil {
+			t.Errorf("%s: %v", l, err)
+		}
+	}
+	d.Classes.Vectors = matrix.NewDense(3, 2)
+	if _, err := Similarities(d.Classes); err == nil {
+		t.Error("3 vectors for 24 classes were taken")
+	}
+}

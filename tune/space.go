@@ -1,0 +1,241 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// Settings is one point of a search: a method with all its options and a prior.
+type Settings struct {
+	Method Method
+	Prior  float64
+}
+
+// axis is something that a search may change.
+type axis int
+
+const (
+	priorAxis axis = iota
+	namesAxis
+	rhoAxis
+	smoothingAxis
+	baseAxis
+	axes
+)
+
+// Fixed tells which options a search must leave as they are given.
+type Fixed struct {
+	Prior, Rho, Smoothing, Base bool
+}
+
+// Space is what a search goes through: methods, the first of which is the
+// yardstick, and the ways to change them.
+type Space struct {
+	Methods []Method
+	Prior   float64 // to begin with; 0 means softmax.DefaultPrior
+	Fixed   Fixed
+
+	names bool // names as examples may be switched on and off
+	apart bool // plain cross entropy is a yardstick only: the plan asks for something else
+}
+
+// maxSquareClasses is the number of classes above which a search leaves out the
+// sources whose cost grows with its square or cube.
+const maxSquareClasses = 2000
+
+// Space returns what a plan leaves open: with the sharing auto every source
+// that the data has, alone and in the sums that did best, with and without names
+// as examples; else the sharing that the plan names. Plain cross entropy comes
+// first in any case; where the plan asks for something else it is measured, but
+// never the answer.
+func (d *Data) Space(p Plan) (Space, error) {
+	open := p.Names == "" || p.Names == AutoName
+	if !open && p.Names != "on" && p.Names != "off" {
+		return Space{}, fmt.Errorf("names as examples: %q, want auto, on or off", p.Names)
+	}
+	if p.Names == "on" && !d.Named() {
+		return Space{}, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
+	}
+	s := Space{names: open && d.Named()}
+	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Knowledge: p.Knowledge}
+	add := func(names bool, spec ...knowledge.Source) {
+		if names && !s.names {
+			return // is there already
+		}
+		m := base
+		m.Sharing, m.Names = spec, names || p.Names == "on"
+		s.Methods = append(s.Methods, m)
+	}
+	s.Methods = []Method{{Smoothing: p.Smoothing, Knowledge: p.Knowledge}}
+	plain := p.Loss == "" || p.Loss == CrossEntropy
+	given := p.Sharing != "" && p.Sharing != AutoName
+	s.apart = given && p.Sharing != string(knowledge.None) || !plain || p.Names == "on"
+	switch {
+	case given:
+		spec, err := knowledge.ParseSpec(p.Sharing)
+		if err != nil {
+			return Space{}, err
+		}
+		add(false, spec...)
+		add(true, spec...)
+	case !plain:
+		add(false, knowledge.None) // the loss has class knowledge of its own
+	default:
+		d.addSources(add)
+	}
+	s.Methods = slices.Insert(slices.DeleteFunc(s.Methods[1:], func(m Method) bool { return m.isPlain() }), 0, s.Methods[0])
+	return s, nil
+}
+
+// addSources adds the sharings that the data allows, in the order in which they
+// are worth a trial.
+func (d *Data) addSources(add func(names bool, spec ...knowledge.Source)) {
+	const names, vectors, taxonomy, means = knowledge.Names, knowledge.Vectors, knowledge.Taxonomy, knowledge.Means
+	small := len(d.Classes.Labels) <= maxSquareClasses
+	spelled, word, grouped := d.namesUsable(), d.Classes.Vectors != nil, d.Classes.Taxonomy != nil
+	if spelled {
+		add(false, names)
+		add(true, names)
+	}
+	add(true, knowledge.None)
+	add(false, knowledge.None)
+	if word {
+		add(false, vectors)
+		add(true, vectors)
+		if spelled {
+			add(true, names, vectors)
+		}
+	}
+	if grouped {
+		add(false, taxonomy)
+		if spelled {
+			add(true, names, taxonomy)
+		}
+	}
+	if small {
+		add(false, means)
+		if spelled {
+			add(true, names, means)
+		}
+		add(false, knowledge.Linkage)
+	}
+	add(false, knowledge.VTree)
+}
+
+// has tells whether an axis means anything for a method and may be moved on.
+func (s Space) has(a axis, m Method) bool {
+	uses := func(sources ...knowledge.Source) bool {
+		return slices.ContainsFunc(m.Sharing, func(x knowledge.Source) bool { return slices.Contains(sources, x) })
+	}
+	switch a {
+	case priorAxis:
+		return !s.Fixed.Prior
+	case namesAxis:
+		return s.names
+	case rhoAxis:
+		return !s.Fixed.Rho && uses(knowledge.Names, knowledge.Vectors, knowledge.Means)
+	case smoothingAxis:
+		return !s.Fixed.Smoothing && (m.Loss == "" || m.Loss == CrossEntropy)
+	case baseAxis:
+		return !s.Fixed.Base && uses(knowledge.VTree, knowledge.UTree)
+	}
+	return false
+}
+
+// Steps of a search at its widest, from which it goes on in halves (square
+// roots for factors).
+const (
+	priorFactor   = 3.0
+	rhoFactor     = 3.0
+	baseFactor    = 2.0 // of base - 1
+	smoothingStep = 0.1
+)
+
+// Limits of what a search asks for; wider ones have no use that we know of.
+const (
+	minPrior, maxPrior = 0.01, 1e5
+	minRho, maxRho     = 1e-3, 1e2
+	minBase, maxBase   = 1.01, 100
+	maxSmoothing       = 0.5
+)
+
+// neighbours returns the settings beside x on an axis, with steps divided by
+// 2^halvings.
+func (s Space) neighbours(x Settings, a axis, halvings int) []Settings {
+	if !s.has(a, x.Method) {
+		return nil
+	}
+	share := math.Pow(0.5, float64(halvings))
+	var out []Settings
+	scaled := func(from, factor, low, high float64, set func(*Settings, float64)) {
+		f := math.Pow(factor, share)
+		for _, v := range []float64{from * f, from / f} {
+			if v = round(v); v >= low && v <= high {
+				y := x
+				set(&y, v)
+				out = append(out, y)
+			}
+		}
+	}
+	switch a {
+	case priorAxis:
+		scaled(x.Prior, priorFactor, minPrior, maxPrior, func(y *Settings, v float64) { y.Prior = v })
+	case namesAxis:
+		y := x
+		y.Method.Names = !y.Method.Names
+		out = append(out, y)
+	case rhoAxis:
+		scaled(x.rho(), rhoFactor, minRho, maxRho, func(y *Settings, v float64) { y.Method.Knowledge.Rho = v })
+	case smoothingAxis:
+		for _, v := range []float64{x.Method.Smoothing + smoothingStep*share, x.Method.Smoothing - smoothingStep*share} {
+			if v = round(v); v >= 0 && v <= maxSmoothing {
+				y := x
+				y.Method.Smoothing = v
+				out = append(out, y)
+			}
+		}
+	case baseAxis:
+		scaled(x.base()-1, baseFactor, minBase-1, maxBase-1, func(y *Settings, v float64) { y.Method.Knowledge.Base = round(1 + v) })
+	}
+	return out
+}
+
+// rho is the weight of each class's own parameters, the default spelled out.
+func (x Settings) rho() float64 {
+	if x.Method.Knowledge.Rho != 0 {
+		return x.Method.Knowledge.Rho
+	}
+	if slices.Equal(x.Method.Sharing, knowledge.Spec{knowledge.Means}) {
+		return knowledge.DefaultMeansRho
+	}
+	return knowledge.DefaultRho
+}
+
+// base is that of the cover tree, the default spelled out.
+func (x Settings) base() float64 { return cmp.Or(x.Method.Knowledge.Base, knowledge.DefaultBase) }
+
+// round keeps three digits, so that a number printed is the number tried.
+func round(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	if err != nil {
+		return v // not reached: what FormatFloat writes can be read
+	}
+	return r
+}
+
+// start returns the settings of a method to begin with.
+func (s Space) start(m Method) Settings {
+	return Settings{Method: m, Prior: cmp.Or(s.Prior, softmax.DefaultPrior)}
+}
+
+// key tells settings apart.
+func (x Settings) key() string {
+	m := x.Method
+	return fmt.Sprint(m, m.Smoothing, x.rho(), x.base(), m.Knowledge.From, x.Prior)
+}
