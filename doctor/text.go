@@ -3,9 +3,7 @@ package doctor
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/knowledge"
@@ -64,8 +62,8 @@ func (r *Report) writeRows(p *page) {
 		if n == maxLeaks {
 			break
 		}
-		p.line("hidden", "%s, which nobody sees, is in %d rows, %s %% of them %s (%s %% of all rows):", h.Character, h.Rows, points(h.Share), shown(h.Label), points(h.Usual))
-		p.line("", "it gives the class away and flatters the score; remove it unless new rows will have it too")
+		p.line("hidden", "%s, which nobody sees, is in %d rows, %s %% of them %s (%s %% of all rows): it gives the class away and "+
+			"flatters the score; remove it unless new rows will have it too", h.Character, h.Rows, points(h.Share), shown(h.Label), points(h.Usual))
 	}
 }
 
@@ -105,9 +103,9 @@ func (r *Report) writeNames(p *page) {
 	case a == nil:
 		p.line("names", "nothing shows whether they say something about the rows, which are no texts")
 	case a.Say():
-		p.line("names", "say something: the nearest one is right for %s %% of the rows, chance is %s +- %s", points(a.Rate), points(a.Chance), points(a.SE))
+		p.line("names", "say something: the nearest one is right for %s %% of rows, chance is %s +- %s", points(a.Rate), points(a.Chance), points(a.SE))
 	default:
-		p.line("names", "say next to nothing: the nearest one is right for %s %% of the rows, chance is %s +- %s", points(a.Rate), points(a.Chance), points(a.SE))
+		p.line("names", "say next to nothing: the nearest one is right for %s %% of rows, chance is %s +- %s", points(a.Rate), points(a.Chance), points(a.SE))
 	}
 	if n.Wordless > 0 {
 		p.line("", "%d of %d are without a letter", n.Wordless, r.Classes)
@@ -131,7 +129,7 @@ func (r *Report) writeMetric(p *page) {
 	}[r.Metric.Source]
 	d := r.Metric.Dimension
 	note := ""
-	if d.Max > 0.9*d.Limit {
+	if d.Mean > 0.9*d.Limit {
 		note = ": hardly any structure"
 	}
 	p.line("distances", "between classes, from %s: doubling dimension c about %.1f", from, d.Max)
@@ -170,8 +168,8 @@ func (r *Report) writeWeights(p *page) {
 		}
 		p.line("", "%-18s  %8s  %10s  %13s  %s", n.Parameters, short(n.Norm), short(n.Bound), short(n.Stretched), theory)
 	}
-	p.line("", "bound = norm rho/sqrt(n), in nats. It takes rho for U and V too, but their gradient is longer")
-	p.line("", "by up to sqrt(path between classes/2): the bound with stretch. Cover tree of base %g.", w.Base)
+	p.line("", "bound = norm rho/sqrt(n), in nats. It takes rho for U and V too, but their gradient is longer by up to "+
+		"sqrt(path between classes/2): the bound with stretch. Cover tree of base %g.", w.Base)
 }
 
 func (r *Report) writeGain(p *page) {
@@ -184,85 +182,4 @@ func (r *Report) writeGain(p *page) {
 		parts = append(parts, fmt.Sprintf("%s %s", m.Method, points(m.Accuracy)))
 	}
 	p.line("held out", "accuracy on %d rows: %s", g.Rows, strings.Join(parts, ", "))
-}
-
-// lineWidth is where a long line goes on in the next.
-const lineWidth = 100
-
-// wrapped breaks a text into lines of no more than a width, but for longer words.
-func wrapped(text string, width int) string {
-	var b strings.Builder
-	wide := 0
-	for n, word := range strings.Fields(text) {
-		size := utf8.RuneCountInString(word)
-		switch {
-		case n == 0:
-		case wide+1+size > width:
-			b.WriteByte('\n')
-			wide = 0
-		default:
-			b.WriteByte(' ')
-			wide++
-		}
-		b.WriteString(word)
-		wide += size
-	}
-	return b.String()
-}
-
-// points prints a fraction as points, 0..100, with more digits for small ones.
-func points(x float64) string {
-	if x > 0 && x < 0.0005 {
-		return fmt.Sprintf("%.1g", 100*x)
-	}
-	return fmt.Sprintf("%.1f", 100*x)
-}
-
-// short prints three digits.
-func short(x float64) string {
-	if a := math.Abs(x); a >= 100 && a < 1e6 {
-		return fmt.Sprintf("%.0f", x)
-	}
-	return fmt.Sprintf("%.3g", x)
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// listed joins names; of all there are, some may not be among them.
-func listed(names []string, all int) string {
-	out := make([]string, 0, len(names))
-	for _, n := range names {
-		out = append(out, printable(n))
-	}
-	s := strings.Join(out, ", ")
-	if all > len(names) {
-		s += fmt.Sprintf(" and %d more", all-len(names))
-	}
-	return s
-}
-
-// shown makes a label fit a line.
-func shown(label string) string {
-	const most = 60
-	if runes := []rune(label); len(runes) > most {
-		label = string(runes[:most]) + "..."
-	}
-	return printable(label)
-}
-
-func quoted(text string) string { return `"` + printable(text) + `"` }
-
-// printable leaves out what a terminal would act on.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return ' '
-		}
-		return c
-	}, text)
 }

@@ -28,7 +28,7 @@ func TestDoctorText(t *testing.T) {
 		{"the file without a flag", []string{desk, "--train=off"}, []string{"of 6 classes", "not trained, as asked"}},
 		{"taxonomy", []string{"--data", desk, "--taxonomy", deskGroups, "--train"}, []string{"from the taxonomy", "V* of the taxonomy", "held out"}},
 		{"numbers", []string{"--data", breads, "--label", "bread"}, []string{"rows of numbers", "none constant"}},
-		{"means", []string{"--data", breads, "--label", "bread", "--from", "means", "--base", "1.3"}, []string{"means of the classes", "Cover tree of base 1.3"}},
+		{"means", []string{"--data", breads, "--label", "bread", "--from", "means", "--base", "1.3"}, []string{"means of the classes", "base 1.3."}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			out, log, err := runDoctor(t, "", tc.args...)
