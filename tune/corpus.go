@@ -36,6 +36,9 @@ func NewCorpus(kind dataset.Kind, columns []string) *Corpus {
 
 // Add appends one example.
 func (c *Corpus) Add(e dataset.Example) error {
+	if len(e.Mix) > 1 {
+		return fmt.Errorf("%v: the target is shared by %d labels, such as %q; this version trains on one label an example, give the right one", e.Place, len(e.Mix), e.Mix[0].Label)
+	}
 	if err := c.Table.Add(e); err != nil {
 		return err
 	}

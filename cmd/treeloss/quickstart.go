@@ -46,7 +46,7 @@ func quickstartMethods() []string {
 func sentences() []string {
 	return []string{
 		"the cash machine swallowed my card, what now?",
-		"how long until the money I sent abroad gets there?",
+		"can I get a second card for my daughter?",
 	}
 }
 
