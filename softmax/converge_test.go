@@ -288,8 +288,10 @@ func TestFitPathIsSeparateFits(t *testing.T) {
 		}
 		priors := []float64{1, 10, 100}
 		n, products := 0, 0
-		err := FitPath(context.Background(), ex, 6, p.options, priors, func(prior float64, l *Layer, r Record) error {
-			o := p.options
+		options := p.options
+		options.Trainer = Converge{Tolerance: 1e-5}
+		err := FitPath(context.Background(), ex, 6, options, priors, func(prior float64, l *Layer, r Record) error {
+			o := options
 			o.Prior = prior
 			alone, own := mustFit(t, ex, 6, o)
 			if math.Abs(r.Objective-own.Objective) > 1e-4*own.Objective {

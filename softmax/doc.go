@@ -11,7 +11,8 @@
 // A Layer knows numbers only. A Model also knows how a record becomes a row and
 // what the classes are called; it is what a file holds.
 //
-// Converge finds the minimum of the objective by Newton's method; start there.
+// Converge finds the minimum of the objective, by dual coordinate ascent or
+// Newton's method; start there.
 // SGD is for more examples than that can go through a hundred times, AdamW for
 // comparison with deep nets.
 //

@@ -36,15 +36,18 @@ type Options struct {
 type Trainer interface{ isTrainer() }
 
 // Converge minimises the objective to its minimum. There is no learning rate:
-// Newton's method, each step by conjugate gradients. It keeps 7 d r + 4 n k
-// numbers, r = rows of V. For SimLoss, which is not convex, it ends at a
-// stationary point.
+// dual coordinate ascent for plain cross entropy over many sparse examples
+// (d k + n k numbers), else Newton's method, each step by conjugate gradients
+// (7 d r + 4 n k numbers, r = rows of V). For SimLoss, which is not convex, it
+// ends at a stationary point.
 type Converge struct {
 	// Tolerance is the share of the objective by which it may end above its
-	// minimum; 0 means 1e-4. The work ends with a Newton step that is solved to
-	// a tenth and promises to lower the objective by less than 3 Tolerance.
+	// minimum; 0 means 1e-4. The ascent ends when the duality gap is within it.
+	// Newton's method ends with a step that is solved to a tenth and promises
+	// to lower the objective by less than 3 Tolerance.
 	Tolerance float64
-	// MaxSteps bounds the Newton steps; 0 means 100.
+	// MaxSteps bounds the passes of the ascent and the Newton steps, together;
+	// 0 means 100.
 	MaxSteps int
 }
 
@@ -52,14 +55,14 @@ func (Converge) isTrainer() {}
 
 // Progress tells how far a fit has come.
 type Progress struct {
-	Step     int     // Newton step or epoch of this fit, from 1
+	Step     int     // pass, Newton step or epoch of this fit, from 1
 	Loss     float64 // mean objective per example, in nats
 	Fraction float64 // share of all fits done, 0..1, never falling; an estimate for Converge
 }
 
 // Record is what a fit can tell about itself. It holds no times.
 type Record struct {
-	Steps     int     `json:"steps"`               // Newton steps or epochs
+	Steps     int     `json:"steps"`               // passes of dual ascent and Newton steps, or epochs
 	Products  int     `json:"products,omitempty"`  // conjugate gradient rounds, two passes over the examples each
 	Objective float64 `json:"objective"`           // at the end: sum of the losses + penalty, in nats; SGD and AdamW: the losses as the last epoch met them
 	Converged bool    `json:"converged,omitempty"` // whether Converge met its tolerance
@@ -208,6 +211,9 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	meanSquare := ex.meanSquaredNorm()
 	scale := math.Exp2(-math.Round(math.Log2(meanSquare) / 2))
 	basis, inputs := newSpan[T](ex.X, opts.Threads)
+	if basis == nil && dualPays(ex, opts, priors) {
+		return convergeDual[T](ctx, ex, opts, c, priors, scale, visit)
+	}
 	solver := newNewton(newDesign[T](inputs, true), scale, ex.Class, ex.Weight, func() *head[T] {
 		return newHead[T](compact, opts.Loss, opts.Hierarchy)
 	}, opts.Threads)
@@ -226,6 +232,53 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 			return fitErr
 		}
 		if err := visit(prior, fold(basis.lift(v, solver.r, opts.Threads), bias, scale, ex.X.Cols(), compact, opts.Hierarchy, opts.Threads), record); err != nil {
+			return err
+		}
+		if fitErr != nil {
+			return fitErr
+		}
+	}
+	return nil
+}
+
+// convergeDual is converge for problems that dualPays tells. Where the ascent
+// stalls, Newton's method goes on from there.
+func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, scale float64, visit func(float64, *Layer, Record) error) error {
+	k := opts.Sharing.Classes()
+	begin := func() *dual[T] {
+		return newDual[T](ex, k, opts.Loss.(loss.CrossEntropy), scale, opts.Seed, opts.Threads)
+	}
+	t := begin()
+	var solver *newton[T]
+	var before float64
+	for n, prior := range priors {
+		lambda := t.length / orDefault(prior)
+		if n > 0 {
+			t.rescale(before, lambda)
+		}
+		before = lambda
+		progress := opts.atFit(n, len(priors)).Progress
+		record, fitErr := t.solve(ctx, lambda, c.Tolerance, min(mostPasses, c.MaxSteps), progress)
+		v, bias := t.v, t.bias
+		if passes := record.Steps; fitErr == nil && !record.Converged && passes < c.MaxSteps {
+			if solver == nil {
+				solver = newNewton(newDesign[T](ex.X, true), scale, ex.Class, ex.Weight, func() *head[T] {
+					return newHead[T](opts.Sharing, opts.Loss, nil)
+				}, opts.Threads)
+			}
+			if !finite(record.Objective) {
+				t = begin()
+			}
+			v, bias = solver.split(solver.x)
+			copy(v, t.v)
+			copy(bias, t.bias)
+			record, fitErr = solver.solve(ctx, lambda, c.Tolerance, c.MaxSteps-passes, progress)
+			record.Steps += passes
+		}
+		if fitErr != nil && ctx.Err() == nil {
+			return fitErr
+		}
+		if err := visit(prior, fold(v, bias, scale, ex.X.Cols(), opts.Sharing, nil, opts.Threads), record); err != nil {
 			return err
 		}
 		if fitErr != nil {
