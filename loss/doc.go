@@ -4,6 +4,7 @@
 //	CrossEntropy   -log p_y, with label smoothing
 //	SimLoss        -log Σ_c S[y,c] p_c (Kobs et al. 2020)
 //	SoftLabels     cross entropy against exp(-β d(y,c)) (Bertinetto et al. 2020)
+//	HXE            -Σ_v λ(v) log p(v | parent of v) up a tree (the same)
 //
 // are losses of the k class scores, where p is the softmax of the scores;
 // Evaluate computes them. HierarchicalSoftmax (Morin and Bengio 2005) is an
@@ -13,6 +14,8 @@
 //	scores --Evaluate--------------> loss, gradient, p --Curvature-------------> H x
 //	       --EvaluateHierarchical--> loss, gradient, p --CurvatureHierarchical-> H x
 //	       --Probabilities---------> p of the classes, from node scores
+//
+// EvaluateMix and its like take a target that is shared by several classes.
 //
 // Scores are log-odds in nats, and finite; the paper writes them with the
 // opposite sign, which changes no prediction. Sums run in float64 whatever the

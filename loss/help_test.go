@@ -97,6 +97,15 @@ func softLabelsOf(t testing.TB, space metric.Space, beta float64) *SoftLabels {
 	return l
 }
 
+func hxeOf(t testing.TB, tree *labeltree.Tree, alpha float64) *HXE {
+	t.Helper()
+	l, err := NewHXE(tree, alpha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // randomSimilarity is not symmetric: SimLoss does not ask for that. About a
 // third of the pairs are below the bound 0.5 that tests use with it.
 func randomSimilarity(rng *rand.Rand, k int) func(y, c int) float64 {
@@ -122,6 +131,11 @@ func flat(name string, k int, l Loss) output {
 	}
 }
 
+func bounded(o output) output {
+	o.bound = true
+	return o
+}
+
 func hierarchical(t testing.TB, name string, tree *labeltree.Tree) output {
 	h := hierarchy(t, tree)
 	return output{
@@ -135,11 +149,8 @@ func hierarchical(t testing.TB, name string, tree *labeltree.Tree) output {
 func outputs(t testing.TB) []output {
 	rng := newRand(1)
 	ten := randomSimilarity(rng, 10)
-	similar := flat("SimLoss", 10, simLossOf(t, 10, ten, 0.5))
-	similar.bound = true
-	all := flat("SimLoss, all classes similar", 10, simLossOf(t, 10, ten, 0))
-	all.bound = true
 	ct := parseTree(t, "((a,(b,c,d)),e,((f,g),(h,(i,j))));")
+	chains := parseTree(t, "((((a)x,(b,(c)w)v)y)z);")
 	return []output{
 		flat("cross entropy", 10, CrossEntropy{}),
 		flat("cross entropy of two classes", 2, CrossEntropy{}),
@@ -147,10 +158,19 @@ func outputs(t testing.TB) []output {
 		flat("label smoothing", 10, CrossEntropy{Smoothing: 0.1}),
 		flat("label smoothing, nearly all of it", 10, CrossEntropy{Smoothing: 0.99}),
 		flat("pointer to cross entropy", 10, &CrossEntropy{Smoothing: 0.2}),
-		similar,
-		all,
+		bounded(flat("SimLoss", 10, simLossOf(t, 10, ten, 0.5))),
+		bounded(flat("SimLoss, all classes similar", 10, simLossOf(t, 10, ten, 0))),
 		flat("soft labels", 10, softLabelsOf(t, randomSpace(rng, 10), 4)),
 		flat("soft labels, beta 0", 10, softLabelsOf(t, randomSpace(rng, 10), 0)),
+		bounded(flat("HXE, uneven tree", 10, hxeOf(t, ct, 0.4))),
+		bounded(flat("HXE, large alpha", 10, hxeOf(t, ct, 5))),
+		bounded(flat("HXE, deep chain", 12, hxeOf(t, caterpillar(t, 12), 0.2))),
+		bounded(flat("HXE, even tree", 9, hxeOf(t, bushy(t, 3, 2), 0.3))),
+		bounded(flat("HXE, single children", 3, hxeOf(t, chains, 0.3))),
+		flat("HXE, alpha 0", 10, hxeOf(t, ct, 0)),
+		flat("HXE, star", 4, hxeOf(t, star(t, 4), 0.5)),
+		flat("HXE, one class on the root", 1, hxeOf(t, parseTree(t, "a;"), 0.5)),
+		flat("HXE, one class below", 1, hxeOf(t, parseTree(t, "((a)x)y;"), 0.5)),
 		hierarchical(t, "hierarchical softmax, uneven tree", ct),
 		hierarchical(t, "hierarchical softmax, deep chain", caterpillar(t, 12)),
 		hierarchical(t, "hierarchical softmax, even tree", bushy(t, 3, 2)),

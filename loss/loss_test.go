@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 )
@@ -77,6 +78,9 @@ func TestEqualToCrossEntropy(t *testing.T) {
 		flat("soft labels, largest beta", k, softLabelsOf(t, randomSpace(rng, k), math.MaxFloat64)),
 		flat("soft labels, smallest distances", k, softLabelsOf(t, metric.Func(k, func(i, j int) float64 { return min(1, math.Abs(float64(i-j))) * 5e-324 }), 1e4)),
 		flat("smoothing 0", k, CrossEntropy{Smoothing: 0}),
+		flat("HXE, alpha 0", k, hxeOf(t, bushy(t, 3, 2), 0)),
+		flat("HXE, alpha next to 0", k, hxeOf(t, bushy(t, 3, 2), 1e-15)), // goes through the groups
+		flat("HXE, star", k, hxeOf(t, star(t, k), 0.7)),
 		hierarchical(t, "hierarchical softmax, star", star(t, k)),
 	} {
 		for y := range k {
@@ -108,7 +112,7 @@ func TestSoftLabelsOfEqualClasses(t *testing.T) {
 func TestEvaluateMayOverwriteScores(t *testing.T) {
 	rng := newRand(6)
 	const k = 8
-	for _, l := range []Loss{CrossEntropy{}, CrossEntropy{Smoothing: 0.2}, simLossOf(t, k, randomSimilarity(rng, k), 0.2), softLabelsOf(t, randomSpace(rng, k), 3)} {
+	for _, l := range []Loss{CrossEntropy{}, CrossEntropy{Smoothing: 0.2}, simLossOf(t, k, randomSimilarity(rng, k), 0.2), softLabelsOf(t, randomSpace(rng, k), 3), hxeOf(t, caterpillar(t, k), 0.3)} {
 		scores := randomScores(rng, k, 3)
 		p, grad, inPlace := nan(k), nan(k), nan(k)
 		want := Evaluate(l, p, grad, scores, 3)
@@ -125,7 +129,7 @@ func TestEvaluateMayOverwriteScores(t *testing.T) {
 func TestEvaluateIgnoresAShift(t *testing.T) {
 	rng := newRand(7)
 	const k = 6
-	for _, l := range []Loss{CrossEntropy{}, CrossEntropy{Smoothing: 0.2}, simLossOf(t, k, randomSimilarity(rng, k), 0.2), softLabelsOf(t, randomSpace(rng, k), 3)} {
+	for _, l := range []Loss{CrossEntropy{}, CrossEntropy{Smoothing: 0.2}, simLossOf(t, k, randomSimilarity(rng, k), 0.2), softLabelsOf(t, randomSpace(rng, k), 3), hxeOf(t, caterpillar(t, k), 0.3)} {
 		scores := randomScores(rng, k, 3)
 		moved := slices.Clone(scores)
 		for c := range moved {
@@ -151,6 +155,7 @@ func extremes[T matrix.Float](t *testing.T, largest float64) {
 		simLossOf(t, k, func(y, c int) float64 { return 1 / float64(1+y+c) }, 0.1),
 		simLossOf(t, k, func(int, int) float64 { return 5e-324 }, 0), // S too small for exp of anything
 		softLabelsOf(t, randomSpace(rng, k), 5),
+		hxeOf(t, caterpillar(t, k), 0.2), hxeOf(t, parseTree(t, "((a,b,c),(d,(e,f)));"), 1),
 	}
 	for _, size := range []float64{0, 1e-30, 1, 100, 1e4, 1e10, largest} {
 		for round := range 20 {
@@ -231,6 +236,8 @@ func TestCheck(t *testing.T) {
 		{"SimLoss", sim, 3, ""},
 		{"SimLoss of other classes", sim, 4, "SimLoss was made for 3 classes, the data has 4"},
 		{"soft labels", soft, 3, ""},
+		{"HXE", hxeOf(t, star(t, 3), 1), 3, ""},
+		{"HXE of other classes", hxeOf(t, star(t, 3), 1), 4, "HXE was made for 3 classes, the data has 4"},
 		{"soft labels of other classes", soft, 2, "soft labels was made for 3 classes, the data has 2"},
 	} {
 		err := tc.l.Check(tc.k)
@@ -245,12 +252,21 @@ func TestBadArguments(t *testing.T) {
 	constant := func(d float64) metric.Space { return metric.Func(2, func(int, int) float64 { return d }) }
 	sim := func(k int, s func(y, c int) float64, r float64) error { _, err := NewSimLoss(k, s, r); return err }
 	soft := func(s metric.Space, beta float64) error { _, err := NewSoftLabels(s, beta); return err }
+	hxe := func(tree *labeltree.Tree, alpha float64) error { _, err := NewHXE(tree, alpha); return err }
+	uTree, err := labeltree.FromNested(labeltree.Nested{Label: "a", Children: []labeltree.Nested{{Label: "a"}, {Label: "b"}}}, labeltree.UTree)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		name string
 		err  error
 		want string
 		is   error
 	}{
+		{"alpha below 0", hxe(star(t, 2), -0.1), "alpha -0.1", nil},
+		{"alpha NaN", hxe(star(t, 2), math.NaN()), "alpha NaN", nil},
+		{"alpha infinite", hxe(star(t, 2), math.Inf(1)), "alpha +Inf", nil},
+		{"class on an inner node", hxe(uTree, 0.1), `"a" has nodes below it`, nil},
 		{"bound 1", sim(2, one, 1), "lower bound 1", nil},
 		{"bound below 0", sim(2, one, -0.5), "lower bound -0.5", nil},
 		{"bound NaN", sim(2, one, math.NaN()), "lower bound NaN", nil},
@@ -284,6 +300,8 @@ func TestBadArguments(t *testing.T) {
 func TestEvaluateDoesNotAllocate(t *testing.T) {
 	l := simLossOf(t, 5, func(int, int) float64 { return 0.5 }, 0)
 	h := hierarchy(t, caterpillar(t, 5))
+	groups := hxeOf(t, caterpillar(t, 5), 0.2)
+	mix := Mix{Class: []int32{1, 4}, Share: []float32{0.25, 0.75}}
 	p, grad, scores := make([]float32, 8), make([]float32, 8), make([]float32, 8)
 	classes, scratch := make([]float32, 5), make([]float32, 8)
 	n := testing.AllocsPerRun(5, func() {
@@ -292,6 +310,11 @@ func TestEvaluateDoesNotAllocate(t *testing.T) {
 		EvaluateHierarchical(h, p, grad, scores, 2)
 		CurvatureHierarchical(h, grad, p, scores, 2)
 		Probabilities(h, classes, scratch, scores)
+		Evaluate(groups, p[:5], grad[:5], scores[:5], 2)
+		EvaluateMix(groups, p[:5], grad[:5], scratch[:5], scores[:5], mix)
+		EvaluateMix(CrossEntropy{Smoothing: 0.1}, p[:5], grad[:5], scratch[:5], scores[:5], mix)
+		EvaluateHierarchicalMix(h, p, grad, scores, mix)
+		CurvatureHierarchicalMix(h, grad, p, scores, mix)
 	})
 	if n != 0 {
 		t.Errorf("%v allocations, want 0", n)
