@@ -20,7 +20,7 @@ type Example struct {
 // Options sets up Fit. The zero value chooses what the data asks for.
 type Options struct {
 	Sharing  string // "auto" (also ""), "none", "names", "v-tree" ... or a sum such as "names+taxonomy"
-	Loss     string // "cross-entropy" (also ""), "simloss", "soft-labels", "hierarchical-softmax"
+	Loss     string // "cross-entropy" (also ""), "simloss", "soft-labels", "hxe", "hierarchical-softmax"
 	Names    string // class names as further examples: "auto" (also ""), "on", "off"
 	Taxonomy string // file of child,parent rows over the labels; "": none
 	Seed     uint64 // the only source of randomness

@@ -26,6 +26,7 @@ type Split struct {
 type Options struct {
 	Tune       tune.Options
 	Knowledge  knowledge.Options
+	Alpha      float64           // of the method hxe; 0 means tune.DefaultHXEAlpha
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
 
 	// Progress is called as the work goes on; nil: not.
@@ -134,6 +135,7 @@ func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts 
 	} else {
 		var m tune.Method
 		if m, err = tune.ParseMethod(r.Method, opts.Knowledge); err == nil {
+			m.Alpha = opts.Alpha
 			fit, err = tune.Fit(ctx, d, split.Train, m, to)
 		}
 	}

@@ -38,8 +38,8 @@ type Trainer interface{ isTrainer() }
 // Converge minimises the objective to its minimum. There is no learning rate:
 // dual coordinate ascent for plain cross entropy over many sparse examples
 // (d k + n k numbers), else Newton's method, each step by conjugate gradients
-// (7 d r + 4 n k numbers, r = rows of V). For SimLoss, which is not convex, it
-// ends at a stationary point.
+// (7 d r + 4 n k numbers, r = rows of V). For SimLoss and HXE, which are not
+// convex, it ends at a stationary point.
 type Converge struct {
 	// Tolerance is the share of the objective by which it may end above its
 	// minimum; 0 means 1e-4. The ascent ends when the duality gap is within it.

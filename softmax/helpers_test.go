@@ -3,6 +3,7 @@ package softmax
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/treeloss/treeloss/labeltree"
@@ -231,6 +232,32 @@ func similarityLoss(s func(y, c int) float64) lossOf {
 	}
 }
 
+// hxeLoss is Σ_v λ(v) (log P(parent of v) - log P(v)), P the sum of the class
+// probabilities below.
+func hxeLoss(tree *labeltree.Tree, alpha float64) lossOf {
+	return func(scores []float64, y int) (float64, []float64) {
+		p, _ := softmax64(scores)
+		grad := make([]float64, len(p))
+		var value float64
+		add := func(v int, factor float64) {
+			var all float64
+			for _, c := range tree.ClassesBelow(v) {
+				all += p[c]
+			}
+			value += factor * math.Log(all)
+			for _, c := range tree.ClassesBelow(v) {
+				grad[c] += factor * p[c] / all // less p times the same for all v, which cancels
+			}
+		}
+		for v := tree.Node(y); v > 0; v = tree.Parent(v) {
+			lambda := math.Exp(-alpha * float64(tree.Depth(v)-1))
+			add(tree.Parent(v), lambda)
+			add(v, -lambda)
+		}
+		return value, grad
+	}
+}
+
 func treeLoss(tree *labeltree.Tree) lossOf {
 	return func(scores []float64, y int) (float64, []float64) {
 		grad := make([]float64, len(scores))
@@ -433,6 +460,9 @@ type problem struct {
 	loss    lossOf
 }
 
+// bent tells whether the loss is not convex.
+func (p problem) bent() bool { return p.name == "SimLoss" || strings.HasPrefix(p.name, "HXE") }
+
 func problems(t testing.TB) []problem {
 	t.Helper()
 	const k = 6
@@ -478,6 +508,10 @@ func problems(t testing.TB) []problem {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hxe, err := loss.NewHXE(tree, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
 	plain := crossEntropy(0, k)
 	return []problem{
 		{"none", Options{}, denseA(none), plain},
@@ -494,6 +528,8 @@ func problems(t testing.TB) []problem {
 			}
 			return similar(y, c)
 		})},
+		{"HXE", Options{Loss: hxe}, denseA(none), hxeLoss(tree, 0.5)},
+		{"HXE on a V-tree", Options{Loss: hxe, Sharing: vTree}, denseA(vTree), hxeLoss(tree, 0.5)},
 		{"hierarchical softmax", Options{Hierarchy: hierarchy}, denseA(sharing.None{K: tree.Len() - 1}), treeLoss(tree)},
 	}
 }

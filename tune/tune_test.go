@@ -22,7 +22,7 @@ var ctx = context.Background()
 func TestFitEveryMethod(t *testing.T) {
 	d, train, test := corpus(t, 5, 20, same)
 	for _, name := range []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "means", "names+means",
-		"names+examples", "none+examples", SimLoss, SoftLabels, HierarchicalSoftmax} {
+		"names+examples", "none+examples", SimLoss, SoftLabels, HXE, HierarchicalSoftmax} {
 		t.Run(name, func(t *testing.T) {
 			m, err := ParseMethod(name, knowledge.Options{})
 			if err != nil {
@@ -211,6 +211,8 @@ func TestPlanMethods(t *testing.T) {
 		{"a tree", text, rows, Plan{Sharing: "v-tree"}, "[v-tree]"},
 		{"none", text, rows, Plan{Sharing: "none"}, "[cross-entropy]"},
 		{"a loss with knowledge of its own", text, rows, Plan{Loss: SimLoss}, "[simloss]"},
+		{"a loss by groups", text, rows, Plan{Loss: HXE}, "[hxe]"},
+		{"a loss beside a sharing", text, rows, Plan{Loss: HXE, Sharing: "names", Names: "off"}, "[names/hxe]"},
 		{"a sum", text, rows, Plan{Sharing: "names+linkage", Names: "off"}, "[names+linkage]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return named(err, data)
 	}
-	table, err := runComparison(ctx, a, data, splits, f.methods, compare.Options{Tune: opts, Knowledge: knowledge})
+	table, err := runComparison(ctx, a, data, splits, f.methods, compare.Options{Tune: opts, Knowledge: knowledge, Alpha: f.classes.alpha})
 	if err != nil {
 		return err
 	}

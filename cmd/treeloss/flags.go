@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,6 +117,7 @@ type classFlags struct {
 	sharing   string
 	loss      string
 	smoothing float64
+	alpha     float64
 	known     knownFlags
 	from      string
 	base      float64
@@ -130,6 +132,7 @@ func (f *classFlags) add(c *cobra.Command) {
 	f.known.add(c)
 	flags.StringVar(&f.from, "from", "", "what the trees of u-tree, v-tree and linkage are built from: names, vectors, taxonomy or means (default vectors if there are any, else names)")
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
+	flags.Float64Var(&f.alpha, "hxe-alpha", tune.DefaultHXEAlpha, "loss hxe: each step down the tree counts exp(-X) times as much as the one above; more for milder mistakes, less for more right answers, 0.1 to 0.6 in its paper")
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
 	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
 	choices(c, "from", metricSources()...)
@@ -140,7 +143,7 @@ func (f *classFlags) add(c *cobra.Command) {
 func (f *classFlags) addChoice(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, vectors, taxonomy, means, u-tree, v-tree, linkage, such as names+taxonomy")
-	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy, simloss (alike classes share credit), soft-labels (near classes get some of the target) or hierarchical-softmax (a softmax among siblings)")
+	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy; for milder mistakes: simloss (alike classes share credit), soft-labels (near classes get some of the target) or hxe (the right group counts more than the class in it; best with --taxonomy); or hierarchical-softmax (a softmax among siblings)")
 	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
 	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; helps most with very few rows")
 	choices(c, "sharing", append([]string{tune.AutoName}, sourceNames()...)...)
@@ -151,6 +154,9 @@ func (f *classFlags) addChoice(c *cobra.Command) {
 func (f *classFlags) knowledge() (knowledge.Options, error) {
 	if err := f.known.check(f.from); err != nil {
 		return knowledge.Options{}, err
+	}
+	if !(f.alpha > 0) || math.IsInf(f.alpha, 1) {
+		return knowledge.Options{}, usagef("--hxe-alpha %v, want a number above 0, such as %v; 0 would be --loss %s", f.alpha, tune.DefaultHXEAlpha, tune.CrossEntropy)
 	}
 	return treeOptions(f.from, f.base, f.seed)
 }
@@ -192,7 +198,10 @@ func (f *classFlags) plan() (tune.Plan, error) {
 	if !slices.Contains([]string{"auto", "on", "off"}, f.names) {
 		return tune.Plan{}, usagef("--names-as-examples %q, want auto, on or off", f.names)
 	}
-	return tune.Plan{Sharing: f.sharing, Loss: f.loss, Smoothing: f.smoothing, Names: f.names, Knowledge: k}, nil
+	if f.smoothing > 0 && f.loss != tune.CrossEntropy {
+		return tune.Plan{}, usagef("--label-smoothing goes with the loss %s only, not with --loss %s", tune.CrossEntropy, f.loss)
+	}
+	return tune.Plan{Sharing: f.sharing, Loss: f.loss, Smoothing: f.smoothing, Alpha: f.alpha, Names: f.names, Knowledge: k}, nil
 }
 
 // options returns the options of tuning and training.

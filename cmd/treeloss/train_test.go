@@ -185,6 +185,8 @@ func TestSameModelBytes(t *testing.T) {
 		{"hierarchical softmax", []string{"--data", desk, "--loss", "hierarchical-softmax", "--taxonomy", deskGroups}},
 		{"simloss", []string{"--data", desk, "--loss", "simloss"}},
 		{"soft labels", []string{"--data", desk, "--loss", "soft-labels", "--taxonomy", deskGroups}},
+		{"hxe", []string{"--data", desk, "--loss", "hxe", "--taxonomy", deskGroups}},
+		{"hxe of a V-tree", []string{"--data", desk, "--loss", "hxe", "--hxe-alpha", "0.5", "--sharing", "names"}},
 		{"balanced", []string{"--data", desk, "--sharing", "none", "--class-weight", "balanced"}},
 		{"smoothing", []string{"--data", desk, "--sharing", "none", "--label-smoothing", "0.1"}},
 		{"sgd", []string{"--data", desk, "--sharing", "v-tree", "--trainer", "sgd", "--epochs", "3", "--momentum", "0.9", "--nesterov", "--schedule", "cosine", "--average"}},

@@ -331,6 +331,9 @@ func (f *tuneFlags) chosen(x tune.Settings) []string {
 	if m.Loss != "" && m.Loss != tune.CrossEntropy {
 		list = append(list, "--loss", m.Loss)
 	}
+	if m.Loss == tune.HXE && m.Alpha != 0 && m.Alpha != tune.DefaultHXEAlpha {
+		list = append(list, "--hxe-alpha", text(m.Alpha))
+	}
 	if m.Smoothing != 0 {
 		list = append(list, "--label-smoothing", text(m.Smoothing))
 	}
@@ -351,7 +354,7 @@ func (f *tuneFlags) trainArgs(x tune.Settings) []string {
 		args = append(args, "--data", path)
 	}
 	own := []string{"data", "time", "trials", "metric", "folds", "nested", "json", "quiet", "help",
-		"sharing", "names-as-examples", "prior", "loss", "label-smoothing", "rho", "base"}
+		"sharing", "names-as-examples", "prior", "loss", "hxe-alpha", "label-smoothing", "rho", "base"}
 	f.train.flags.Visit(func(flag *pflag.Flag) {
 		if slices.Contains(own, flag.Name) {
 			return
