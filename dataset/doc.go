@@ -52,6 +52,7 @@
 //	{"text": "a small wolf?", "labels": {"husky": 0.75, "wolf": 0.25}}
 //
 // Then Example.Mix has the shares, and Example.Label the class of the largest.
+// Shares sum to 1, but for rounding, or are whole numbers that count votes.
 //
 // # Lines to predict
 //

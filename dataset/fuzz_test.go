@@ -147,7 +147,7 @@ func FuzzTSV(f *testing.F) {
 
 func FuzzJSONL(f *testing.F) {
 	fuzzFormat(f, JSONL, `{"text":"a\u00e9","label":1}`+"\n"+`{"label":true,"text":""}`, `{"x":[1,2],"y":"a"}`+"\n"+`{"x":[1],"y":"a"}`, `{"x1":1,"w":2,"x2":-3e1,"y":"a"}`, `{"text":{"a":[[[`,
-		`{"text":"a","labels":{"cat":3,"dog":1e-300," emu":1e308}}`+"\n"+`{"text":"b","labels":"cat"}`)
+		`{"text":"a","labels":{"cat":0.75,"dog":0.25," emu":1e-308}}`+"\n"+`{"text":"b","labels":"cat"}`)
 }
 
 func FuzzFastText(f *testing.F) {

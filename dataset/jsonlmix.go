@@ -7,13 +7,21 @@ import (
 	"slices"
 )
 
-// takeMix reads a target that is a distribution, such as {"cat": 3, "dog": 1}.
-// The shares need not sum to 1: they are counts of votes as often as
-// probabilities that were rounded.
+// roundedShare is by how much a share written to two digits may be off, and
+// mostRounded by how much their sum may be.
+const (
+	roundedShare = 0.005
+	mostRounded  = 0.05
+)
+
+// takeMix reads a target that is a distribution, such as {"cat": 0.75, "dog":
+// 0.25}, or counts of votes, such as {"cat": 3, "dog": 1}. Shares that are not
+// all whole numbers sum to 1, but for rounding.
 func (j *jsonl) takeMix(ex *Example) error {
 	at := j.scan.i
 	j.mix = j.mix[:0]
-	var most float64
+	var most, sum float64
+	votes := true
 	err := j.scan.object(func(key []byte) error {
 		label := j.labels.get(bytes.TrimSpace(key))
 		start := j.scan.i
@@ -32,7 +40,8 @@ func (j *jsonl) takeMix(ex *Example) error {
 			j.scan.i = start
 			return j.refuse(j.label, "a share of %s for %s, want a finite number, 0 or more", clip(b), clip(label))
 		}
-		most = max(most, v)
+		most, sum = max(most, v), sum+v
+		votes = votes && v == math.Trunc(v)
 		j.mix = append(j.mix, Share{label, v})
 		return nil
 	})
@@ -52,6 +61,10 @@ func (j *jsonl) takeMix(ex *Example) error {
 		}
 		j.scan.i = at
 		return j.refuse(j.label, "no class has a share above 0, want a label or shares; fill it in or remove the line")
+	}
+	if off := math.Abs(sum - 1); !votes && off > min(roundedShare*float64(len(j.mix)), mostRounded)+1e-9 {
+		j.scan.i = at
+		return j.refuse(j.label, "the shares sum to %.4g, want 1, or whole numbers that count votes", sum)
 	}
 	ex.Mix, ex.Label = normalise(j.mix, most)
 	return nil

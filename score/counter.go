@@ -85,12 +85,12 @@ func NewCounter(k int, options Options) (*Counter, error) {
 // number from 0 to 1, and a sum that is off 1 by more than 0.001 (as of scores
 // that never went through a softmax) are errors; the Counter is then unchanged.
 func (c *Counter) Add(truth int, probabilities []float32) error {
-	return add(c, truth, ranking[float32]{p: probabilities})
+	return add(c, truth, Mix{}, ranking[float32]{p: probabilities})
 }
 
 // AddFloat64 is Add for probabilities in double precision.
 func (c *Counter) AddFloat64(truth int, probabilities []float64) error {
-	return add(c, truth, ranking[float64]{p: probabilities})
+	return add(c, truth, Mix{}, ranking[float64]{p: probabilities})
 }
 
 // AddCosts is Add for decisions by expected cost (decide.ExpectedCosts): the
@@ -99,6 +99,13 @@ func (c *Counter) AddFloat64(truth int, probabilities []float64) error {
 // probabilities, and so is the confidence in what was predicted. Another
 // number of costs and a NaN are errors, too.
 func (c *Counter) AddCosts(truth int, probabilities []float32, costs []float64) error {
+	if err := c.checkCosts(costs); err != nil {
+		return err
+	}
+	return add(c, truth, Mix{}, ranking[float32]{p: probabilities, cost: costs})
+}
+
+func (c *Counter) checkCosts(costs []float64) error {
 	if len(costs) != c.k {
 		return fmt.Errorf("score: example %d: %d costs, want one for each of the %d classes", c.examples, len(costs), c.k)
 	}
@@ -107,10 +114,12 @@ func (c *Counter) AddCosts(truth int, probabilities []float32, costs []float64) 
 			return fmt.Errorf("score: example %d: the cost of class %d is NaN, want a number", c.examples, j)
 		}
 	}
-	return add(c, truth, ranking[float32]{p: probabilities, cost: costs})
+	return nil
 }
 
-func add[T matrix.Float](c *Counter, truth int, r ranking[T]) error {
+// add counts an example of the class truth, with the loss of the mix if it has
+// classes.
+func add[T matrix.Float](c *Counter, truth int, mix Mix, r ranking[T]) error {
 	if truth < Unknown || truth >= c.k {
 		return fmt.Errorf("score: example %d: true class %d, want 0 to %d or %d for a label never trained", c.examples, truth, c.k-1, Unknown)
 	}
@@ -143,7 +152,11 @@ func add[T matrix.Float](c *Counter, truth int, r ranking[T]) error {
 		var first [most]int
 		c.mistakes.add(truth, r.first(first[:0]))
 	}
-	c.addLoss(float64(p[truth]))
+	if len(mix.Class) > 0 {
+		addMixedLoss(c, mix, p)
+	} else {
+		c.addLoss(float64(p[truth]))
+	}
 	return nil
 }
 

@@ -3,6 +3,8 @@ package score
 import (
 	"math"
 	"math/bits"
+
+	"github.com/treeloss/treeloss/matrix"
 )
 
 // minProbability is what log loss takes for a smaller probability: the
@@ -17,6 +19,22 @@ func (c *Counter) addLoss(p float64) {
 		c.clipped++
 	}
 	c.loss.add(max(-math.Log(p), 0))
+}
+
+// addMixedLoss counts the cross entropy of a mix and the probabilities.
+func addMixedLoss[T matrix.Float](c *Counter, mix Mix, p []T) {
+	sum, clipped := 0.0, false
+	for n, class := range mix.Class {
+		q := float64(p[class])
+		if q < minProbability {
+			q, clipped = minProbability, true
+		}
+		sum -= float64(mix.Share[n]) * math.Log(q)
+	}
+	if clipped {
+		c.clipped++
+	}
+	c.loss.add(max(sum, 0))
 }
 
 // calibrationBins is the number of bins of the calibration error.

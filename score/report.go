@@ -37,7 +37,8 @@ type Report struct {
 
 	// LogLoss is the mean of -log p in nats, p the probability of the true
 	// class, over the examples whose label is known. A p below 2^-149 counts
-	// as 2^-149.
+	// as 2^-149. Where several classes share the truth (AddMix) it is the cross
+	// entropy against their shares, which is not 0 for the best of answers.
 	LogLoss float64
 
 	// CalibrationError is the expected calibration error: the examples fall
@@ -76,7 +77,7 @@ type Report struct {
 	Examples int // all that were added
 	Classes  int // k
 	Unknown  int // examples whose label was never trained
-	Clipped  int // examples whose p was below 2^-149
+	Clipped  int // examples whose p, or that of a class with a share, was below 2^-149
 }
 
 // Report returns the totals so far, in O(k) time, O(nodes) with a Tree, and one

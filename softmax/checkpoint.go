@@ -94,7 +94,7 @@ func (t *epochLoop[T]) probe() string {
 		for j := range z {
 			z[j] = random.NormFloat64()
 		}
-		put(sum, h.evaluate(z, p, bias, gradBias, y, 1))
+		put(sum, h.evaluate(z, p, bias, gradBias, target{class: y}, 1))
 		put(sum, z)
 	}
 	if _, plain := t.opts.Sharing.(sharing.None); plain {
@@ -119,6 +119,14 @@ func (ex Examples) fingerprint() string {
 	}
 	put(sum, ex.Class)
 	put(sum, ex.Weight)
+	if ex.Mix != nil {
+		for i := range ex.Class {
+			index, share := ex.Mix.Row(i)
+			put(sum, int64(len(index)))
+			put(sum, index)
+			put(sum, share)
+		}
+	}
 	return fmt.Sprintf("%d x %d %s", ex.X.Rows(), ex.X.Cols(), hex.EncodeToString(sum.Sum(nil)[:8]))
 }
 

@@ -17,7 +17,7 @@ import (
 type newton[T matrix.Float] struct {
 	design  *design[T]
 	scale   T // of the inputs, a power of two: nothing is rounded by it
-	class   []int32
+	target  func(i int) target
 	weight  []float32 // nil: all 1
 	total   float64   // sum of the weights
 	lambda  T
@@ -40,8 +40,8 @@ type newton[T matrix.Float] struct {
 	part     []float64 // of sums over examples, two a block
 }
 
-func newNewton[T matrix.Float](d *design[T], scale float64, class []int32, weight []float32, newHead func() *head[T], threads int) *newton[T] {
-	t := &newton[T]{design: d, scale: T(scale), class: class, weight: weight, threads: threads}
+func newNewton[T matrix.Float](d *design[T], scale float64, of func(i int) target, weight []float32, newHead func() *head[T], threads int) *newton[T] {
+	t := &newton[T]{design: d, scale: T(scale), target: of, weight: weight, threads: threads}
 	h := newHead()
 	t.r, t.targets = h.outputs, h.targets
 	t.heads = make(chan *head[T], max(threads, 1))
@@ -78,7 +78,7 @@ func (t *newton[T]) split(x []T) (v, bias []T) {
 // example is one example in a pass over all of them.
 type example[T matrix.Float] struct {
 	i         int
-	class     int
+	class     target
 	weight    T
 	outputs   []T
 	scores, p []T
@@ -97,7 +97,7 @@ func (t *newton[T]) pass(visit func(h *head[T], e example[T]) (a, b float64)) (s
 		clear(e.biasPart)
 		var partA, partB float64
 		for i := lo; i < hi; i++ {
-			e.i, e.class, e.weight = i, int(t.class[i]), 1
+			e.i, e.class, e.weight = i, t.target(i), 1
 			if t.weight != nil {
 				e.weight = T(t.weight[i])
 			}

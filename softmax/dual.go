@@ -108,7 +108,13 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 		for c := range to {
 			to[c] = T(l.Smoothing / float64(k))
 		}
-		to[ex.Class[i]] += T(1 - l.Smoothing)
+		of := ex.target(i)
+		if len(of.mix.Class) == 0 {
+			to[of.class] += T(1 - l.Smoothing)
+		}
+		for n, c := range of.mix.Class {
+			to[c] += T((1 - l.Smoothing) * float64(of.mix.Share[n]))
+		}
 	}
 	order := rand.New(rand.NewPCG(seed, streamDual)).Perm(n)
 	for lo := 0; lo < n; lo += batchRows {

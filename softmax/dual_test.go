@@ -52,7 +52,7 @@ func newtons(t *testing.T, ex Examples, k int, l loss.Loss, prior float64) float
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNewton(newDesign[float64](ex.X, true), 1, ex.Class, ex.Weight, func() *head[float64] {
+	n := newNewton(newDesign[float64](ex.X, true), 1, ex.target, ex.Weight, func() *head[float64] {
 		return newHead[float64](o.Sharing, o.Loss, nil)
 	}, 2)
 	r, err := n.solve(context.Background(), ex.meanSquaredNorm()/prior, 1e-12, 300, nil)

@@ -238,7 +238,7 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 			i, z := batch[n], t.scores[n*r:(n+1)*r]
 			t.design.scores(z, t.weight, int(i))
 			share := T(t.ex.weightOf(int(i)) / size)
-			t.losses[n] = w.head.evaluate(z, w.p, t.bias, w.gradient, int(t.ex.Class[i]), share) * size
+			t.losses[n] = w.head.evaluate(z, w.p, t.bias, w.gradient, t.ex.target(int(i)), share) * size
 			if w.kernel != nil {
 				copy(w.head.grad, z)
 				w.kernel.Kernel(z, w.head.grad, 1)

@@ -4,14 +4,63 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/matrix"
 )
 
 // Examples are n rows of features with their classes.
 type Examples struct {
 	X      matrix.Matrix // n x d
-	Class  []int32       // n numbers in 0..k-1
+	Class  []int32       // n numbers in 0..k-1; with a Mix the class of the largest share
 	Weight []float32     // n weights of at least 0, a weight of 2 is a row given twice; nil: all 1
+
+	// Mix (n x k) has the targets that are distributions over classes: shares
+	// above 0 that sum to 1 in the row of such an example, nothing in that of an
+	// example which is of its Class alone. Training on it is training on one copy
+	// of the example for each class, with the share as weight. nil: none.
+	Mix *matrix.Sparse
+}
+
+// target is what one example is: a class, or a mix of several.
+type target struct {
+	class int
+	mix   loss.Mix // no classes: of class alone
+}
+
+// target returns that of example i.
+func (ex Examples) target(i int) target {
+	t := target{class: int(ex.Class[i])}
+	if ex.Mix != nil {
+		t.mix.Class, t.mix.Share = ex.Mix.Row(i)
+	}
+	return t
+}
+
+// checkMix returns an error if a row is no distribution over the k classes.
+func (ex Examples) checkMix(k int) error {
+	if ex.Mix == nil {
+		return nil
+	}
+	if ex.Mix.Rows() != len(ex.Class) || ex.Mix.Cols() != k {
+		return fmt.Errorf("softmax: a mix of %d rows and %d classes for %d examples of %d", ex.Mix.Rows(), ex.Mix.Cols(), len(ex.Class), k)
+	}
+	if err := ex.Mix.Check(); err != nil {
+		return fmt.Errorf("softmax: mix: %w", err)
+	}
+	for i := range ex.Class {
+		_, share := ex.Mix.Row(i)
+		var sum float64
+		for _, s := range share {
+			if s < 0 {
+				return fmt.Errorf("softmax: example %d: a share of %v, want at least 0", i, s)
+			}
+			sum += float64(s)
+		}
+		if len(share) > 0 && math.Abs(sum-1) > 1e-4 {
+			return fmt.Errorf("softmax: example %d: shares that sum to %v, want 1", i, sum)
+		}
+	}
+	return nil
 }
 
 // maxSize is the largest length of inputs for which float32 has room on both
@@ -41,6 +90,9 @@ func (ex Examples) check(k int) error {
 		if y < 0 || int(y) >= k {
 			return fmt.Errorf("softmax: example %d: class %d, want 0 to %d", i, y, k-1)
 		}
+	}
+	if err := ex.checkMix(k); err != nil {
+		return err
 	}
 	for i, w := range ex.Weight {
 		if !(w >= 0) || math.IsInf(float64(w), 1) {

@@ -214,7 +214,7 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	if basis == nil && dualPays(ex, opts, priors) {
 		return convergeDual[T](ctx, ex, opts, c, priors, scale, visit)
 	}
-	solver := newNewton(newDesign[T](inputs, true), scale, ex.Class, ex.Weight, func() *head[T] {
+	solver := newNewton(newDesign[T](inputs, true), scale, ex.target, ex.Weight, func() *head[T] {
 		return newHead[T](compact, opts.Loss, opts.Hierarchy)
 	}, opts.Threads)
 	v, bias := solver.split(solver.x)
@@ -262,7 +262,7 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 		v, bias := t.v, t.bias
 		if passes := record.Steps; fitErr == nil && !record.Converged && passes < c.MaxSteps {
 			if solver == nil {
-				solver = newNewton(newDesign[T](ex.X, true), scale, ex.Class, ex.Weight, func() *head[T] {
+				solver = newNewton(newDesign[T](ex.X, true), scale, ex.target, ex.Weight, func() *head[T] {
 					return newHead[T](opts.Sharing, opts.Loss, nil)
 				}, opts.Threads)
 			}

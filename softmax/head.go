@@ -22,6 +22,7 @@ type head[T matrix.Float] struct {
 	grad      []T
 	spare     []T
 	mean      []T // outputs, for diagonal
+	part      []T // of the gradient, for mixes
 }
 
 func newHead[T matrix.Float](s sharing.Sharing, l loss.Loss, h *loss.HierarchicalSoftmax) *head[T] {
@@ -37,13 +38,14 @@ func newHead[T matrix.Float](s sharing.Sharing, l loss.Loss, h *loss.Hierarchica
 	t.scores = make([]T, t.targets)
 	t.grad = make([]T, t.targets)
 	t.spare = make([]T, t.targets)
+	t.part = make([]T, t.targets)
 	return t
 }
 
-// evaluate returns the loss of an example of class y with outputs z, times
+// evaluate returns the loss of an example of target y with outputs z, times
 // weight. It sets p (targets) to the probabilities that curvature needs, z to
 // the gradient in the outputs, and adds the gradient in the bias to gradBias.
-func (t *head[T]) evaluate(z, p, bias, gradBias []T, y int, weight T) float64 {
+func (t *head[T]) evaluate(z, p, bias, gradBias []T, y target, weight T) float64 {
 	t.place(t.scores, z, bias)
 	return t.gradient(z, t.scores, p, gradBias, y, weight)
 }
@@ -59,7 +61,7 @@ func (t *head[T]) place(scores, z, bias []T) {
 }
 
 // gradient is evaluate behind place.
-func (t *head[T]) gradient(z, scores, p, gradBias []T, y int, weight T) float64 {
+func (t *head[T]) gradient(z, scores, p, gradBias []T, y target, weight T) float64 {
 	value := t.value(p, scores, y)
 	kernel.Scale(weight, t.grad)
 	kernel.Add(t.grad, gradBias)
@@ -68,15 +70,21 @@ func (t *head[T]) gradient(z, scores, p, gradBias []T, y int, weight T) float64 
 }
 
 // value returns the loss at scores and sets p and t.grad.
-func (t *head[T]) value(p, scores []T, y int) float64 {
-	if t.hierarchy != nil {
-		return loss.EvaluateHierarchical(t.hierarchy, p, t.grad, scores, y)
+func (t *head[T]) value(p, scores []T, y target) float64 {
+	mixed := len(y.mix.Class) > 0
+	switch {
+	case t.hierarchy != nil && mixed:
+		return loss.EvaluateHierarchicalMix(t.hierarchy, p, t.grad, scores, y.mix)
+	case t.hierarchy != nil:
+		return loss.EvaluateHierarchical(t.hierarchy, p, t.grad, scores, y.class)
+	case mixed:
+		return loss.EvaluateMix(t.loss, p, t.grad, t.part, scores, y.mix)
 	}
-	return loss.Evaluate(t.loss, p, t.grad, scores, y)
+	return loss.Evaluate(t.loss, p, t.grad, scores, y.class)
 }
 
 // along returns the loss at scores + alpha*step and its derivative in alpha.
-func (t *head[T]) along(scores, step []T, alpha T, y int) (value, slope float64) {
+func (t *head[T]) along(scores, step []T, alpha T, y target) (value, slope float64) {
 	copy(t.scores, scores)
 	kernel.Axpy(alpha, step, t.scores)
 	value = t.value(t.spare, t.scores, y)
@@ -85,12 +93,15 @@ func (t *head[T]) along(scores, step []T, alpha T, y int) (value, slope float64)
 
 // curvature replaces the outputs z of a direction by the second derivative of
 // weight times the loss along it, and adds the bias's part to outBias.
-func (t *head[T]) curvature(z, p, bias, outBias []T, y int, weight T) {
+func (t *head[T]) curvature(z, p, bias, outBias []T, y target, weight T) {
 	t.place(t.scores, z, bias)
-	if t.hierarchy != nil {
-		loss.CurvatureHierarchical(t.hierarchy, t.grad, p, t.scores, y)
-	} else {
+	switch {
+	case t.hierarchy == nil:
 		loss.Curvature(t.grad, p, t.scores)
+	case len(y.mix.Class) > 0:
+		loss.CurvatureHierarchicalMix(t.hierarchy, t.grad, p, t.scores, y.mix)
+	default:
+		loss.CurvatureHierarchical(t.hierarchy, t.grad, p, t.scores, y.class)
 	}
 	kernel.Scale(weight, t.grad)
 	kernel.Add(t.grad, outBias)
@@ -107,7 +118,8 @@ func (t *head[T]) pull(z, grad []T) {
 
 // diagonal sets z to the diagonal of the second derivative in the outputs of
 // weight times the loss, and adds that in the bias to outBias: p - p² in the
-// scores, Σ_c A[c,r]² p_c - (Σ_c A[c,r] p_c)² behind a sharing.
+// scores, Σ_c A[c,r]² p_c - (Σ_c A[c,r] p_c)² behind a sharing. Of a mix behind a
+// hierarchical softmax it is an upper bound, as if each node had the whole of it.
 func (t *head[T]) diagonal(z, p, outBias []T, weight T) {
 	for c, pc := range p {
 		t.grad[c] = weight * pc * (1 - pc)

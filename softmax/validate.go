@@ -25,7 +25,7 @@ func validate(l *Layer, ex *Examples, threads int) (validation, error) {
 	err := l.PredictAll(ex.X, threads, func(i int, p []float32) {
 		y := int(ex.Class[i])
 		right[i] = Top(p) == y
-		wrong[i] = -math.Log(max(float64(p[y]), 1e-15))
+		wrong[i] = ex.target(i).logLoss(p)
 	})
 	var v validation
 	var total float64
@@ -43,6 +43,17 @@ func validate(l *Layer, ex *Examples, threads int) (validation, error) {
 	v.Right /= total
 	v.Loss /= total
 	return v, err
+}
+
+// logLoss returns the cross entropy of the target and the probabilities, in nats.
+func (t target) logLoss(p []float32) (sum float64) {
+	if len(t.mix.Class) == 0 {
+		return -math.Log(max(float64(p[t.class]), 1e-15))
+	}
+	for n, c := range t.mix.Class {
+		sum -= float64(t.mix.Share[n]) * math.Log(max(float64(p[c]), 1e-15))
+	}
+	return sum
 }
 
 // Top returns the place of the largest number, the first of equals.
