@@ -183,7 +183,7 @@ func Measure(d *tune.Data, rows []int, fit *tune.Result, similarity *score.Simil
 			return nil, err
 		}
 		for i, row := range block {
-			if err := counter.Add(int(d.Class[row]), p[i*k:(i+1)*k]); err != nil {
+			if err := d.Score(counter, row, p[i*k:(i+1)*k]); err != nil {
 				return nil, err
 			}
 		}

@@ -3,6 +3,7 @@ package decide
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/score"
@@ -57,8 +58,31 @@ func FitTemperature(rows []float32, k int, classes []int, threads int) (Calibrat
 	if err != nil {
 		return Calibration{}, err
 	}
+	return h.fit()
+}
+
+// FitTemperatureToMixes is FitTemperature for rows whose truth is a distribution
+// over the classes: it minimises the cross entropy against it.
+func FitTemperatureToMixes(rows []float32, k int, truths []score.Mix, threads int) (Calibration, error) {
+	classes := make([]int, len(truths))
+	for i, m := range truths {
+		if len(m.Class) == 0 || len(m.Share) != len(m.Class) || slices.ContainsFunc(m.Class, func(c int32) bool { return c < 0 || int(c) >= k }) {
+			return Calibration{}, fmt.Errorf("decide: row %d has %d shares of %d classes, want one for each and classes from 0 to %d", i, len(m.Share), len(m.Class), k-1)
+		}
+		classes[i] = m.Truth()
+	}
+	h, err := newHeldOut(rows, k, classes, threads)
+	if err != nil {
+		return Calibration{}, err
+	}
+	h.mixes = truths
+	return h.fit()
+}
+
+func (h *heldOut) fit() (Calibration, error) {
+	var err error
 	beta, limit := minimize(h.derivatives, 1/float64(MaxTemperature), 1/MinTemperature)
-	c := Calibration{Temperature: 1 / beta, Rows: len(classes), AtLimit: limit}
+	c := Calibration{Temperature: 1 / beta, Rows: len(h.classes), AtLimit: limit}
 	if c.LogLossBefore, c.CalibrationErrorBefore, err = h.measure(1); err != nil {
 		return Calibration{}, err
 	}
@@ -120,6 +144,7 @@ type heldOut struct {
 	rows    []float32
 	k       int
 	classes []int
+	mixes   []score.Mix // nil: each row is of its class alone
 	threads int
 }
 
@@ -130,7 +155,7 @@ func newHeldOut(rows []float32, k int, classes []int, threads int) (*heldOut, er
 	if len(rows)%k != 0 || len(rows)/k != len(classes) {
 		return nil, fmt.Errorf("decide: %d scores for %d rows of %d classes, want a score for each class of each row", len(rows), len(classes), k)
 	}
-	h := &heldOut{rows, k, classes, threads}
+	h := &heldOut{rows: rows, k: k, classes: classes, threads: threads}
 	for i, y := range classes {
 		if y < 0 || y >= k {
 			return nil, fmt.Errorf("decide: row %d has class %d, want 0 to %d; leave rows of other classes out", i, y, k-1)
@@ -176,8 +201,23 @@ func (h *heldOut) derivatives(beta float64) (slope, curvature float64) {
 	return slope, curvature
 }
 
+// truth returns the score of the truth of a row, the mean over its shares.
+func (h *heldOut) truth(i int) float64 {
+	if h.mixes == nil {
+		return float64(h.row(i)[h.classes[i]])
+	}
+	var sum, total float64
+	for n, c := range h.mixes[i].Class {
+		if share := float64(h.mixes[i].Share[n]); share > 0 {
+			sum += share * float64(h.row(i)[c])
+			total += share
+		}
+	}
+	return sum / total
+}
+
 func (h *heldOut) rowDerivatives(i int, beta float64) (slope, curvature float64) {
-	top, truth := h.top(i), float64(h.row(i)[h.classes[i]])
+	top, truth := h.top(i), h.truth(i)
 	if math.IsInf(truth, -1) {
 		return 0, 0
 	}
@@ -202,7 +242,7 @@ func (h *heldOut) measure(temperature float64) (loss, calibration float64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	p := make([]float64, h.k)
+	p, single := make([]float64, h.k), make([]float32, h.k)
 	for i, y := range h.classes {
 		for c, s := range h.row(i) {
 			p[c] = float64(s)
@@ -210,7 +250,15 @@ func (h *heldOut) measure(temperature float64) (loss, calibration float64, err e
 		if err := Softmax(p, p, temperature); err != nil {
 			return 0, 0, err
 		}
-		if err := counter.AddFloat64(y, p); err != nil {
+		if h.mixes == nil {
+			err = counter.AddFloat64(y, p)
+		} else {
+			for c, q := range p {
+				single[c] = float32(q)
+			}
+			err = counter.AddMix(h.mixes[i], single, nil)
+		}
+		if err != nil {
 			return 0, 0, err
 		}
 	}

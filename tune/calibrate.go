@@ -8,6 +8,7 @@ import (
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -37,6 +38,7 @@ func Calibrate(ctx context.Context, d *Data, rows []int, r *Result, opts Options
 	step := (total*k + maxCalibrationScores - 1) / maxCalibrationScores
 	var scores []float32
 	var classes []int
+	var truths []score.Mix
 	for n, t := range test {
 		t = every(t, step)
 		layer, x, err := d.heldOutLayer(ctx, train[n], t, r, opts, fmt.Sprintf("%s: calibrating, part %d of %d", r.Method, n+1, len(test)))
@@ -45,8 +47,15 @@ func Calibrate(ctx context.Context, d *Data, rows []int, r *Result, opts Options
 		}
 		scores = append(scores, classScores(layer, x, opts.Threads)...)
 		for _, row := range t {
-			classes = append(classes, int(d.Class[row]))
+			truth := d.truth(row)
+			if len(truth.Class) == 0 {
+				truth = score.Mix{Class: d.Class[row : row+1], Share: []float32{1}}
+			}
+			classes, truths = append(classes, int(d.Class[row])), append(truths, truth)
 		}
+	}
+	if d.Mix != nil {
+		return decide.FitTemperatureToMixes(scores, k, truths, opts.Threads)
 	}
 	return decide.FitTemperature(scores, k, classes, opts.Threads)
 }

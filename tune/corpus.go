@@ -10,10 +10,12 @@ import (
 	"hash"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
 )
 
 // Corpus is labelled examples on their way to Data: a table of raw records and
@@ -22,6 +24,10 @@ type Corpus struct {
 	Table  *feature.Table
 	Labels []string  // of each row
 	Weight []float32 // of each row
+
+	// Mix has the shares of the rows whose target is a distribution over several
+	// labels, by row. Their label is that with the largest share.
+	Mix map[int][]dataset.Share
 
 	hash hash.Hash
 	even bool            // all weights so far are 1
@@ -36,21 +42,37 @@ func NewCorpus(kind dataset.Kind, columns []string) *Corpus {
 
 // Add appends one example.
 func (c *Corpus) Add(e dataset.Example) error {
-	if len(e.Mix) > 1 {
-		return fmt.Errorf("%v: the target is shared by %d labels, such as %q; this version trains on one label an example, give the right one", e.Place, len(e.Mix), e.Mix[0].Label)
-	}
 	if err := c.Table.Add(e); err != nil {
 		return err
+	}
+	if len(e.Mix) > 1 {
+		if c.Mix == nil {
+			c.Mix = make(map[int][]dataset.Share)
+		}
+		c.Mix[len(c.Labels)] = slices.Clone(e.Mix)
 	}
 	c.Labels = append(c.Labels, e.Label)
 	c.Weight = append(c.Weight, float32(e.Weight))
 	c.even = c.even && e.Weight == 1
-	c.mix(e)
+	c.digest(e)
 	return nil
 }
 
-// mix adds an example to the fingerprint, each part with its length.
-func (c *Corpus) mix(e dataset.Example) {
+// LabelsOf returns the labels that have a share of a row, one for most rows.
+func (c *Corpus) LabelsOf(row int) []string {
+	mix, several := c.Mix[row]
+	if !several {
+		return c.Labels[row : row+1]
+	}
+	labels := make([]string, len(mix))
+	for n, s := range mix {
+		labels[n] = s.Label
+	}
+	return labels
+}
+
+// digest adds an example to the fingerprint, each part with its length.
+func (c *Corpus) digest(e dataset.Example) {
 	var b [8]byte
 	number := func(x uint64) {
 		binary.LittleEndian.PutUint64(b[:], x)
@@ -68,6 +90,15 @@ func (c *Corpus) mix(e dataset.Example) {
 		}
 	}
 	number(math.Float64bits(e.Weight))
+	if len(e.Mix) < 2 {
+		return // as before there were mixes
+	}
+	number(uint64(len(e.Mix)))
+	for _, s := range e.Mix {
+		number(uint64(len(s.Label)))
+		c.hash.Write([]byte(s.Label))
+		number(math.Float64bits(s.Share))
+	}
 }
 
 // Fingerprint is the SHA-256 of all examples so far, in hexadecimal. The form
@@ -141,7 +172,8 @@ func (c *Corpus) Read(paths []string, labels string) ([]int, error) {
 var ErrOneClass = errors.New("only one class")
 
 // Data ends the reading: it makes Data whose classes are the labels of the
-// given rows; rows with another label have class -1. taxonomy is a file that
+// given rows, those with any share of one included; rows with another label, or a
+// share of one, have class -1. taxonomy is a file that
 // ReadTaxonomy reads, "" for none. Call it, or DataKnowing, once: it adds the
 // names of the classes to the table.
 func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
@@ -152,9 +184,9 @@ func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
 // were dropped for want of a vector, Data.Dropped names them, and their rows
 // have class -1: train and test without these.
 func (c *Corpus) DataKnowing(ctx context.Context, train []int, known Known) (*Data, error) {
-	labels := make([]string, len(train))
-	for n, row := range train {
-		labels[n] = c.Labels[row]
+	var labels []string
+	for _, row := range train {
+		labels = append(labels, c.LabelsOf(row)...)
 	}
 	index := dataset.NewLabels(labels)
 	if index.Len() < 2 {
@@ -187,7 +219,38 @@ func (c *Corpus) DataKnowing(ctx context.Context, train []int, known Known) (*Da
 		return nil, err
 	}
 	d.Found, d.Dropped = found, Dropped(found)
+	if len(c.Mix) > 0 {
+		d.Mix = c.mixes(number)
+		for row := range c.Mix {
+			if index, _ := d.Mix.Row(row); len(index) == 0 {
+				d.Class[row] = -1
+			}
+		}
+	}
 	return d, nil
+}
+
+// mixes returns the shares of the classes in each row: none of a row that is of
+// one class, and of one with a share of a label that is no class.
+func (c *Corpus) mixes(number map[string]int32) *matrix.Sparse {
+	m := &matrix.Sparse{Columns: len(number)}
+	var index []int32
+	var share []float32
+	for row := range c.Labels {
+		index, share = index[:0], share[:0]
+		for _, s := range c.Mix[row] { // by label, so by number
+			n, known := number[s.Label]
+			if !known {
+				index, share = index[:0], share[:0]
+				break
+			}
+			if x := float32(s.Share); x > 0 {
+				index, share = append(index, n), append(share, x)
+			}
+		}
+		m.AppendRow(index, share)
+	}
+	return m
 }
 
 // ReadTaxonomy reads a tree over labels from a file in any form that

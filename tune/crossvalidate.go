@@ -123,16 +123,16 @@ func (d *Data) count(rows []int, r *Result, opts FoldOptions) (*score.Counter, e
 	if err != nil {
 		return nil, err
 	}
-	err = d.eachAnswer(rows, x, r.Layer, opts.Threads, func(_, truth int, p []float32) error { return counter.Add(truth, p) })
+	err = d.eachAnswer(rows, x, r.Layer, opts.Threads, func(place int, p []float32) error { return d.Score(counter, rows[place], p) })
 	return counter, err
 }
 
 // blockRows is the number of rows whose probabilities are kept at a time.
 const blockRows = 1024
 
-// eachAnswer calls visit, in order, with the place of each row, its class and
-// the probabilities of all classes.
-func (d *Data) eachAnswer(rows []int, x matrix.Matrix, l *softmax.Layer, threads int, visit func(place, truth int, p []float32) error) error {
+// eachAnswer calls visit, in order, with the place of each row and the
+// probabilities of all classes.
+func (d *Data) eachAnswer(rows []int, x matrix.Matrix, l *softmax.Layer, threads int, visit func(place int, p []float32) error) error {
 	k := len(d.Classes.Labels)
 	for first := 0; first < len(rows); first += blockRows { // so that no n x k array is kept
 		size := min(blockRows, len(rows)-first)
@@ -142,7 +142,7 @@ func (d *Data) eachAnswer(rows []int, x matrix.Matrix, l *softmax.Layer, threads
 			return err
 		}
 		for i := range size {
-			if err := visit(first+i, int(d.Class[rows[first+i]]), p[i*k:(i+1)*k]); err != nil {
+			if err := visit(first+i, p[i*k:(i+1)*k]); err != nil {
 				return err
 			}
 		}

@@ -2,11 +2,14 @@ package tune
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -17,6 +20,15 @@ type Data struct {
 	Class   []int32   // class of each row, -1 for a label that is none of the classes
 	Weight  []float32 // of each row; nil: all 1
 	Classes knowledge.Classes
+
+	// Mix (rows x classes) has the targets that are distributions: shares that
+	// sum to 1 in the row of each, nothing in the others. Class is then the class
+	// with the largest share, which is what the row counts as wherever one class
+	// is wanted: in held-out splits, accuracy, class means. nil: none.
+	Mix *matrix.Sparse
+	// ClassWeight multiplies the weight of the rows of each class, of a mix the
+	// share of each, in training; not that of names as examples. nil: all 1.
+	ClassWeight []float32
 
 	Found   *wordvec.LabelVectors // how Classes.Vectors were found; nil without a file
 	Dropped []string              // labels that are no class for want of a vector
@@ -75,17 +87,102 @@ func (d *Data) classes(rows []int) []int32 {
 	return out
 }
 
-// weights returns the weights of table rows; a name has weight 1.
+// truth returns the shares of the classes in a table row, none if it is of its
+// class alone.
+func (d *Data) truth(row int) score.Mix {
+	if d.Mix == nil || row >= d.Mix.Rows() {
+		return score.Mix{}
+	}
+	index, share := d.Mix.Row(row)
+	return score.Mix{Class: index, Share: share}
+}
+
+// EachShare calls visit with each class of a table row and its share: 1 of its
+// class, unless the row has a Mix.
+func (d *Data) EachShare(row int, visit func(class int, share float64)) {
+	mix := d.truth(row)
+	if len(mix.Class) == 0 {
+		visit(int(d.classOf(row)), 1)
+	}
+	for n, c := range mix.Class {
+		visit(int(c), float64(mix.Share[n]))
+	}
+}
+
+// Score counts the answer to a table row, given the probability of each class:
+// by its class, or by the shares of its classes (score.Counter.AddMix).
+func (d *Data) Score(c *score.Counter, row int, p []float32) error {
+	if mix := d.truth(row); len(mix.Class) > 0 {
+		return c.AddMix(mix, p, nil)
+	}
+	return c.Add(int(d.Class[row]), p)
+}
+
+// logLoss is the cross entropy of a row's target and probabilities, in nats.
+func (d *Data) logLoss(row int, p []float32) (sum float64) {
+	mix := d.truth(row)
+	if len(mix.Class) == 0 {
+		return -math.Log(max(float64(p[d.Class[row]]), 1e-15))
+	}
+	for n, c := range mix.Class {
+		sum -= float64(mix.Share[n]) * math.Log(max(float64(p[c]), 1e-15))
+	}
+	return sum
+}
+
+// weights returns the weights of table rows in training; a name has weight 1.
 func (d *Data) weights(rows []int) []float32 {
-	if d.Weight == nil {
+	if d.Weight == nil && d.ClassWeight == nil {
 		return nil
 	}
 	out := make([]float32, len(rows))
 	for n, row := range rows {
 		out[n] = 1
-		if row < len(d.Weight) {
+		if row >= len(d.Class) {
+			continue
+		}
+		if d.Weight != nil {
 			out[n] = d.Weight[row]
 		}
+		if d.ClassWeight != nil {
+			out[n] *= d.classWeight(row)
+		}
+	}
+	return out
+}
+
+// classWeight returns the mean weight of the classes of a row.
+func (d *Data) classWeight(row int) float32 {
+	mix := d.truth(row)
+	if len(mix.Class) == 0 {
+		return d.ClassWeight[d.Class[row]]
+	}
+	var sum float32
+	for n, c := range mix.Class {
+		sum += mix.Share[n] * d.ClassWeight[c]
+	}
+	return sum
+}
+
+// mixes returns the shares of table rows, names included, and nil if each is of
+// one class. With training, each share counts by the weight of its class.
+func (d *Data) mixes(rows []int, training bool) *matrix.Sparse {
+	if !slices.ContainsFunc(rows, func(row int) bool { return len(d.truth(row).Class) > 0 }) {
+		return nil
+	}
+	out := &matrix.Sparse{Columns: len(d.Classes.Labels)}
+	for _, row := range rows {
+		mix := d.truth(row)
+		if training && d.ClassWeight != nil && len(mix.Class) > 0 {
+			if all := d.classWeight(row); all > 0 {
+				share := make([]float32, len(mix.Share))
+				for n, c := range mix.Class {
+					share[n] = mix.Share[n] * d.ClassWeight[c] / all
+				}
+				mix.Share = share
+			}
+		}
+		out.AppendRow(mix.Class, mix.Share)
 	}
 	return out
 }
@@ -96,6 +193,7 @@ type fitted struct {
 	x        matrix.Matrix
 	class    []int32
 	weight   []float32
+	mix      *matrix.Sparse
 }
 
 // fit fits features on rows, with the names of all classes if they are
@@ -112,7 +210,7 @@ func (d *Data) fit(rows []int, names bool) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fitted{features: set, x: x, class: d.classes(rows), weight: d.weights(rows)}, nil
+	return &fitted{features: set, x: x, class: d.classes(rows), weight: d.weights(rows), mix: d.mixes(rows, true)}, nil
 }
 
 // lastRows returns the last n rows, which are the names if they were fitted.

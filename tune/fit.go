@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
@@ -228,7 +227,7 @@ func (d *Data) measureSplit(ctx context.Context, train, test []int, m Method, op
 			err := l.PredictAll(x, opts.Threads, func(i int, p []float32) {
 				y := d.Class[test[i]]
 				right[i] = softmax.Top(p) == int(y)
-				losses[i] = -math.Log(max(float64(p[y]), 1e-15))
+				losses[i] = d.logLoss(test[i], p)
 			})
 			for i := range right {
 				if right[i] {
@@ -256,7 +255,7 @@ func (d *Data) watch(f *fitted, trainer softmax.Trainer, opts Options) (softmax.
 		if err != nil {
 			return nil, err
 		}
-		monitor.Valid = &softmax.Examples{X: x, Class: d.classes(valid)}
+		monitor.Valid = &softmax.Examples{X: x, Class: d.classes(valid), Mix: d.mixes(valid, false)}
 	}
 	switch t := trainer.(type) {
 	case softmax.SGD:
@@ -293,7 +292,7 @@ func trainerFor(x matrix.Matrix, k int) softmax.Trainer {
 }
 
 func (f *fitted) examples() softmax.Examples {
-	return softmax.Examples{X: f.x, Class: f.class, Weight: f.weight}
+	return softmax.Examples{X: f.x, Class: f.class, Weight: f.weight, Mix: f.mix}
 }
 
 // prepare fits features on rows and makes the options of a fit.

@@ -406,8 +406,8 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 		if err != nil {
 			return folded{}, err
 		}
-		err = s.d.eachAnswer(test, answers, layer, opts.Threads, func(place, truth int, p []float32) error {
-			return counts[deal[next+place]%len(counts)].Add(truth, p)
+		err = s.d.eachAnswer(test, answers, layer, opts.Threads, func(place int, p []float32) error {
+			return s.d.Score(counts[deal[next+place]%len(counts)], test[place], p)
 		})
 		if err != nil {
 			return folded{}, err

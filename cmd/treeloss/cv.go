@@ -160,10 +160,8 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if fo.Similarity, by, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return err
 	}
-	own := data.Weight
 	bar := &progress{app: a}
 	v, err := tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
-		data.Weight = own
 		if err := weigh(f.classWeight, data, train); err != nil { // balanced by what this fold trains on
 			return nil, err
 		}

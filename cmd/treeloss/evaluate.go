@@ -48,6 +48,11 @@ points, 0 to 100, and are fractions from 0 to 1 with --json.
   log loss             mean -log of the probability of the right class, in nats
   calibration error    mean gap between confidence and accuracy
 
+In JSONL a row may share its label among classes ("labels": {"cat": 0.75, "dog":
+0.25}). The class with the largest share is then the right one, and log loss the
+cross entropy against the shares, which is above 0 for the best of models. A share
+of a label that was never trained makes the row one of --unknown-labels.
+
 With a tree over the classes, that of the model or --taxonomy:
 
   mistake severity       mean height of the lowest common ancestor of the predicted

@@ -83,15 +83,15 @@ func newEvaluation(m *softmax.Model, unknown string, threads int, decision decis
 
 // add counts one example.
 func (e *evaluation) add(worker, at int, x dataset.Example) error {
-	truth, known := e.class[x.Label]
+	truth, mix, stranger := e.truth(x)
+	known := truth != score.Unknown
 	if !known {
 		switch e.unknown {
 		case unknownError:
-			return fmt.Errorf("%v: label %q was never trained; correct it, or choose --unknown-labels wrong or skip", x.Place, x.Label)
+			return fmt.Errorf("%v: label %q was never trained; correct it, or choose --unknown-labels wrong or skip", x.Place, stranger)
 		case unknownSkip:
 			return nil
 		}
-		truth = score.Unknown
 	}
 	p, err := e.predictors[worker].Probabilities(x)
 	if err != nil {
@@ -111,10 +111,38 @@ func (e *evaluation) add(worker, at int, x dataset.Example) error {
 		return err
 	}
 	e.block[at] = sureness{confidence: p[class], right: class == truth, known: known}
+	var costs []float64
 	if e.decision.decode == decodeCost {
-		return e.counters[worker].AddCosts(truth, p, e.costs[worker])
+		costs = e.costs[worker]
+	}
+	switch {
+	case len(mix.Class) > 0:
+		return e.counters[worker].AddMix(mix, p, costs)
+	case costs != nil:
+		return e.counters[worker].AddCosts(truth, p, costs)
 	}
 	return e.counters[worker].Add(truth, p)
+}
+
+// truth returns the class of an example, and its shares if it has several
+// labels: then the class of the largest. If one of the labels was never trained,
+// it is that one, and the class score.Unknown.
+func (e *evaluation) truth(x dataset.Example) (class int, mix score.Mix, stranger string) {
+	class, known := e.class[x.Label]
+	if !known {
+		return score.Unknown, mix, x.Label
+	}
+	if len(x.Mix) < 2 {
+		return class, mix, ""
+	}
+	for _, s := range x.Mix {
+		c, known := e.class[s.Label]
+		if !known {
+			return score.Unknown, score.Mix{}, s.Label
+		}
+		mix.Class, mix.Share = append(mix.Class, int32(c)), append(mix.Share, float32(s.Share))
+	}
+	return class, mix, ""
 }
 
 // decide returns the class that --decode asks for; with cost it leaves the cost
@@ -134,7 +162,8 @@ func (e *evaluation) decide(worker int, p []float32) (int, error) {
 func (e *evaluation) tally(block []dataset.Example) error {
 	for i, x := range block {
 		e.rows++
-		_, known := e.class[x.Label]
+		class, _, label := e.truth(x)
+		known := class != score.Unknown
 		if known || e.unknown == unknownWrong {
 			e.sure = append(e.sure, e.block[i])
 		}
@@ -142,10 +171,10 @@ func (e *evaluation) tally(block []dataset.Example) error {
 			continue
 		}
 		e.strangers++
-		s := e.stranger[x.Label]
+		s := e.stranger[label]
 		if s == nil {
-			s = &stranger{Label: x.Label, First: x.Place.String()}
-			e.stranger[x.Label] = s
+			s = &stranger{Label: label, First: x.Place.String()}
+			e.stranger[label] = s
 		}
 		s.Examples++
 	}

@@ -118,7 +118,9 @@ func withoutDropped(a *app, d *tune.Data, corpus *tune.Corpus, rows []int, what 
 	if len(d.Dropped) == 0 {
 		return rows
 	}
-	kept := slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return slices.Contains(d.Dropped, corpus.Labels[row]) })
+	kept := slices.DeleteFunc(slices.Clone(rows), func(row int) bool {
+		return slices.ContainsFunc(corpus.LabelsOf(row), func(label string) bool { return slices.Contains(d.Dropped, label) })
+	})
 	if n := len(rows) - len(kept); n > 0 {
 		a.logf("left out with their classes: %d of %d %s", n, len(rows), what)
 	}

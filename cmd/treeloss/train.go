@@ -45,6 +45,11 @@ Columns are found by their usual names: a class in label, class, intent and the
 like, a text in text, sentence, question and the like; without a text all numeric
 columns are features. --label, --text and --features say otherwise.
 
+A JSONL row may share its label among classes, where people disagree or a larger
+model gave probabilities: {"text": "small wolf?", "labels": {"husky": 0.75, "wolf":
+0.25}}. Shares sum to 1, or are whole numbers that count votes. Training fits the
+probabilities to them; held-out accuracy asks for the class with the largest share.
+
 With --trainer sgd or adamw every epoch writes MODEL.checkpoint. A training that
 was broken off goes on from there with the same command and --resume, and ends in
 the very model that it would have made.`,

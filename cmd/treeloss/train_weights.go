@@ -17,8 +17,8 @@ import (
 // balanced is the value of --class-weight that gives every class the same say.
 const balanced = "balanced"
 
-// weigh multiplies the weights of the training rows by those of their classes.
-// how is "", balanced or a file of label,weight rows.
+// weigh sets the weights of the classes for training on rows. how is "", balanced
+// or a file of label,weight rows.
 func weigh(how string, data *tune.Data, rows []int) error {
 	if how == "" {
 		return nil
@@ -26,24 +26,19 @@ func weigh(how string, data *tune.Data, rows []int) error {
 	weight := make([]float64, len(data.Classes.Labels))
 	if how == balanced {
 		for _, row := range rows {
-			weight[data.Class[row]]++
+			data.EachShare(row, func(class int, share float64) { weight[class] += share })
 		}
 		for c, n := range weight {
-			weight[c] = float64(len(rows)) / (float64(len(weight)) * n)
+			if weight[c] = 1; n > 0 {
+				weight[c] = float64(len(rows)) / (float64(len(weight)) * n)
+			}
 		}
 	} else if err := readClassWeights(how, data.Classes.Labels, weight); err != nil {
 		return err
 	}
-	own := data.Weight
-	data.Weight = make([]float32, len(data.Class))
-	for i, c := range data.Class {
-		data.Weight[i] = 1
-		if own != nil {
-			data.Weight[i] = own[i]
-		}
-		if c >= 0 {
-			data.Weight[i] *= float32(weight[c])
-		}
+	data.ClassWeight = make([]float32, len(weight))
+	for c, w := range weight {
+		data.ClassWeight[c] = float32(w)
 	}
 	return nil
 }

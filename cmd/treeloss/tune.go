@@ -145,7 +145,6 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	if err := f.train.checkValid(a, data, opts.Tune.Valid); err != nil {
 		return err
 	}
-	own := data.Weight
 	if err := weigh(f.train.classWeight, data, rows); err != nil {
 		return err
 	}
@@ -168,7 +167,6 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	}
 	out := f.result(found)
 	if err == nil && f.nested > 0 {
-		data.Weight = own
 		var v *tune.CrossValidation
 		v, err = f.nest(ctx, a, data, rows, space, opts, len(found.Trials))
 		if err == nil {
@@ -190,12 +188,10 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 // fold and tests what it finds on the fold.
 func (f *tuneFlags) nest(ctx context.Context, a *app, data *tune.Data, rows []int, space tune.Space, opts tune.SearchOptions, trials int) (*tune.CrossValidation, error) {
 	opts.Time, opts.Trials = 0, trials
-	own := data.Weight
 	bar := &progress{app: a}
 	defer bar.done()
 	fo := tune.FoldOptions{Folds: f.nested, Seed: opts.Tune.Seed, Threads: opts.Tune.Threads, Similarity: opts.Similarity}
 	return tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
-		data.Weight = own
 		if err := weigh(f.train.classWeight, data, train); err != nil {
 			return nil, err
 		}
