@@ -17,8 +17,8 @@ import (
 // priors; the one with the best accuracy is trained again on all rows. Plain
 // cross entropy is always among them, so useless knowledge costs little.
 //
-// With fewer than three rows in a class nothing can be held out. Knowledge is
-// then shared with the defaults, and only if the rows bear it out by three
+// Rows are held out of the classes that have three or more. Where these have less
+// than half of the rows, or are fewer than two, none is. Knowledge is then shared with the defaults, and only if the rows bear it out by three
 // standard errors: names if labelling the rows by the nearest name beats chance
 // (NamesAgree); vectors, a taxonomy and, where the data is numbers, names if
 // classes that they call near have near rows (Agreement).
@@ -32,40 +32,57 @@ const (
 	meansRows = 10 // below, class means are too noisy to share by
 )
 
-// Candidates returns the methods that Auto compares on these rows, plain cross
-// entropy first, at most eight. Names come alone and, where the data is text,
-// as examples; vectors and the taxonomy alone and in a sum with names, which
-// brings the names as examples too; class means in a sum with names.
+// maxCandidates is the most methods that Auto compares.
+const maxCandidates = 8
+
+// Candidates returns the methods that Auto compares on these rows: of this list
+// what the data has and allows, the first eight.
+//
+//  1. plain cross entropy
+//  2. what was given, alone: vectors, the taxonomy
+//  3. names with the names as examples too
+//  4. what was given in a sum with names, and examples
+//  5. what was given, with examples
+//  6. names alone
+//  7. examples alone
+//  8. class means in a sum with names, and examples, from ten rows a class
+//
+// Names as examples need texts; data of numbers leaves them out. With many rows a
+// class names are not tried, neither shared nor as examples.
 func (d *Data) Candidates(rows []int) []Method {
 	methods := []Method{{}}
+	seen := map[string]bool{CrossEntropy: true}
 	add := func(examples bool, spec ...knowledge.Source) {
-		methods = append(methods, Method{Sharing: spec, Names: examples && d.Named()})
+		m := Method{Sharing: spec, Names: examples && d.Named()}
+		if name := m.String(); !seen[name] && len(methods) < maxCandidates {
+			seen[name] = true
+			methods = append(methods, m)
+		}
+	}
+	var given []knowledge.Source
+	if d.Classes.Vectors != nil {
+		given = append(given, knowledge.Vectors)
+	}
+	if d.Classes.Taxonomy != nil {
+		given = append(given, knowledge.Taxonomy)
+	}
+	for _, source := range given {
+		add(false, source)
 	}
 	k := len(d.Classes.Labels)
-	vectors, taxonomy := d.Classes.Vectors != nil, d.Classes.Taxonomy != nil
-	names := d.namesUsable() && len(rows) < fewRows*k
-	if names {
-		add(false, knowledge.Names)
-		if d.Named() {
-			if !vectors || !taxonomy {
-				add(true)
-			}
-			add(true, knowledge.Names)
-		}
+	if !d.namesUsable() || len(rows) >= fewRows*k {
+		return methods
 	}
-	if vectors {
-		add(false, knowledge.Vectors)
-		if names {
-			add(true, knowledge.Names, knowledge.Vectors)
-		}
+	add(true, knowledge.Names)
+	for _, source := range given {
+		add(true, knowledge.Names, source)
 	}
-	if taxonomy {
-		add(false, knowledge.Taxonomy)
-		if names {
-			add(true, knowledge.Names, knowledge.Taxonomy)
-		}
+	for _, source := range given {
+		add(true, source)
 	}
-	if names && d.Named() && len(rows) >= meansRows*k {
+	add(false, knowledge.Names)
+	add(true)
+	if d.Named() && len(rows) >= meansRows*k {
 		add(true, knowledge.Names, knowledge.Means)
 	}
 	return methods

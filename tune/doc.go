@@ -7,7 +7,8 @@
 //	    -> softmax.FitPath over a grid of priors, measured on the held-out rows
 //	    -> the best prior, fitted again on all rows -> Result -> softmax.Model
 //
-// Held-out rows come only from the rows given. With fewer than three rows in a
-// class there are none to spare: the defaults are used, and a source of class
-// knowledge only if the rows bear it out (see Auto).
+// Held-out rows come only from the rows given, and there from the classes with
+// three rows or more. If these have less than half of the rows there are none to
+// spare: the defaults are used, and a source of class knowledge only if the rows
+// bear it out (see Auto).
 package tune

@@ -132,35 +132,48 @@ func candidates(m Method, priors []float64, scores []measured) []softmax.Candida
 }
 
 // splits returns pairs of rows to train on and rows held out: the given
-// validation rows if there are any, none if a class has fewer than three rows.
-// Few rows are held out in turn, each once.
+// validation rows if there are any, else rows of the classes that have three or
+// more; those of rarer classes are always trained on. Few rows are held out in
+// turn, each once. A row of several classes counts as of that with the largest
+// share, and is held out whole.
+//
+// There are none if the classes with three rows are fewer than two, or have less
+// than half of the rows: what did best on them need not do so on the others.
 func (d *Data) splits(rows []int, opts Options) (train, held [][]int) {
 	if valid := d.known(opts.Valid); len(valid) > 0 {
 		return [][]int{rows}, [][]int{valid}
 	}
-	y := make([]int, len(rows))
 	counts := make([]int, len(d.Classes.Labels))
-	for n, row := range rows {
-		y[n] = int(d.Class[row])
-		counts[y[n]]++
+	for _, row := range rows {
+		counts[d.Class[row]]++
 	}
-	fewest := len(rows)
+	classes := 0
 	for _, c := range counts {
-		if c > 0 {
-			fewest = min(fewest, c)
+		if c >= heldOutRows {
+			classes++
 		}
 	}
-	if fewest < 3 {
+	var common, y []int // places in rows, and their classes
+	for n, row := range rows {
+		if c := d.Class[row]; counts[c] >= heldOutRows {
+			common, y = append(common, n), append(y, int(c))
+		}
+	}
+	if classes < min(2, present(counts)) || 2*len(common) < len(rows) {
 		return nil, nil
 	}
+	var parts [][]int // places in common
 	if len(rows) > maxFoldRows {
-		t, h := dataset.HoldOut(y, len(counts), heldOutShare, opts.Seed)
-		return [][]int{at(rows, t)}, [][]int{at(rows, h)}
+		_, h := dataset.HoldOut(y, len(counts), heldOutShare, opts.Seed)
+		parts = [][]int{h}
+	} else {
+		parts = dataset.Folds(y, len(counts), folds, opts.Seed)
 	}
-	for _, fold := range dataset.Folds(y, len(counts), folds, opts.Seed) {
-		out := make(map[int]bool, len(fold))
-		for _, n := range fold {
-			out[n] = true
+	for _, part := range parts {
+		out := make([]bool, len(rows))
+		for i, n := range part {
+			part[i] = common[n]
+			out[part[i]] = true
 		}
 		var t []int
 		for n := range rows {
@@ -168,14 +181,25 @@ func (d *Data) splits(rows []int, opts Options) (train, held [][]int) {
 				t = append(t, n)
 			}
 		}
-		train, held = append(train, at(rows, t)), append(held, at(rows, fold))
+		train, held = append(train, at(rows, t)), append(held, at(rows, part))
 	}
 	return train, held
+}
+
+// present returns the number of classes that have rows.
+func present(counts []int) (classes int) {
+	for _, c := range counts {
+		if c > 0 {
+			classes++
+		}
+	}
+	return classes
 }
 
 const (
 	maxFoldRows  = 1500 // up to here every row is held out once
 	folds        = 3
+	heldOutRows  = 3 // of a class that can spare one
 	heldOutShare = 0.2
 )
 

@@ -248,16 +248,30 @@ func TestCandidatesOfAllKnowledge(t *testing.T) {
 	for range fewRows {
 		most = append(most, rows...)
 	}
+	only := func(vectors, taxonomy bool) *Data {
+		out := *d
+		if !vectors {
+			out.Classes.Vectors = nil
+		}
+		if !taxonomy {
+			out.Classes.Taxonomy = nil
+		}
+		return &out
+	}
+	withoutTaxonomy, withoutVectors, bare := only(true, false), only(false, true), only(false, false)
 	for _, tc := range []struct {
 		name string
 		d    *Data
 		rows []int
 		want string
 	}{
-		{"one row a class", d, rows, "[cross-entropy names names+examples vectors names+vectors+examples taxonomy names+taxonomy+examples]"},
-		{"ten rows a class bring the means", d, many, "[cross-entropy names names+examples vectors names+vectors+examples taxonomy names+taxonomy+examples names+means+examples]"},
+		{"one row a class", d, rows, "[cross-entropy vectors taxonomy names+examples names+vectors+examples names+taxonomy+examples vectors+examples taxonomy+examples]"},
+		{"ten rows a class bring the means", d, many, "[cross-entropy vectors taxonomy names+examples names+vectors+examples names+taxonomy+examples vectors+examples taxonomy+examples]"},
+		{"vectors only", withoutTaxonomy, many, "[cross-entropy vectors names+examples names+vectors+examples vectors+examples names none+examples names+means+examples]"},
+		{"a taxonomy only", withoutVectors, rows, "[cross-entropy taxonomy names+examples names+taxonomy+examples taxonomy+examples names none+examples]"},
+		{"names only", bare, many, "[cross-entropy names+examples names none+examples names+means+examples]"},
 		{"many rows need no names", d, most, "[cross-entropy vectors taxonomy]"},
-		{"numbers have no examples", num, numRows, "[cross-entropy names vectors names+vectors taxonomy names+taxonomy]"},
+		{"numbers have no examples", num, numRows, "[cross-entropy vectors taxonomy names names+vectors names+taxonomy]"},
 	} {
 		if got := methodNames(tc.d.Candidates(tc.rows)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)

@@ -190,7 +190,7 @@ func (s *search) holdOut(rows []int) {
 	switch {
 	case s.train == nil && d.anyTwice(rows):
 		s.train, s.held = d.foldsOf(rows, min(folds, len(rows)), opts.Tune.Seed)
-		s.found.How = fmt.Sprintf("each row is held out once, in %d folds; some class has fewer than 3 rows, so that training can hold out none", len(s.train))
+		s.found.How = fmt.Sprintf("each row is held out once, in %d folds; most rows are of classes with fewer than 3 rows, so that training can hold out none", len(s.train))
 	case len(d.known(opts.Tune.Valid)) > 0:
 		s.found.How = "validation rows, as in training"
 	case len(s.train) > 1:

@@ -202,7 +202,7 @@ func TestPlanMethods(t *testing.T) {
 		plan Plan
 		want string
 	}{
-		{"auto", text, rows, Plan{}, "[cross-entropy names none+examples names+examples]"},
+		{"auto", text, rows, Plan{}, "[cross-entropy names+examples names none+examples]"},
 		{"auto without names as examples", text, rows, Plan{Names: "off"}, "[cross-entropy names]"},
 		{"auto with names as examples", text, rows, Plan{Names: "on"}, "[none+examples names+examples]"},
 		{"auto of numbers", num, numRows, Plan{}, "[cross-entropy names]"},

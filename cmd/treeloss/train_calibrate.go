@@ -23,7 +23,7 @@ func (f *trainFlags) finish(ctx context.Context, m *softmax.Model, d *tune.Data,
 	c, err := tune.Calibrate(ctx, d, rows, r, opts)
 	switch {
 	case errors.Is(err, tune.ErrNotHeldOut):
-		f.calibration = "not calibrated: too few rows to hold any out; give examples with --valid, or three of each class"
+		f.calibration = "not calibrated: too few rows to hold any out; give examples with --valid, or three of most classes"
 	case err != nil:
 		return fmt.Errorf("calibrating: %w", err)
 	case c.AtLimit:

@@ -1,0 +1,125 @@
+package tune
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// tail returns texts of classes with the given numbers of rows.
+func tail(t *testing.T, counts ...int) (*Data, []int) {
+	t.Helper()
+	c := NewCorpus(dataset.Text, nil)
+	random := rand.New(rand.NewPCG(7, 7))
+	for class, n := range counts {
+		for range n {
+			text := fmt.Sprintf("topic%02dword%d filler%d noise%d", class, random.IntN(2), random.IntN(9), random.IntN(9))
+			if err := c.Add(dataset.Example{Text: text, Label: fmt.Sprintf("topic%02d", class), Weight: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rows := All(0, c.Table.Rows())
+	d, err := c.Data(rows, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, rows
+}
+
+func TestSplitsOfALongTail(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		counts []int
+		held   int // rows, over all parts; 0: none
+	}{
+		{"one class of one row", []int{9, 8, 7, 1}, 24},
+		{"one class of two rows", []int{9, 8, 7, 2}, 24},
+		{"three rows are enough", []int{3, 3, 3, 3}, 12},
+		{"Zipf", []int{40, 20, 13, 10, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1}, 123},
+		{"just half of the rows", []int{3, 3, 1, 1, 1, 1, 1, 1}, 6},
+		{"less than half", []int{3, 3, 1, 1, 1, 1, 1, 1, 1}, 0},
+		{"one class only could spare rows", []int{9, 1, 2}, 0},
+		{"one row a class", []int{1, 1, 1}, 0},
+		{"two rows a class", []int{2, 2, 2}, 0},
+		{"many rows", []int{900, 700, 3, 2, 1}, 180 + 140 + 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d, rows := tail(t, tc.counts...)
+			train, held := d.splits(rows, Options{Seed: 3})
+			if tc.held == 0 {
+				if train != nil || held != nil {
+					t.Errorf("%d rows held out, want none", len(slices.Concat(held...)))
+				}
+				return
+			}
+			if all := slices.Concat(held...); len(all) != tc.held || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
+				t.Errorf("%d rows held out, want %d, each once", len(all), tc.held)
+			}
+			for n := range train {
+				both := slices.Sorted(slices.Values(slices.Concat(train[n], held[n])))
+				if !slices.Equal(both, rows) {
+					t.Errorf("part %d: %d and %d rows are not the %d rows", n, len(train[n]), len(held[n]), len(rows))
+				}
+				left := make([]int, len(d.Classes.Labels))
+				for _, row := range train[n] {
+					left[d.Class[row]]++
+				}
+				for c, have := range tc.counts {
+					if have < 3 && left[c] != have || left[c] < min(have, 2) {
+						t.Errorf("part %d: %d of the %d rows of class %d are left to train on", n, left[c], have, c)
+					}
+				}
+			}
+			again, _ := d.splits(rows, Options{Seed: 3})
+			if fmt.Sprint(again) != fmt.Sprint(train) {
+				t.Error("the same seed gives other parts")
+			}
+		})
+	}
+}
+
+// A rare class leaves the choice to held-out rows, and its own rows are learnt;
+// with a tail of nothing but rare classes auto goes by the few-row rule.
+func TestAutoOfALongTail(t *testing.T) {
+	d, rows := tail(t, 12, 10, 8, 6, 2, 1)
+	r, err := Auto(ctx, d, rows, Options{Seed: 1})
+	if err != nil || r.HeldOut != 36 || !strings.HasPrefix(r.Reason, "best of") || r.Gain == nil {
+		t.Fatalf("%d rows held out (%s), %v", r.HeldOut, r.Reason, err)
+	}
+	if c, err := Calibrate(ctx, d, rows, r, Options{Seed: 1}); err != nil || c.Rows != 36 {
+		t.Errorf("calibrated on %d rows, %v", c.Rows, err)
+	}
+	m := r.Model(d.Classes.Labels, softmax.Training{})
+	for _, text := range []string{"topic04word0 topic04word1", "topic05word0 topic05word1"} {
+		p, err := m.NewPredictor().Predict(dataset.Example{Text: text}, 1)
+		if err != nil || p[0].Label != text[:7] {
+			t.Errorf("%q: %v, %v", text, p, err)
+		}
+	}
+	d, rows = tail(t, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	r, err = Auto(ctx, d, rows, Options{Seed: 1})
+	if err != nil || r.HeldOut != 0 || !strings.HasPrefix(r.Reason, "too few rows to hold any out") {
+		t.Errorf("%d rows held out (%s), %v", r.HeldOut, r.Reason, err)
+	}
+}
+
+// Rows of several classes count as of the one with the largest share, and each
+// is held out once, whole.
+func TestSplitsOfMixes(t *testing.T) {
+	c, list := doubtful(t, 15)
+	rows := All(0, len(list))
+	d, err := c.Data(rows, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, held := d.splits(rows, Options{})
+	if all := slices.Sorted(slices.Values(slices.Concat(held...))); !slices.Equal(all, rows) {
+		t.Errorf("%d of %d rows held out once", len(all), len(rows))
+	}
+}
