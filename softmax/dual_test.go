@@ -69,6 +69,15 @@ func TestDualFindsTheOptimum(t *testing.T) {
 	for i := range weighted.Weight {
 		weighted.Weight[i] = float32(i%4) / 2
 	}
+	shared := weighted // every other example has two classes
+	shared.Mix = &matrix.Sparse{Columns: 7}
+	for i, y := range shared.Class {
+		if i%2 == 0 || y == 6 {
+			shared.Mix.AppendRow(nil, nil)
+			continue
+		}
+		shared.Mix.AppendRow([]int32{y, 6}, []float32{0.75, 0.25})
+	}
 	repeated := Examples{X: plain.X.(*matrix.Sparse).Select(slices.Repeat([]int{0, 1, 2, 3, 4, 5}, 30)), Class: slices.Repeat([]int32{0, 1, 1, 2, 0, 2}, 30)}
 	for _, tc := range []struct {
 		name string
@@ -79,6 +88,8 @@ func TestDualFindsTheOptimum(t *testing.T) {
 		{"plain", plain, 7, loss.CrossEntropy{}},
 		{"weights, some of them 0", weighted, 7, loss.CrossEntropy{}},
 		{"smoothed labels", plain, 7, loss.CrossEntropy{Smoothing: 0.2}},
+		{"shares", shared, 7, loss.CrossEntropy{}},
+		{"smoothed shares", shared, 7, loss.CrossEntropy{Smoothing: 0.2}},
 		{"classes without rows", plain, 12, loss.CrossEntropy{}},
 		{"one text, two classes", repeated, 3, loss.CrossEntropy{}},
 	} {
