@@ -55,66 +55,103 @@ func New(space metric.Space, opts Options) (*Tree, error) {
 	if k < 1 || k > maxPoints {
 		return nil, fmt.Errorf("covertree: %d points, want 1 to %d", k, maxPoints)
 	}
-	b := builder{
-		Tree: &Tree{
-			space:  space,
-			base:   base,
-			order:  rand.New(rand.NewPCG(opts.Seed, streamShuffle)).Perm(k),
-			points: make([]point, k),
-		},
-		away:  make([]float64, k),
-		chain: base * (base / (base - 1)),
-	}
+	order := rand.New(rand.NewPCG(opts.Seed, streamShuffle)).Perm(k)
+	b := newBuilder(space, base, order)
 	if err := b.insertAll(); err != nil {
 		return nil, fmt.Errorf("covertree: %w", err)
 	}
-	b.nodes = b.explicit()
-	return b.Tree, nil
+	return b.finish(space), nil
 }
 
-// builder is a Tree under construction and the scratch space of one insertion.
+// builder is a tree under construction, in which points go by their rank, the
+// place in the order of insertion, and the scratch space of one insertion.
 type builder struct {
-	*Tree
-	// away[q] is the distance over R of q to the point being inserted, for the
-	// points q that this insertion has met.
-	away []float64
+	levels
+	space     metric.Space // of the ranks: rows in the order of insertion
+	order     []int        // point of each rank
+	points    []point      // by rank; the field rank is not used
+	scale     float64
+	distances int
 	// chain times the radius of child c's topmost level bounds how far a point
 	// can be from c's parent and still be covered by c or a point below c.
 	chain float64
-	queue []candidate // points whose children are still to be looked at
-	met   []int32     // points that cover the new point at some level
+
+	seen  []sight
+	queue queue     // of those, whose children are still to be looked at
+	met   []int32   // of those, which cover the new point at some level
+	ask   []int32   // children whose distance is asked for together
+	place []int32   // where they stand among their parent's children
+	away  []float64 // their distances
 }
 
-// distance asks the space for a distance, in its own unit, and checks it.
-func (b *builder) distance(i, j int) (float64, error) {
-	d := b.space.Distance(i, j)
-	b.distances++
-	if err := metric.CheckPair(i, j, d); err != nil {
-		return 0, err
+// sight is a point whose distance to the new point is known.
+type sight struct {
+	away   float64 // over R
+	radius float64 // of the point's topmost level
+	point  int32
+	parent int32 // the sight of its parent, -1 for the root
+	place  int32 // among the parent's children
+}
+
+// batch is how many distances are asked for together: enough for the processor
+// to fetch one row while it works on another, few enough that what they tell
+// still saves others.
+const batch = 32
+
+func newBuilder(space metric.Space, base float64, order []int) *builder {
+	ranks := make([]int32, len(order))
+	for n, p := range order {
+		ranks[n] = int32(p)
 	}
-	return d, nil
+	return &builder{
+		levels: newLevels(base),
+		space:  metric.Select(space, ranks),
+		order:  order,
+		points: make([]point, len(order)),
+		chain:  base * (base / (base - 1)),
+		ask:    make([]int32, 0, batch),
+		place:  make([]int32, 0, batch),
+		away:   make([]float64, batch),
+	}
+}
+
+// measure asks for the distances of p to the points b.ask and checks them. They
+// are left in b.away, in the space's own unit.
+func (b *builder) measure(p int32) error {
+	b.distances += len(b.ask)
+	metric.Distances(b.space, int(p), b.ask, b.away)
+	for n, q := range b.ask {
+		if d := b.away[n]; !(d >= 0 && d <= math.MaxFloat64) {
+			return metric.CheckPair(b.order[p], b.order[q], d)
+		}
+	}
+	return nil
 }
 
 func (b *builder) insertAll() error {
-	b.root = b.order[0]
-	b.points[b.root] = point{parent: -1}
+	b.points[0] = point{parent: -1}
 	fromRoot := make([]float64, len(b.points))
-	for _, p := range b.order[1:] {
-		d, err := b.distance(b.root, p)
-		if err != nil {
+	for p := 1; p < len(b.points); {
+		b.ask = b.ask[:0]
+		for q := p; q < len(b.points) && len(b.ask) < batch; q++ {
+			b.ask = append(b.ask, int32(q))
+		}
+		if err := b.measure(0); err != nil {
 			return err
 		}
-		fromRoot[p], b.scale = d, max(b.scale, d)
+		for _, d := range b.away[:len(b.ask)] {
+			fromRoot[p], b.scale = d, max(b.scale, d)
+			p++
+		}
 	}
-	for rank, p := range b.order[1:] {
+	for p := 1; p < len(b.points); p++ {
 		x := 0.0
 		if b.scale > 0 {
 			x = fromRoot[p] / b.scale
 		}
-		if err := b.insert(p, x); err != nil {
+		if err := b.insert(int32(p), x); err != nil {
 			return err
 		}
-		b.points[p].rank = int32(rank + 1)
 	}
 	return nil
 }
@@ -140,58 +177,78 @@ func (b *builder) insertAll() error {
 //     be within base^min(t, l*) of p.
 //   - By the triangle inequality d(p, c) >= |d(p, q) - d(q, c)|, which often
 //     settles the same question for c before its distance is asked for.
-func (b *builder) insert(p int, fromRoot float64) error {
+func (b *builder) insert(p int32, fromRoot float64) error {
 	if fromRoot <= negligible {
-		b.addTwin(p, b.root, fromRoot)
+		b.addTwin(p, 0, fromRoot)
 		return nil
 	}
-	b.met, b.queue = b.met[:0], b.queue[:0]
+	b.seen, b.met, b.queue = b.seen[:0], b.met[:0], b.queue[:0]
 	low := 0      // l*, so far
 	within := 1.0 // base^l*
-	below := power(b.base, -1)
-	meet := func(q int32, x, radius float64) {
-		b.away[q] = x
-		if x > radius || x > within {
-			return // q does not cover p, or at a higher level only
-		}
-		b.met = append(b.met, q)
-		if x <= below {
-			low = levelOf(b.base, x)
-			within, below = power(b.base, low), power(b.base, low-1)
-		}
+	below := b.power(-1)
+	b.seen = append(b.seen, sight{away: fromRoot, radius: 1, parent: -1})
+	b.met = append(b.met, 0)
+	if fromRoot <= below {
+		low = b.levelOf(fromRoot, low)
+		within, below = b.power(low), b.power(low-1)
 	}
-	meet(int32(b.root), fromRoot, 1)
-	b.push(candidate{fromRoot, int32(b.root)})
+	b.queue.push(candidate{fromRoot, 0})
 	for len(b.queue) > 0 {
-		next := b.pop()
-		q, x := &b.points[next.point], next.away
+		next := b.queue.pop()
+		q, x := &b.points[b.seen[next.seen].point], next.away
 		if outside(x, q.reach, within) {
 			continue
 		}
-		for _, c := range q.children {
-			if c.radius < 0 || x > c.radius*b.chain*(1+slack) {
-				break // so it is for all further children
-			}
-			if outside(math.Abs(x-c.toParent)-slack*(x+c.toParent), c.reach, min(c.radius, within)) {
-				continue
-			}
-			d, err := b.distance(p, int(c.point))
-			if err != nil {
+		for from := 0; from < len(q.children); {
+			from = b.choose(q.children, from, x, within)
+			if err := b.measure(p); err != nil {
 				return err
 			}
-			d /= b.scale
-			if d <= negligible {
-				b.addTwin(p, int(c.point), d)
-				return nil
-			}
-			meet(c.point, d, c.radius)
-			if c.reach > 0 && !outside(d, c.reach, min(c.radius, within)) {
-				b.push(candidate{d, c.point})
+			for n, place := range b.place {
+				c := &q.children[place]
+				d := b.away[n] / b.scale
+				if d <= negligible {
+					b.addTwin(p, c.point, d)
+					return nil
+				}
+				covers, deeper := d <= min(c.radius, within), c.reach > 0 && !outside(d, c.reach, min(c.radius, within))
+				if !covers && !deeper {
+					continue
+				}
+				here := int32(len(b.seen))
+				b.seen = append(b.seen, sight{away: d, radius: c.radius, point: c.point, parent: next.seen, place: place})
+				if covers {
+					b.met = append(b.met, here)
+					if d <= below {
+						low = b.levelOf(d, low)
+						within, below = b.power(low), b.power(low-1)
+					}
+				}
+				if deeper {
+					b.queue.push(candidate{d, here})
+				}
 			}
 		}
 	}
-	b.add(p, b.nearest(low), low-1)
+	b.add(p, b.nearest(within), low-1)
 	return nil
+}
+
+// choose puts into b.ask the next children, from the given place on, of a point
+// x away from the new one, that may matter. It returns the place after them.
+func (b *builder) choose(children []child, from int, x, within float64) int {
+	b.ask, b.place = b.ask[:0], b.place[:0]
+	for ; from < len(children) && len(b.ask) < batch; from++ {
+		c := &children[from]
+		if c.radius < 0 || x > c.radius*b.chain*(1+slack) {
+			return len(children) // so it is for all further children
+		}
+		if outside(math.Abs(x-c.toParent)-slack*(x+c.toParent), c.reach, min(c.radius, within)) {
+			continue
+		}
+		b.ask, b.place = append(b.ask, c.point), append(b.place, int32(from))
+	}
+	return from
 }
 
 // slack widens each triangle-inequality bound by a part of the distances in
@@ -204,89 +261,69 @@ func outside(x, reach, matter float64) bool {
 	return x > reach+matter+slack*(x+reach)
 }
 
-// nearest returns the nearest point of the given level that covers the new
-// point; of several, the one inserted first.
-func (b *builder) nearest(level int) int {
-	best := -1
-	for _, q := range b.met {
-		if b.points[q].top < level {
+// nearest returns the sight of the nearest point that is at the level of the
+// given radius and covers the new point; of several, the one inserted first.
+func (b *builder) nearest(radius float64) int32 {
+	best := int32(-1)
+	for _, n := range b.met {
+		s := &b.seen[n]
+		if s.radius < radius {
 			continue
 		}
-		if best < 0 || b.away[q] < b.away[best] || b.away[q] == b.away[best] && b.points[q].rank < b.points[best].rank {
-			best = int(q)
+		if best < 0 || s.away < b.seen[best].away || s.away == b.seen[best].away && s.point < b.seen[best].point {
+			best = n
 		}
 	}
 	return best
 }
 
-// add makes p a child of parent, topmost at the given level. The search met
-// all ancestors of the parent on its way, so their distances are at hand.
-func (b *builder) add(p, parent, level int) {
-	b.points[p] = point{top: level, parent: int32(parent)}
-	at := &b.points[parent]
-	place := sort.Search(len(at.children), func(n int) bool { return b.points[at.children[n].point].top < level })
-	at.children = slices.Insert(at.children, place, child{
-		point: int32(p), toParent: b.away[parent], radius: power(b.base, level),
-	})
-	for a := parent; a >= 0; a = int(b.points[a].parent) {
-		if b.away[a] > b.points[a].reach {
-			b.stretch(a, b.away[a])
+// add makes p a child of the point in sight, topmost at the given level. The
+// search has seen all ancestors of the parent on its way.
+func (b *builder) add(p, parent int32, level int) {
+	s, radius := b.seen[parent], b.power(level)
+	b.points[p] = point{top: level, parent: s.point}
+	at := &b.points[s.point]
+	place := sort.Search(len(at.children), func(n int) bool { return at.children[n].radius < radius })
+	at.children = slices.Insert(at.children, place, child{point: p, toParent: s.away, radius: radius})
+	for parent >= 0 {
+		s := b.seen[parent]
+		parent = s.parent
+		if q := &b.points[s.point]; s.away > q.reach {
+			q.reach = s.away
+			if parent >= 0 {
+				b.points[q.parent].children[s.place].reach = s.away
+			}
 		}
-	}
-}
-
-// stretch sets the reach of point a, here and where its parent lists it. It
-// passes over the parent's children, which the search has just done too.
-func (b *builder) stretch(a int, reach float64) {
-	b.points[a].reach = reach
-	if parent := b.points[a].parent; parent >= 0 {
-		siblings := b.points[parent].children
-		n := slices.IndexFunc(siblings, func(c child) bool { return int(c.point) == a })
-		siblings[n].reach = reach
 	}
 }
 
 // addTwin makes p a child of its equal q, below all levels.
-func (b *builder) addTwin(p, q int, x float64) {
-	b.points[p] = point{top: Bottom, parent: int32(q)}
-	b.points[q].children = append(b.points[q].children, child{point: int32(p), toParent: x, radius: -1})
+func (b *builder) addTwin(p, q int32, x float64) {
+	b.points[p] = point{top: Bottom, parent: q}
+	b.points[q].children = append(b.points[q].children, child{point: p, toParent: x, radius: -1})
 }
 
-// candidate is a point on the way down, and its distance to the new point.
-type candidate struct {
-	away  float64
-	point int32
-}
-
-// push and pop keep the queue a binary heap, the nearest candidate first: that
-// one most likely leads to a low level, which prunes all others.
-func (b *builder) push(c candidate) {
-	b.queue = append(b.queue, c)
-	for n := len(b.queue) - 1; n > 0; {
-		up := (n - 1) / 2
-		if b.queue[up].away <= c.away {
-			break
-		}
-		b.queue[n], b.queue[up] = b.queue[up], c
-		n = up
+// finish turns ranks into points and lists the nodes.
+func (b *builder) finish(space metric.Space) *Tree {
+	t := &Tree{
+		space: space, base: b.base, scale: b.scale, distances: b.distances,
+		root: b.order[0], order: b.order, points: make([]point, len(b.order)),
 	}
-}
-
-func (b *builder) pop() candidate {
-	first, last := b.queue[0], len(b.queue)-1
-	b.queue[0] = b.queue[last]
-	b.queue = b.queue[:last]
-	for n := 0; ; {
-		least := n
-		for c := 2*n + 1; c <= 2*n+2 && c < last; c++ {
-			if b.queue[c].away < b.queue[least].away {
-				least = c
-			}
+	arena := make([]child, 0, len(b.order)-1)
+	for rank, p := range b.order {
+		from := b.points[rank]
+		to := &t.points[p]
+		*to = point{top: from.top, parent: -1, rank: int32(rank), reach: from.reach}
+		if from.parent >= 0 {
+			to.parent = int32(b.order[from.parent])
 		}
-		if least == n {
-			return first
+		start := len(arena)
+		for _, c := range from.children {
+			c.point = int32(b.order[c.point])
+			arena = append(arena, c)
 		}
-		b.queue[n], b.queue[least] = b.queue[least], b.queue[n]
-		n = least
+		to.children = arena[start:len(arena):len(arena)]
 	}
+	t.nodes = t.explicit()
+	return t
 }

@@ -154,7 +154,7 @@ func TestNodesMatchDefinition(t *testing.T) {
 						break
 					}
 					if x <= 1 {
-						if l := levelOf(base, x); l <= tree.Level(q) {
+						if l := definedLevel(base, x); l <= tree.Level(q) {
 							wantLevel = min(wantLevel, l)
 						}
 					}
@@ -176,6 +176,15 @@ func TestNodesMatchDefinition(t *testing.T) {
 			}
 		}
 	}
+}
+
+// definedLevel is the least l with base^l >= x.
+func definedLevel(base, x float64) int {
+	l := int(math.Log(x)/math.Log(base)) - 3
+	for power(base, l) < x {
+		l++
+	}
+	return l
 }
 
 func TestShapes(t *testing.T) {
@@ -464,27 +473,6 @@ func FuzzNew(f *testing.F) {
 			t.Error(err)
 		}
 	})
-}
-
-func BenchmarkNew(b *testing.B) {
-	for _, kind := range []string{"even", "clusters", "hierarchy"} {
-		for _, k := range []int{1000, 10_000, 100_000} {
-			for _, base := range []float64{1.3, 2} {
-				b.Run(fmt.Sprintf("kind=%s/k=%d/d=5/base=%v", kind, k, base), func(b *testing.B) {
-					space := euclid(cloud(kind, 1, k, 5))
-					var tree *Tree
-					for b.Loop() {
-						var err error
-						if tree, err = New(space, Options{Base: base}); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(float64(tree.Distances())/float64(k), "distances/point")
-					b.ReportMetric(float64(tree.FanOut().Max), "widest")
-				})
-			}
-		}
-	}
 }
 
 func ExampleNew() {

@@ -7,6 +7,7 @@ func (t *Tree) explicit() []Node {
 	// A visit is what is left of a point: its children from number from on.
 	type visit struct{ point, from, parent int }
 	nodes := make([]Node, 0, 2*len(t.points)-1)
+	numbers := make([]int, 2*len(t.points)-2) // for all lists of children
 	stack := []visit{{point: t.root, parent: -1}}
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
@@ -29,7 +30,8 @@ func (t *Tree) explicit() []Node {
 		if top != Bottom {
 			nodes[number].Level = top + 1
 		}
-		nodes[number].Children = make([]int, 0, 1+end-v.from)
+		size := 1 + end - v.from
+		nodes[number].Children, numbers = numbers[:0:size], numbers[size:]
 		for n := end - 1; n >= v.from; n-- { // the stack turns the order round
 			stack = append(stack, visit{point: int(children[n].point), parent: number})
 		}

@@ -22,15 +22,46 @@ const (
 // power returns base^level, for levels that levelOf gives out.
 func power(base float64, level int) float64 { return math.Pow(base, float64(level)) }
 
+// levels knows the powers of a base: level -l has the radius radius[l], and
+// those below the table are worked out.
+type levels struct {
+	base, logBase float64
+	radius        []float64
+}
+
+// mostLevels is the length of the table. For a base of 1.2 and more it holds
+// all levels.
+const mostLevels = 4096
+
+func newLevels(base float64) levels {
+	v := levels{base: base, logBase: math.Log(base)}
+	for l := 0; l < mostLevels && (l == 0 || v.radius[l-1] > negligible); l++ {
+		v.radius = append(v.radius, power(base, -l))
+	}
+	return v
+}
+
+// power returns base^level.
+func (v *levels) power(level int) float64 {
+	if -level < len(v.radius) {
+		return v.radius[-level]
+	}
+	return power(v.base, level)
+}
+
 // levelOf returns the lowest level whose radius reaches x > negligible, a
-// distance over R: the least l with base^l >= x. The logarithm may be off by
-// one level; the loops mend that and do not run longer.
-func levelOf(base, x float64) int {
-	l := int(math.Ceil(math.Log(x) / math.Log(base)))
-	for power(base, l) < x {
+// distance over R: the least l with base^l >= x. It starts at a level whose
+// radius reaches x. Where that is far off, it takes the logarithm, which may be
+// wrong by one level.
+func (v *levels) levelOf(x float64, from int) int {
+	l := from
+	if x < v.power(from-4) {
+		l = min(0, int(math.Ceil(math.Log(x)/v.logBase)))
+	}
+	for v.power(l) < x {
 		l++
 	}
-	for power(base, l-1) >= x {
+	for v.power(l-1) >= x {
 		l--
 	}
 	return l

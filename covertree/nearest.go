@@ -22,11 +22,11 @@ func (t *Tree) Nearest(query func(point int) float64) (point int, distance float
 		}
 		return d
 	}
-	var b builder // for its queue
-	b.push(candidate{ask(t.root), int32(t.root)})
-	for len(b.queue) > 0 {
-		next := b.pop()
-		q := &t.points[next.point]
+	var queue queue
+	queue.push(candidate{ask(t.root), int32(t.root)})
+	for len(queue) > 0 {
+		next := queue.pop()
+		q := &t.points[next.seen]
 		if outside(next.away, q.reach*t.scale, least) {
 			continue
 		}
@@ -39,7 +39,7 @@ func (t *Tree) Nearest(query func(point int) float64) (point int, distance float
 				continue
 			}
 			if d := ask(int(c.point)); reach > 0 && !outside(d, reach, least) {
-				b.push(candidate{d, c.point})
+				queue.push(candidate{d, c.point})
 			}
 		}
 	}

@@ -1,0 +1,55 @@
+package covertree
+
+// candidate is a point on the way down, and its distance from where the way
+// leads: the number of a sight in New, of a point in Nearest.
+type candidate struct {
+	away float64
+	seen int32
+}
+
+// queue is a binary heap, the nearest candidate first: that one most likely
+// leads to a low level, which prunes all others.
+type queue []candidate
+
+func (q *queue) push(c candidate) {
+	*q = append(*q, c)
+	h := *q
+	n := len(h) - 1
+	for n > 0 {
+		up := (n - 1) / 2
+		if h[up].away <= c.away {
+			break
+		}
+		h[n] = h[up]
+		n = up
+	}
+	h[n] = c
+}
+
+func (q *queue) pop() candidate {
+	h := *q
+	first, last := h[0], len(h)-1
+	c := h[last]
+	h = h[:last]
+	*q = h
+	if last == 0 {
+		return first
+	}
+	n := 0
+	for {
+		least := 2*n + 1
+		if least >= last {
+			break
+		}
+		if least+1 < last && h[least+1].away < h[least].away {
+			least++
+		}
+		if h[least].away >= c.away {
+			break
+		}
+		h[n] = h[least]
+		n = least
+	}
+	h[n] = c
+	return first
+}
