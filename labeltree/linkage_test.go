@@ -1,13 +1,16 @@
 package labeltree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 )
 
@@ -191,10 +194,141 @@ func TestDistances(t *testing.T) {
 	}
 }
 
+// TestLinkageReplays follows the merges in the order of their heights and looks
+// at all pairs of groups before each: none may be nearer. It holds for ties too,
+// where the plain method has a choice, and for both precisions.
+func TestLinkageReplays(t *testing.T) {
+	ones := func(i, j int) float64 { // 0, 1 or 2: the nearest are nearly always a tie
+		if i == j {
+			return 0
+		}
+		return float64((i*i + j*j + i*j) % 3)
+	}
+	for name, space := range map[string]metric.Space{
+		"random": randomSpace(5, 60, false), "grid": randomSpace(3, 60, true), "0, 1 or 2": metric.Func(50, ones),
+		"on a line":             metric.Func(40, func(i, j int) float64 { return math.Abs(float64(i - j)) }),
+		"from 1 on by doubling": metric.Func(60, func(i, j int) float64 { return math.Abs(math.Ldexp(1, i) - math.Ldexp(1, j)) }),
+		"far apart":             metric.Func(30, func(i, j int) float64 { return 1e140 * math.Abs(float64(i*i-j*j)) }),
+		"near 1e-90":            metric.Func(30, func(i, j int) float64 { return 1e-90 * math.Abs(float64(i*i-j*j)) }),
+		"two":                   metric.Func(2, ones), "one": metric.Func(1, ones),
+	} {
+		check := func(int, int, float64) error { return nil }
+		exact, err := average(space, check)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replay(t, name, space, exact, 1e-13)
+		rounded, err := averageRounded(space, check)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replay(t, name+", rounded", space, rounded, 3e-6)
+	}
+}
+
+// replay checks merges against the definition: a height is a mean, and the pair
+// joined is the nearest, within the given part of the height.
+func replay(t *testing.T, name string, space metric.Space, merges []merge, within float64) {
+	t.Helper()
+	k := space.Len()
+	if len(merges) != k-1 {
+		t.Fatalf("%s: %d merges of %d classes", name, len(merges), k)
+	}
+	below := make([][]int, 0, 2*k-1) // classes of each group
+	for c := range k {
+		below = append(below, []int{c})
+	}
+	for _, m := range merges {
+		if below[m.left][0] > below[m.right][0] {
+			t.Errorf("%s: group of class %d to the left of that of %d", name, below[m.left][0], below[m.right][0])
+		}
+		below = append(below, append(slices.Clone(below[m.left]), below[m.right]...))
+	}
+	mean := func(a, b int) float64 {
+		sum := 0.0
+		for _, p := range below[a] {
+			for _, q := range below[b] {
+				sum += space.Distance(p, q)
+			}
+		}
+		return sum / float64(len(below[a])*len(below[b]))
+	}
+	order, alive := make([]int, k-1), make(map[int]bool)
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(merges[a].height, merges[b].height) })
+	for c := range k {
+		alive[c] = true
+	}
+	for _, n := range order {
+		m := merges[n]
+		if !alive[m.left] || !alive[m.right] {
+			t.Fatalf("%s: merge %d at %v comes before its parts", name, n, m.height)
+		}
+		height := mean(m.left, m.right)
+		if math.Abs(m.height-height) > max(within, 1e-12)*height { // what rounding swapped stays as high as its parts
+			t.Errorf("%s: merge %d at height %v, want the mean %v", name, n, m.height, height)
+		}
+		for a := range alive {
+			for b := range alive {
+				if a < b && mean(a, b) < height*(1-within) {
+					t.Errorf("%s: merge %d joins groups %v apart, but %d and %d are at %v", name, n, height, a, b, mean(a, b))
+				}
+			}
+		}
+		delete(alive, m.left)
+		delete(alive, m.right)
+		alive[k+n] = true
+	}
+}
+
+// TestRoundedLinkage compares the form for many classes with the exact one.
+func TestRoundedLinkage(t *testing.T) {
+	none := func(int, int, float64) error { return nil }
+	for seed := range uint64(5) {
+		space := randomSpace(seed, 300, false)
+		exact, _ := average(space, none)
+		rounded, _ := averageRounded(space, none)
+		for n, m := range exact {
+			r := rounded[n]
+			if r.left != m.left || r.right != m.right || math.Abs(r.height-m.height) > 1e-12*m.height {
+				t.Fatalf("seed %d: merge %d is %v, want %v", seed, n, r, m)
+			}
+		}
+	}
+	bad := errors.New("bad")
+	for _, at := range []int{0, 20, 290} { // in the row of class 0, in the first block, in the last
+		_, err := averageRounded(metric.Func(300, func(i, j int) float64 {
+			if min(i, j) == at {
+				return -1
+			}
+			return 1
+		}), func(i, j int, x float64) error {
+			if x < 0 && i == at && j == at+1 {
+				return bad
+			}
+			return nil
+		})
+		if !errors.Is(err, bad) {
+			t.Errorf("a bad distance in row %d: %v", at, err)
+		}
+	}
+}
+
 func BenchmarkLinkage(b *testing.B) {
-	for _, k := range []int{100, 1000} {
-		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
-			space, labels := randomSpace(1, k, false), numbered(k)
+	for _, k := range []int{100, 1000, 5000, 10_000, 20_000} {
+		b.Run(fmt.Sprintf("k=%d/d=50", k), func(b *testing.B) {
+			random := rand.New(rand.NewPCG(uint64(k), 1))
+			rows := matrix.NewDense(k, 50)
+			for n := range rows.Data {
+				rows.Data[n] = float32(random.NormFloat64())
+			}
+			space, err := metric.Euclidean(rows)
+			if err != nil {
+				b.Fatal(err)
+			}
+			labels := numbered(k)
 			for b.Loop() {
 				if _, err := Linkage(space, labels); err != nil {
 					b.Fatal(err)
