@@ -3,6 +3,7 @@ package covertree
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -261,6 +262,46 @@ func TestSeedDecides(t *testing.T) {
 	}
 	if first.Base() != 2 || first.Level(first.Root()) != 0 || first.Parent(first.Root()) != -1 || first.Radius(Bottom) != 0 {
 		t.Errorf("base %v, root at level %d below %d", first.Base(), first.Level(first.Root()), first.Parent(first.Root()))
+	}
+}
+
+// TestShapeIsTheSameEverywhere holds trees to a digest of their nodes: no
+// processor, build tag or number of threads may give another one. (Two distances
+// that differ in their last digit alone might; none do here.)
+func TestShapeIsTheSameEverywhere(t *testing.T) {
+	for _, tc := range []struct {
+		kind   string
+		k, d   int
+		base   float64
+		cosine bool
+		want   uint64
+	}{
+		{"hierarchy", 4000, 50, 2, false, 0x4288b675cc61430a},
+		{"hierarchy", 4000, 20, 1.3, true, 0x65c0d50c599091a3},
+		{"clusters", 4000, 50, 1.3, false, 0xb2353df55108b461},
+		{"even", 3000, 5, 2, false, 0x4e512cde3be72ab0},
+		{"even", 1000, 50, 1.3, true, 0x579a3c0c61565cd4},
+	} {
+		m := cloud(tc.kind, 1, tc.k, tc.d)
+		build := metric.Euclidean
+		if tc.cosine {
+			build = metric.Cosine
+		}
+		space, err := build(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := New(space, Options{Base: tc.base, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest := fnv.New64a()
+		for _, n := range tree.Nodes() {
+			fmt.Fprintln(digest, n.Point, n.Level, n.Parent)
+		}
+		if got := digest.Sum64(); got != tc.want {
+			t.Errorf("%s k=%d d=%d base %v: digest %#x, want %#x", tc.kind, tc.k, tc.d, tc.base, got, tc.want)
+		}
 	}
 }
 
