@@ -87,7 +87,6 @@ type builder struct {
 // sight is a point whose distance to the new point is known.
 type sight struct {
 	away   float64 // over R
-	radius float64 // of the point's topmost level
 	point  int32
 	parent int32 // the sight of its parent, -1 for the root
 	place  int32 // among the parent's children
@@ -164,9 +163,13 @@ func (b *builder) insertAll() error {
 // level l*: no point of level l*-1 or lower is within that level's radius of
 // p, so separation holds everywhere, not only among the children of one parent.
 //
-// The search walks down from the root, nearest point first, keeping the lowest
-// covering level seen. A point q with a child c topmost at level t can be left
-// alone, and its children below t with it, if nothing below can matter:
+// In other words: of all points q that cover p at their topmost level the
+// nearest becomes the parent, and l* is the lowest level whose radius reaches
+// that far. So this is a search for a nearest neighbour, among points that
+// reach p. It walks down from the root, nearest point first, keeping the least
+// distance at which a point covers p. A point q with a child c topmost at level
+// t can be left alone, and its children below t with it, if nothing below can
+// matter:
 //
 //   - Each step down from a level l is at most base^l long. A point x topmost
 //     at level s below c is within base^(t+1) + base^t + ... + base^(s+1) of
@@ -174,7 +177,7 @@ func (b *builder) insertAll() error {
 //     base^(t+1) + base^t + ... < base^(t+1) base/(base-1), for base 2 twice
 //     the radius of c's parent level.
 //   - No point below q is farther from it than reach(q), and to matter it must
-//     be within base^min(t, l*) of p.
+//     be within base^t of p, and no farther than the best so far.
 //   - By the triangle inequality d(p, c) >= |d(p, q) - d(q, c)|, which often
 //     settles the same question for c before its distance is asked for.
 func (b *builder) insert(p int32, fromRoot float64) error {
@@ -182,25 +185,18 @@ func (b *builder) insert(p int32, fromRoot float64) error {
 		b.addTwin(p, 0, fromRoot)
 		return nil
 	}
-	b.seen, b.met, b.queue = b.seen[:0], b.met[:0], b.queue[:0]
-	low := 0      // l*, so far
-	within := 1.0 // base^l*
-	below := b.power(-1)
-	b.seen = append(b.seen, sight{away: fromRoot, radius: 1, parent: -1})
-	b.met = append(b.met, 0)
-	if fromRoot <= below {
-		low = b.levelOf(fromRoot, low)
-		within, below = b.power(low), b.power(low-1)
-	}
+	best, parent := fromRoot, int32(0)
+	b.seen = append(b.seen[:0], sight{away: fromRoot, parent: -1})
+	b.queue = b.queue[:0]
 	b.queue.push(candidate{fromRoot, 0})
 	for len(b.queue) > 0 {
 		next := b.queue.pop()
 		q, x := &b.points[b.seen[next.seen].point], next.away
-		if outside(x, q.reach, within) {
+		if outside(x, q.reach, best) {
 			continue
 		}
 		for from := 0; from < len(q.children); {
-			from = b.choose(q.children, from, x, within)
+			from = b.choose(q.children, from, x, best)
 			if err := b.measure(p); err != nil {
 				return err
 			}
@@ -211,18 +207,15 @@ func (b *builder) insert(p int32, fromRoot float64) error {
 					b.addTwin(p, c.point, d)
 					return nil
 				}
-				covers, deeper := d <= min(c.radius, within), c.reach > 0 && !outside(d, c.reach, min(c.radius, within))
+				covers := d <= c.radius && (d < best || d == best && c.point < b.seen[parent].point)
+				deeper := c.reach > 0 && !outside(d, c.reach, min(c.radius, best))
 				if !covers && !deeper {
 					continue
 				}
 				here := int32(len(b.seen))
-				b.seen = append(b.seen, sight{away: d, radius: c.radius, point: c.point, parent: next.seen, place: place})
+				b.seen = append(b.seen, sight{away: d, point: c.point, parent: next.seen, place: place})
 				if covers {
-					b.met = append(b.met, here)
-					if d <= below {
-						low = b.levelOf(d, low)
-						within, below = b.power(low), b.power(low-1)
-					}
+					best, parent = d, here
 				}
 				if deeper {
 					b.queue.push(candidate{d, here})
@@ -230,20 +223,20 @@ func (b *builder) insert(p int32, fromRoot float64) error {
 			}
 		}
 	}
-	b.add(p, b.nearest(within), low-1)
+	b.add(p, parent, b.levelOf(best)-1)
 	return nil
 }
 
 // choose puts into b.ask the next children, from the given place on, of a point
 // x away from the new one, that may matter. It returns the place after them.
-func (b *builder) choose(children []child, from int, x, within float64) int {
+func (b *builder) choose(children []child, from int, x, best float64) int {
 	b.ask, b.place = b.ask[:0], b.place[:0]
 	for ; from < len(children) && len(b.ask) < batch; from++ {
 		c := &children[from]
 		if c.radius < 0 || x > c.radius*b.chain*(1+slack) {
 			return len(children) // so it is for all further children
 		}
-		if outside(math.Abs(x-c.toParent)-slack*(x+c.toParent), c.reach, min(c.radius, within)) {
+		if outside(math.Abs(x-c.toParent)-slack*(x+c.toParent), c.reach, min(c.radius, best)) {
 			continue
 		}
 		b.ask, b.place = append(b.ask, c.point), append(b.place, int32(from))
@@ -259,22 +252,6 @@ const slack = 1e-6
 // ends farther away than what still matters.
 func outside(x, reach, matter float64) bool {
 	return x > reach+matter+slack*(x+reach)
-}
-
-// nearest returns the sight of the nearest point that is at the level of the
-// given radius and covers the new point; of several, the one inserted first.
-func (b *builder) nearest(radius float64) int32 {
-	best := int32(-1)
-	for _, n := range b.met {
-		s := &b.seen[n]
-		if s.radius < radius {
-			continue
-		}
-		if best < 0 || s.away < b.seen[best].away || s.away == b.seen[best].away && s.point < b.seen[best].point {
-			best = n
-		}
-	}
-	return best
 }
 
 // add makes p a child of the point in sight, topmost at the given level. The

@@ -50,14 +50,10 @@ func (v *levels) power(level int) float64 {
 }
 
 // levelOf returns the lowest level whose radius reaches x > negligible, a
-// distance over R: the least l with base^l >= x. It starts at a level whose
-// radius reaches x. Where that is far off, it takes the logarithm, which may be
-// wrong by one level.
-func (v *levels) levelOf(x float64, from int) int {
-	l := from
-	if x < v.power(from-4) {
-		l = min(0, int(math.Ceil(math.Log(x)/v.logBase)))
-	}
+// distance over R: the least l with base^l >= x. The logarithm may be off by
+// one level; the loops mend that and do not run longer.
+func (v *levels) levelOf(x float64) int {
+	l := min(0, int(math.Ceil(math.Log(x)/v.logBase)))
 	for v.power(l) < x {
 		l++
 	}
