@@ -33,10 +33,11 @@ type Options struct {
 }
 
 // New builds the cover tree of all points of space, the same tree for the same
-// seed. It takes O(k) memory. With distances of bounded growth (a metric of low
-// dimension) it takes O(k log k) distances, counted by Distances; where most
-// points are as far from each other as from anything else, the tree is a star
-// and no method does better than about k^2/2.
+// seed. It takes O(k) memory, and a copy of the rows of a metric.Euclidean or
+// metric.Cosine. With distances of bounded expansion it takes O(k log k) of them,
+// counted by Distances; sqrt k for each point of flat clusters in many
+// dimensions, and about k^2/2 where points are as far from each other as from
+// anything else. The package comment says more.
 //
 // It refuses a space without points, a base outside 1.0001 to 1e6 (ErrBase) and, with a
 // *metric.PairError that names the two points, a distance that is NaN, infinite
@@ -78,7 +79,6 @@ type builder struct {
 
 	seen  []sight
 	queue queue     // of those, whose children are still to be looked at
-	met   []int32   // of those, which cover the new point at some level
 	ask   []int32   // children whose distance is asked for together
 	place []int32   // where they stand among their parent's children
 	away  []float64 // their distances

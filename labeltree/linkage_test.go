@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -210,6 +212,7 @@ func TestLinkageReplays(t *testing.T) {
 		"from 1 on by doubling": metric.Func(60, func(i, j int) float64 { return math.Abs(math.Ldexp(1, i) - math.Ldexp(1, j)) }),
 		"far apart":             metric.Func(30, func(i, j int) float64 { return 1e140 * math.Abs(float64(i*i-j*j)) }),
 		"near 1e-90":            metric.Func(30, func(i, j int) float64 { return 1e-90 * math.Abs(float64(i*i-j*j)) }),
+		"rows":                  randomRows(t, 70),
 		"two":                   metric.Func(2, ones), "one": metric.Func(1, ones),
 	} {
 		check := func(int, int, float64) error { return nil }
@@ -223,6 +226,47 @@ func TestLinkageReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		replay(t, name+", rounded", space, rounded, 3e-6)
+	}
+}
+
+// randomRows is a space that is asked for many distances at a time, some of
+// them 0.
+func randomRows(t *testing.T, k int) metric.Space {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(k), 1))
+	m := matrix.NewDense(k, 9)
+	for n := range m.Data {
+		m.Data[n] = float32(random.IntN(3))
+	}
+	copy(m.Row(k-1), m.Row(0))
+	s, err := metric.Euclidean(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestLinkageThreads: the number of threads changes no bit of the merges.
+func TestLinkageThreads(t *testing.T) {
+	space := randomRows(t, 200)
+	run := func(check func(i, j int, x float64) error) (all [][]merge, err error) {
+		for _, f := range []func(metric.Space, func(int, int, float64) error) ([]merge, error){average, averageRounded} {
+			merges, failed := f(space, check)
+			all, err = append(all, merges), errors.Join(err, failed)
+		}
+		return all, err
+	}
+	fine := func(int, int, float64) error { return nil }
+	want, err := run(fine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, threads := range []int{1, 3, 8} {
+		runtime.GOMAXPROCS(threads)
+		if got, err := run(fine); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%d threads give other merges (%v)", threads, err)
+		}
 	}
 }
 

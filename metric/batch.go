@@ -1,7 +1,8 @@
 package metric
 
-// Batch is a Space that is faster when asked for many distances at a time. The
-// spaces of Euclidean and Cosine are.
+// Batch is a Space that is faster when asked for many distances at a time, and
+// may be asked by several goroutines at once. The spaces of Euclidean and Cosine
+// are.
 type Batch interface {
 	Space
 	// Distances sets out[n] to Distance(i, to[n]), to the last bit. out must
