@@ -1,0 +1,75 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+)
+
+// Chart shows numbers of named things, one row each, from top to bottom: the
+// accuracy of methods, the gain of classes.
+type Chart struct {
+	Name    string // of its files, without ending: letters a to z, digits, - and _
+	Title   string
+	Caption string
+	XLabel  string   // of the numbers
+	Rows    []string // names; hostile ones are shown as they are
+	Percent bool     // numbers are fractions, drawn as points
+	Stems   bool     // draw a line from 0 to each number
+
+	Series []Values
+}
+
+// Values is one number for each row of a Chart. A NaN is a row without one.
+type Values struct {
+	Name string
+	X    []float64
+	Low  []float64 // lower end of the interval, NaN for none; nil: none at all
+	High []float64 // upper end; nil if Low is
+	Look int       // colour and marker, 1 to 8; 0: by its place in the chart
+}
+
+func (c *Chart) about() about { return about{c.Name, c.Title, c.Caption} }
+
+func (c *Chart) check() error {
+	if err := c.about().check(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, s := range c.Series {
+		if s.Name == "" || seen[s.Name] {
+			return fmt.Errorf("report: chart %s: values are named %q, want a name of their own", c.Name, s.Name)
+		}
+		seen[s.Name] = true
+		n := len(c.Rows)
+		if len(s.X) != n || s.Low != nil && len(s.Low) != n || s.High != nil && len(s.High) != n || (s.Low == nil) != (s.High == nil) {
+			return fmt.Errorf("report: chart %s: %q has %d numbers, %d low and %d high, want one for each of %d rows, or no low and high",
+				c.Name, s.Name, len(s.X), len(s.Low), len(s.High), n)
+		}
+		if s.Look < 0 || s.Look > looks {
+			return fmt.Errorf("report: chart %s: %q has the look %d, want 0 to %d", c.Name, s.Name, s.Look, looks)
+		}
+	}
+	return nil
+}
+
+// WriteSVG implements Picture.
+func (c *Chart) WriteSVG(w io.Writer) error { return writeSVG(w, c) }
+
+// WritePNG implements Picture.
+func (c *Chart) WritePNG(w io.Writer) error { return writePNG(w, c) }
+
+// WriteCSV writes the columns series, row, x, low and high.
+func (c *Chart) WriteCSV(w io.Writer) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	out := csv.NewWriter(w)
+	rows := [][]string{{"series", "row", "x", "low", "high"}}
+	for _, s := range c.Series {
+		for i, name := range c.Rows {
+			rows = append(rows, []string{s.Name, name, cell(s.X[i]), cell(at(s.Low, i)), cell(at(s.High, i))})
+		}
+	}
+	return out.WriteAll(rows)
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/treeloss/treeloss/labeltree"
+)
+
+// Page is an HTML page. Its order is that of its fields.
+type Page struct {
+	Title    string
+	Lead     []string // paragraphs below the title: what was done and what came of it
+	Sections []Section
+	Facts    []Fact // how it was made: protocol, seeds, program version, machine, time taken
+}
+
+// Section is a part of a page with a heading of its own.
+type Section struct {
+	Heading    string
+	Paragraphs []string
+	Pictures   []Picture // side by side where the page is wide
+	Tables     []Table
+	Tree       *labeltree.Tree // drawn with its classes; nil: none
+}
+
+// Table is a table with a line of heads.
+type Table struct {
+	Name    string // of its CSV file in Save, as that of a Figure; "": no file
+	Caption string
+	Heads   []string
+	Rows    [][]string // the first cell of each is its head
+	Closed  bool       // only the caption shows until it is opened; for long tables
+}
+
+// Fact is one line about how a page was made.
+type Fact struct{ Name, Value string }
+
+// Machine describes the machine at hand, for a Fact.
+func Machine() string {
+	return fmt.Sprintf("%s/%s, %d processor threads, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+}
+
+// check returns an error if a part of the page is none. No two files of a page
+// may have one name.
+func (p *Page) check() error {
+	if p.Title == "" {
+		return fmt.Errorf("report: the page has no title")
+	}
+	var names []string
+	for _, s := range p.Sections {
+		if s.Heading == "" {
+			return fmt.Errorf("report: a section has no heading")
+		}
+		for _, picture := range s.Pictures {
+			if picture == nil {
+				return fmt.Errorf("report: section %q has a nil picture", s.Heading)
+			}
+			names = append(names, picture.about().name)
+		}
+		for _, t := range s.Tables {
+			if t.Caption == "" {
+				return fmt.Errorf("report: section %q has a table without a caption", s.Heading)
+			}
+			for i, row := range t.Rows {
+				if len(row) != len(t.Heads) {
+					return fmt.Errorf("report: table %q: row %d has %d cells, want %d as the heads", t.Caption, i, len(row), len(t.Heads))
+				}
+			}
+			if t.Name == "" {
+				continue
+			}
+			if err := checkName(t.Name); err != nil {
+				return fmt.Errorf("report: table %q: %w", t.Caption, err)
+			}
+			names = append(names, t.Name)
+		}
+	}
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			return fmt.Errorf("report: two pictures or tables are named %q, want a name each", names[i])
+		}
+	}
+	if slices.Contains(names, "index") {
+		return fmt.Errorf("report: the name %q is that of the page", "index")
+	}
+	return nil
+}

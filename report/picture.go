@@ -1,0 +1,69 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// Picture is a Figure or a Chart. Each Write method returns an error, before it
+// writes anything, if the picture cannot be drawn: see Figure and Chart.
+type Picture interface {
+	// WriteSVG writes a picture that stands for itself.
+	WriteSVG(w io.Writer) error
+	// WritePNG writes the same picture at two dots a pixel, on white.
+	WritePNG(w io.Writer) error
+	// WriteCSV writes the numbers of the picture, one point a line, in full
+	// precision. A NaN or an infinity is an empty cell.
+	WriteCSV(w io.Writer) error
+
+	about() about
+	scene(own bool) (*scene, error)
+}
+
+// about is what a page needs to know of a picture.
+type about struct{ name, title, caption string }
+
+// check says whether the picture has the names that it needs.
+func (a about) check() error {
+	if err := checkName(a.name); err != nil {
+		return fmt.Errorf("report: picture %q: %w", a.title, err)
+	}
+	if a.title == "" {
+		return fmt.Errorf("report: picture %s has no title", a.name)
+	}
+	return nil
+}
+
+// checkName says whether a name can be that of a file anywhere.
+func checkName(name string) error {
+	if name == "" || len(name) > 80 {
+		return fmt.Errorf("the name %q has %d characters, want 1 to 80", name, len(name))
+	}
+	for i, c := range name {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || i > 0 && (c == '-' || c == '_')) {
+			return fmt.Errorf("the name %q has a %q, want letters a to z, digits and, after the first, - and _", name, c)
+		}
+	}
+	return nil
+}
+
+// finite tells whether x is a number that can be drawn.
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// cell writes a number for a CSV file.
+func cell(x float64) string {
+	if !finite(x) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// at returns x[i], NaN if there is none.
+func at(x []float64, i int) float64 {
+	if i >= len(x) {
+		return math.NaN()
+	}
+	return x[i]
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// scene draws the chart, with its title in the picture if own is true.
+func (c *Chart) scene(own bool) (*scene, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	fonts, err := newFonts()
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{width: figureWidth, title: c.Title, text: c.describe(), fonts: fonts}
+	y := s.heading(c.Title, own)
+	if len(c.Series) > 1 {
+		y = s.legend(c.legend(), y)
+	}
+	top := y + 8
+	row := 10 + 13*max(1, float64(len(c.Series)))
+	bottom := top + row*max(1, float64(len(c.Rows)))
+	left := edge
+	names := make([]string, len(c.Rows))
+	for i, name := range c.Rows {
+		names[i] = fonts.shorten(oneLine(name), textSize, 0.45*s.width)
+		left = max(left, edge+fonts.width(names[i], textSize, false)+8)
+	}
+	xa := newAxis(c.values(), false, c.Stems, left+6, s.width-edge-4)
+	xa.mark(xa.sets(nil), 12, func(label string) float64 { return fonts.width(label, textSize, false) })
+	s.frame(&xa, &axis{}, left, top, bottom)
+	for i, name := range names {
+		middle := top + row*(float64(i)+0.5)
+		text := label(name, left-8, middle+4.5, textSize, "end", words)
+		if name != c.Rows[i] {
+			text = mark{hint: c.Rows[i], inside: []mark{text}}
+		}
+		s.add(rule(grid, 1, point{left, middle}, point{s.width - edge, middle}), text)
+	}
+	s.height = bottom + 22 + edge
+	if c.XLabel != "" {
+		s.height += lineGap - 4
+		s.add(label(fonts.shorten(c.XLabel, textSize, s.width-2*edge), s.width-edge, bottom+38, textSize, "end", faint))
+	}
+	if xa.empty {
+		s.add(label("no data", (left+s.width-edge)/2, (top+bottom)/2, textSize, "middle", faint))
+		return s, nil
+	}
+	if c.Stems {
+		s.add(rule(faint, 1, point{xa.place(0), top}, point{xa.place(0), bottom}))
+	}
+	for n, series := range c.Series {
+		for i := range c.Rows {
+			y := top + row*(float64(i)+0.5) + 13*(float64(n)-float64(len(c.Series)-1)/2)
+			c.value(s, n, series, i, y, &xa)
+		}
+	}
+	return s, nil
+}
+
+// value draws one number with its interval.
+func (c *Chart) value(s *scene, n int, series Values, i int, y float64, xa *axis) {
+	v := c.x(series.X[i])
+	if !drawable(v, false) {
+		return
+	}
+	look := lookOf(series.Look, n)
+	var marks []mark
+	if c.Stems {
+		marks = append(marks, rule(ink(look), 2.5, point{xa.place(0), y}, point{xa.place(v), y}))
+	}
+	hint := fmt.Sprintf("%s, %s: %s", c.Rows[i], series.Name, numeral4(v))
+	if low, high := c.x(at(series.Low, i)), c.x(at(series.High, i)); drawable(low, false) && drawable(high, false) {
+		l, h := xa.place(low), xa.place(high)
+		marks = append(marks, rule(ink(look), 1.4, point{l, y}, point{h, y}),
+			rule(ink(look), 1.4, point{l, y - 4}, point{l, y + 4}), rule(ink(look), 1.4, point{h, y - 4}, point{h, y + 4}))
+		hint += fmt.Sprintf(" (%s to %s)", numeral4(low), numeral4(high))
+	}
+	marks = append(marks, spot(look, point{xa.place(v), y}, dot+0.6, false))
+	s.add(mark{hint: hint, inside: marks})
+}
+
+// x returns a number as it is drawn.
+func (c *Chart) x(v float64) float64 {
+	if c.Percent {
+		return 100 * v
+	}
+	return v
+}
+
+func (c *Chart) values() []float64 {
+	var list []float64
+	for _, s := range c.Series {
+		for i, v := range s.X {
+			if drawable(c.x(v), false) {
+				list = append(list, c.x(v), c.x(at(s.Low, i)), c.x(at(s.High, i)))
+			}
+		}
+	}
+	return list
+}
+
+func (c *Chart) legend() []entry {
+	var list []entry
+	for i, s := range c.Series {
+		list = append(list, entry{s.Name, []mark{spot(lookOf(s.Look, i), point{sampleWidth / 2, 0}, dot+0.6, false)}})
+	}
+	return list
+}
+
+// describe says the numbers of the first rows in words.
+func (c *Chart) describe() string {
+	var b strings.Builder
+	for _, s := range c.Series {
+		fmt.Fprintf(&b, "%s:", s.Name)
+		for i, name := range c.Rows[:min(len(c.Rows), 30)] {
+			fmt.Fprintf(&b, " %s %s;", name, numeral4(c.x(s.X[i])))
+		}
+		b.WriteString(" ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// oneLine puts spaces in place of line ends and tabs.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

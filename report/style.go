@@ -1,0 +1,204 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"codeberg.org/go-fonts/liberation/liberationsansbold"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	sfnt "golang.org/x/image/font"
+	"golang.org/x/image/font/opentype"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+)
+
+// looks is the number of series that can be told apart.
+const looks = 8
+
+// ink is a colour by its use, so that a page can put a dark one in its place.
+// The inks 1 to looks are those of series.
+type ink int
+
+const (
+	none  ink = -1
+	paper ink = 0
+	words ink = looks + iota - 1 // text and axes
+	faint                        // less important text
+	grid                         // lines behind the data
+)
+
+// hex returns the colour of an ink on white. The colours of series differ in
+// lightness, too: from black to light orange.
+func (i ink) hex() string {
+	switch i {
+	case paper:
+		return "#ffffff"
+	case words:
+		return "#1f2328"
+	case faint:
+		return "#57606a"
+	case grid:
+		return "#dfe3e8"
+	}
+	return [...]string{"#000000", "#d55e00", "#0072b2", "#009e73", "#a8528b", "#e69f00", "#3f9bd6", "#7a5c2e"}[i-1]
+}
+
+// dark returns the colour of an ink on a dark page.
+func (i ink) dark() string {
+	switch i {
+	case paper:
+		return "#161b22"
+	case words:
+		return "#e6edf3"
+	case faint:
+		return "#9da7b3"
+	case grid:
+		return "#30363d"
+	}
+	return [...]string{"#f0f3f6", "#ff8a3d", "#4aa8ec", "#2fc79a", "#e08fc2", "#f2b632", "#8ccbf5", "#c7a06a"}[i-1]
+}
+
+// class names an ink in the styles of a page.
+func (i ink) class() string {
+	switch i {
+	case paper:
+		return "p"
+	case words:
+		return "w"
+	case faint:
+		return "a"
+	case grid:
+		return "g"
+	}
+	return fmt.Sprint(int(i))
+}
+
+// dashes returns the lengths of dashes and gaps of a look, in pixels; nil: a
+// line without gaps.
+func dashes(look int) []float64 {
+	return [...][]float64{nil, {8, 3}, {3, 2.5}, {9, 3, 2, 3}, {5, 2}, {12, 3, 2, 3, 2, 3}, {1.5, 2}, {6, 6}}[look-1]
+}
+
+// symbol returns the outline of a look's marker around 0, of about radius 1;
+// nil: a circle.
+func symbol(look int) []point {
+	switch look {
+	case 2: // square
+		return []point{{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}}
+	case 3: // triangle
+		return []point{{0, -1.2}, {1.1, 0.8}, {-1.1, 0.8}}
+	case 4: // diamond
+		return []point{{0, -1.3}, {1.1, 0}, {0, 1.3}, {-1.1, 0}}
+	case 5: // triangle on its head
+		return []point{{0, 1.2}, {-1.1, -0.8}, {1.1, -0.8}}
+	case 6: // plus
+		const a, b = 0.4, 1.3
+		return []point{{-a, -b}, {a, -b}, {a, -a}, {b, -a}, {b, a}, {a, a}, {a, b}, {-a, b}, {-a, a}, {-b, a}, {-b, -a}, {-a, -a}}
+	case 7: // pentagon
+		return polygon(5)
+	case 8: // a plus, turned
+		var cross []point
+		for _, p := range symbol(6) {
+			cross = append(cross, point{(p.x - p.y) * math.Sqrt2 / 2, (p.x + p.y) * math.Sqrt2 / 2})
+		}
+		return cross
+	}
+	return nil
+}
+
+// polygon returns a regular polygon that stands on an edge.
+func polygon(n int) []point {
+	corners := make([]point, n)
+	for i := range corners {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(n))
+		corners[i] = point{1.2 * sin, -1.2 * cos}
+	}
+	return corners
+}
+
+// lookOf returns the look of the i-th series.
+func lookOf(look, i int) int {
+	if look == 0 {
+		return i%looks + 1
+	}
+	return look
+}
+
+// fonts measures texts and draws them on a PNG. An SVG names fonts of the same
+// widths.
+type fonts struct{ cache *font.Cache }
+
+const fontFamily = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
+
+func newFonts() (fonts, error) {
+	regular, err := opentype.Parse(liberationsansregular.TTF)
+	if err != nil {
+		return fonts{}, fmt.Errorf("report: font: %w", err)
+	}
+	bold, err := opentype.Parse(liberationsansbold.TTF)
+	if err != nil {
+		return fonts{}, fmt.Errorf("report: font: %w", err)
+	}
+	return fonts{font.NewCache(font.Collection{
+		{Font: font.Font{Typeface: "Liberation", Variant: "Sans"}, Face: regular},
+		{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Weight: sfnt.WeightBold}, Face: bold},
+	})}, nil
+}
+
+func (f fonts) face(size float64, bold bool) font.Face {
+	key := font.Font{Typeface: "Liberation", Variant: "Sans"}
+	if bold {
+		key.Weight = sfnt.WeightBold
+	}
+	return f.cache.Lookup(key, vg.Length(size))
+}
+
+// width returns the width of a text in pixels. East Asian letters and emoji,
+// which the font lacks, count as one em.
+func (f fonts) width(text string, size float64, bold bool) float64 {
+	wide := 0
+	plain := strings.Map(func(r rune) rune {
+		if r >= 0x1100 && (r < 0x2000 || r > 0x22ff) {
+			wide++
+			return -1
+		}
+		return r
+	}, text)
+	face := f.face(size, bold)
+	return float64(face.Width(plain)) + float64(wide)*size
+}
+
+// shorten cuts a text so that it is at most so wide.
+func (f fonts) shorten(text string, size, widest float64) string {
+	if f.width(text, size, false) <= widest {
+		return text
+	}
+	runes := []rune(text)
+	if len(runes) > 200 { // far more than fits
+		runes = runes[:200]
+	}
+	for len(runes) > 0 {
+		runes = runes[:len(runes)-1]
+		if short := string(runes) + "…"; f.width(short, size, false) <= widest {
+			return short
+		}
+	}
+	return "…"
+}
+
+// wrap breaks a text at spaces into lines that are at most so wide, where words
+// allow it.
+func (f fonts) wrap(text string, size, widest float64, bold bool) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		longer := strings.TrimSpace(line + " " + word)
+		if line != "" && f.width(longer, size, bold) > widest {
+			lines = append(lines, line)
+			longer = word
+		}
+		line = longer
+	}
+	return append(lines, line)
+}
