@@ -48,6 +48,11 @@ type Result struct {
 
 	Choice  string   `json:"choice,omitempty"` // what auto chose in the last split
 	Correct [][]bool `json:"-"`                // of each split's test rows
+	Shots   int      `json:"shots,omitempty"`  // training rows of each class; 0 where the caller compares no numbers of them
+
+	Interval           score.Interval `json:"-"` // of Accuracy
+	DifferenceInterval score.Interval `json:"-"`
+	Total              *score.Counter `json:"-"` // the test rows of all splits: counts of classes and mistakes
 }
 
 // Table is the outcome of a comparison.
@@ -154,6 +159,14 @@ func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts 
 	r.MacroF1 += report.MacroF1
 	r.SimilarityAccuracy += report.SimilarityAccuracy
 	r.Correct = append(r.Correct, counter.Correct())
+	if r.Total == nil {
+		if r.Total, err = score.NewCounter(len(d.Classes.Labels), counterOptions(opts.Similarity)); err != nil {
+			return score.Report{}, err
+		}
+	}
+	if err := r.Total.Merge(counter); err != nil {
+		return score.Report{}, err
+	}
 	if opts.Keep != nil {
 		opts.Keep(r.Method, s, fit, counter)
 	}
@@ -166,7 +179,7 @@ func Measure(d *tune.Data, rows []int, fit *tune.Result, similarity *score.Simil
 	if err != nil {
 		return nil, err
 	}
-	counter, err := score.NewCounter(len(d.Classes.Labels), score.Options{Similarity: similarity, KeepRows: true})
+	counter, err := score.NewCounter(len(d.Classes.Labels), counterOptions(similarity))
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +204,11 @@ func Measure(d *tune.Data, rows []int, fit *tune.Result, similarity *score.Simil
 	return counter, nil
 }
 
+// counterOptions are those of every counter of a comparison.
+func counterOptions(similarity *score.Similarity) score.Options {
+	return score.Options{Similarity: similarity, KeepRows: true}
+}
+
 // blockRows is the number of test rows scored together.
 const blockRows = 1024
 
@@ -209,13 +227,13 @@ func (t *Table) finish(m int, accuracies []float64) error {
 	if err != nil {
 		return err
 	}
-	r.Accuracy, r.AccuracySE = own.Mean, own.SE
+	r.Accuracy, r.AccuracySE, r.Interval = own.Mean, own.SE, own
 	difference, err := score.PairedSplits(r.Correct, t.Results[0].Correct)
 	if err != nil {
 		return err
 	}
 	t.Over = difference.Over
-	r.Difference, r.DifferenceSE = difference.Interval.Mean, difference.Interval.SE
+	r.Difference, r.DifferenceSE, r.DifferenceInterval = difference.Interval.Mean, difference.Interval.SE, difference.Interval
 	return nil
 }
 

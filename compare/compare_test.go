@@ -94,6 +94,20 @@ func TestRun(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", r.Method, x[0], x[1])
 			}
 		}
+		hits := 0
+		for _, c := range r.Total.Classes() {
+			hits += int(math.Round(c.Recall * float64(c.Support)))
+		}
+		for _, c := range r.Total.Confusions(-1) {
+			hits += c.Count
+		}
+		if rows := r.Total.Report().Examples; rows != 3*len(test) || hits != rows {
+			t.Errorf("%s: %d rows counted, %d of them right or confused, want %d", r.Method, rows, hits, 3*len(test))
+		}
+		own, err := score.MeanInterval([]float64{reports[r.Method][0].Accuracy, reports[r.Method][1].Accuracy, reports[r.Method][2].Accuracy})
+		if err != nil || r.Interval != own || r.DifferenceInterval.Mean != r.Difference || r.DifferenceInterval.SE != r.DifferenceSE {
+			t.Errorf("%s: intervals %v and %v, want %v and one of %v +- %v; %v", r.Method, r.Interval, r.DifferenceInterval, own, r.Difference, r.DifferenceSE, err)
+		}
 		if len(r.Correct) != 3 || len(r.Correct[0]) != len(test) {
 			t.Errorf("%s: outcomes of %d splits", r.Method, len(r.Correct))
 		}

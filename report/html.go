@@ -2,17 +2,13 @@ package report
 
 import (
 	"bytes"
-	_ "embed" // the page's template and style
+	_ "embed" // the page's style
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
 	"github.com/treeloss/treeloss/labeltree"
 )
-
-//go:embed page.html
-var pageHTML string
 
 //go:embed page.css
 var pageCSS string
@@ -25,86 +21,179 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if err := p.check(); err != nil {
 		return err
 	}
-	view := pageView{Title: p.Title, Lead: p.Lead, Facts: p.Facts, Style: template.CSS(pageCSS + inks())}
+	var b markup
+	b.put(`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="treeloss">
+<title>%s</title>
+<style>
+`, p.Title)
+	b.own(pageCSS + inks())
+	b.put("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n", p.Title)
+	b.paragraphs(p.Lead)
+	b.put("</header>\n")
+	if len(p.Sections) > 2 {
+		b.contents(p)
+	}
 	for i, s := range p.Sections {
-		section := sectionView{ID: fmt.Sprintf("s%d", i+1), Heading: s.Heading, Paragraphs: s.Paragraphs, Tables: s.Tables}
-		for _, picture := range s.Pictures {
-			scene, err := picture.scene(false)
-			if err != nil {
-				return err
-			}
-			var svg bytes.Buffer
-			if err := scene.svg(&svg); err != nil {
-				return err
-			}
-			a := picture.about()
-			section.Pictures = append(section.Pictures, pictureView{a.title, a.caption, template.HTML(svg.String())})
+		if err := b.section(fmt.Sprintf("s%d", i+1), s); err != nil {
+			return err
 		}
-		if s.Tree != nil {
-			var err error
-			if section.Tree, err = treeOf(s.Tree); err != nil {
-				return err
-			}
+	}
+	if len(p.Facts) > 0 {
+		b.put("<section id=\"made\">\n<h2>" + madeHeading + "</h2>\n<dl>\n")
+		for _, f := range p.Facts {
+			b.put("<div><dt>%s</dt><dd>%s</dd></div>\n", f.Name, f.Value)
 		}
-		view.Sections = append(view.Sections, section)
+		b.put("</dl>\n</section>\n")
 	}
-	t, err := template.New("page").Parse(pageHTML)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, view); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	_, err = w.Write(out.Bytes())
+	b.put("</main>\n</body>\n</html>\n")
+	_, err := w.Write(b.out.Bytes())
 	return err
 }
 
-// pageView is what the template sees of a Page.
-type pageView struct {
-	Title    string
-	Style    template.CSS
-	Lead     []string
-	Sections []sectionView
-	Facts    []Fact
+const madeHeading = "How this was made"
+
+// markup is HTML in the making. It stands in for html/template, whose use of
+// reflection keeps the linker from leaving out methods that nobody calls: that
+// made the program 4.8 MB larger. What it gives is needed in one form only: texts
+// between tags and in quoted attributes.
+type markup struct{ out bytes.Buffer }
+
+// put writes a format of our own; the texts in it are escaped.
+func (b *markup) put(format string, texts ...string) {
+	escaped := make([]any, len(texts))
+	for i, text := range texts {
+		escaped[i] = escape(text)
+	}
+	fmt.Fprintf(&b.out, format, escaped...)
 }
 
-type sectionView struct {
-	ID         string
-	Heading    string
-	Paragraphs []string
-	Pictures   []pictureView
-	Tables     []Table
-	Tree       *treeView
+// own writes markup of our own making as it is.
+func (b *markup) own(text string) { b.out.WriteString(text) }
+
+func (b *markup) paragraphs(texts []string) {
+	for _, text := range texts {
+		b.put("<p>%s</p>\n", text)
+	}
 }
 
-type pictureView struct {
-	Title, Caption string
-	SVG            template.HTML // of our own making, with escaped texts
+func (b *markup) contents(p *Page) {
+	b.put("<nav aria-label=\"Contents\"><ul>\n")
+	for i, s := range p.Sections {
+		b.put("<li><a href=\"#s%s\">%s</a></li>\n", fmt.Sprint(i+1), s.Heading)
+	}
+	if len(p.Facts) > 0 {
+		b.put("<li><a href=\"#made\">" + madeHeading + "</a></li>\n")
+	}
+	b.put("</ul></nav>\n")
 }
 
-type treeView struct {
-	About string
-	Open  bool
-	SVG   template.HTML
+func (b *markup) section(id string, s Section) error {
+	b.put("<section id=\"%s\">\n<h2>%s</h2>\n", id, s.Heading)
+	b.paragraphs(s.Paragraphs)
+	if len(s.Pictures) > 0 {
+		b.put("<div class=\"figures\">\n")
+		for _, p := range s.Pictures {
+			if err := b.picture(p); err != nil {
+				return err
+			}
+		}
+		b.put("</div>\n")
+	}
+	if len(s.Tables) > 0 {
+		b.put("<div class=\"tables\">\n")
+		for _, t := range s.Tables {
+			b.table(t)
+		}
+		b.put("</div>\n")
+	}
+	if s.Tree != nil {
+		if err := b.tree(s.Tree); err != nil {
+			return err
+		}
+	}
+	b.put("</section>\n")
+	return nil
+}
+
+func (b *markup) picture(p Picture) error {
+	s, err := p.scene(false)
+	if err != nil {
+		return err
+	}
+	a := p.about()
+	b.put("<figure class=\"figure\">\n<h3>%s</h3>\n", a.title)
+	if err := s.svg(&b.out); err != nil {
+		return err
+	}
+	if a.caption != "" {
+		b.put("<figcaption>%s</figcaption>\n", a.caption)
+	}
+	b.put("</figure>\n")
+	return nil
+}
+
+func (b *markup) table(t Table) {
+	rows := t.Rows
+	if t.Most > 0 && len(rows) > t.Most {
+		rows = rows[:t.Most]
+	}
+	if t.Closed {
+		b.put("<details>\n<summary>%s (%s rows)</summary>\n", t.Caption, fmt.Sprint(len(t.Rows)))
+	}
+	b.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n<thead><tr>", t.Caption, t.Caption)
+	for _, head := range t.Heads {
+		b.put("<th scope=\"col\">%s</th>", head)
+	}
+	b.put("</tr></thead>\n<tbody>\n")
+	for _, row := range rows {
+		b.put("<tr>")
+		for i, cell := range row {
+			if i == 0 {
+				b.put("<th scope=\"row\">%s</th>", cell)
+			} else {
+				b.put("<td>%s</td>", cell)
+			}
+		}
+		b.put("</tr>\n")
+	}
+	b.put("</tbody>\n</table>\n</div>\n")
+	if left := len(t.Rows) - len(rows); left > 0 {
+		b.put("<p>%s more rows are not shown.</p>\n", fmt.Sprint(left))
+	}
+	if t.Closed {
+		b.put("</details>\n")
+	}
 }
 
 // openTree is the number of classes up to which a tree is open at first.
 const openTree = 30
 
-// treeOf draws a tree for a page. The tree's data is left out: two trees would
-// share an id.
-func treeOf(t *labeltree.Tree) (*treeView, error) {
+// tree draws a tree. Its data is left out: two trees would share an id.
+func (b *markup) tree(t *labeltree.Tree) error {
 	var svg bytes.Buffer
 	if err := t.WriteSVG(&svg); err != nil {
-		return nil, err
+		return err
 	}
-	before, rest, _ := strings.Cut(svg.String(), "<metadata")
+	picture, rest, _ := strings.Cut(svg.String(), "<metadata")
 	if _, after, found := strings.Cut(rest, "</metadata>"); found {
-		before += after
+		picture += after
 	}
-	about := fmt.Sprintf("Tree of %d classes, %d nodes, height %d", t.Classes(), t.Len(), t.Height())
-	return &treeView{about, t.Classes() <= openTree, template.HTML(before)}, nil
+	about := fmt.Sprintf("Tree of %d classes: %d nodes, height %d", t.Classes(), t.Len(), t.Height())
+	open := ""
+	if t.Classes() <= openTree {
+		open = " open"
+	}
+	b.own("<details" + open + ">\n")
+	b.put("<summary>%s</summary>\n<div class=\"wide tree\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n", about, about)
+	b.own(picture)
+	b.put("</div>\n</details>\n")
+	return nil
 }
 
 // inks returns the styles that colour pictures by what a page has as its

@@ -2,7 +2,7 @@ package report
 
 // Sizes of texts and rows, in pixels.
 const (
-	titleSize = 15.0
+	titleSize = 16.0
 	textSize  = 13.0
 	lineGap   = 19.0 // from one line of text to the next
 	edge      = 12.0 // around everything
@@ -26,7 +26,7 @@ func (s *scene) legend(entries []entry, y float64) float64 {
 	x := edge
 	for i, e := range entries {
 		name := s.fonts.shorten(oneLine(e.name), textSize, s.width-2*edge-sampleWidth-6)
-		width := sampleWidth + 6 + s.fonts.width(name, textSize, false)
+		width := sampleWidth + 6 + s.fonts.width(name, textSize)
 		if i > 0 && x+width > s.width-edge {
 			x, y = edge, y+lineGap
 		}
@@ -56,11 +56,9 @@ func (s *scene) heading(title string, own bool) float64 {
 	if !own {
 		return y
 	}
-	for _, line := range s.fonts.wrap(title, titleSize, s.width-2*edge, true) {
+	for _, line := range s.fonts.wrap(title, titleSize, s.width-2*edge) {
 		y += lineGap
-		m := label(line, edge, y-3, titleSize, "start", words)
-		m.bold = true
-		s.add(m)
+		s.add(label(line, edge, y-3, titleSize, "start", words))
 	}
 	return y + 4
 }

@@ -38,10 +38,10 @@ func (f *Figure) scene(own bool) (*scene, error) {
 	ya.mark(ya.sets(nil), 14, func(string) float64 { return textSize })
 	left := edge + 8
 	for _, t := range ya.ticks {
-		left = max(left, edge+fonts.width(t.label, textSize, false)+6)
+		left = max(left, edge+fonts.width(t.label, textSize)+6)
 	}
 	xa := newAxis(xs, f.LogX, false, left, s.width-edge-4)
-	xa.mark(xa.sets(f.measured()), 8, func(label string) float64 { return fonts.width(label, textSize, false) })
+	xa.mark(xa.sets(f.measured()), 8, func(label string) float64 { return fonts.width(label, textSize) })
 	s.frame(&xa, &ya, left, top, bottom)
 	s.height = bottom + 22 + edge
 	if f.XLabel != "" {
@@ -105,7 +105,7 @@ func (s *scene) frame(xa, ya *axis, left, top, bottom float64) {
 	}
 	for _, t := range xa.ticks {
 		x := xa.place(t.value)
-		anchor, half := "middle", s.fonts.width(t.label, textSize, false)/2
+		anchor, half := "middle", s.fonts.width(t.label, textSize)/2
 		if x+half > s.width-2 { // keep the label inside
 			x, anchor = s.width-2, "end"
 		}

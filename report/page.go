@@ -32,6 +32,7 @@ type Table struct {
 	Heads   []string
 	Rows    [][]string // the first cell of each is its head
 	Closed  bool       // only the caption shows until it is opened; for long tables
+	Most    int        // rows that a page shows, 0 for all; the CSV file has all
 }
 
 // Fact is one line about how a page was made.

@@ -37,7 +37,7 @@ func (s *scene) paint(c *vgimg.Canvas, m mark) {
 		}
 		return
 	case m.label != "":
-		face := s.fonts.face(m.size, m.bold)
+		face := s.fonts.face(m.size)
 		p := place(m.points[0])
 		switch width := face.Width(m.label); m.anchor {
 		case "middle":

@@ -26,10 +26,10 @@ func (c *Chart) scene(own bool) (*scene, error) {
 	names := make([]string, len(c.Rows))
 	for i, name := range c.Rows {
 		names[i] = fonts.shorten(oneLine(name), textSize, 0.45*s.width)
-		left = max(left, edge+fonts.width(names[i], textSize, false)+8)
+		left = max(left, edge+fonts.width(names[i], textSize)+8)
 	}
 	xa := newAxis(c.values(), false, c.Stems, left+6, s.width-edge-4)
-	xa.mark(xa.sets(nil), 12, func(label string) float64 { return fonts.width(label, textSize, false) })
+	xa.mark(xa.sets(nil), 12, func(label string) float64 { return fonts.width(label, textSize) })
 	s.frame(&xa, &axis{}, left, top, bottom)
 	for i, name := range names {
 		middle := top + row*(float64(i)+0.5)

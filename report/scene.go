@@ -24,7 +24,6 @@ type mark struct {
 	opacity    float64 // of the fill; 0 means 1
 	label      string  // at points[0], which is on its base line
 	size       float64
-	bold       bool
 	anchor     string // start, middle or end
 	hint       string // shown for the marks inside
 	inside     []mark

@@ -5,9 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"codeberg.org/go-fonts/liberation/liberationsansbold"
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
-	sfnt "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -136,27 +134,16 @@ func newFonts() (fonts, error) {
 	if err != nil {
 		return fonts{}, fmt.Errorf("report: font: %w", err)
 	}
-	bold, err := opentype.Parse(liberationsansbold.TTF)
-	if err != nil {
-		return fonts{}, fmt.Errorf("report: font: %w", err)
-	}
-	return fonts{font.NewCache(font.Collection{
-		{Font: font.Font{Typeface: "Liberation", Variant: "Sans"}, Face: regular},
-		{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Weight: sfnt.WeightBold}, Face: bold},
-	})}, nil
+	return fonts{font.NewCache(font.Collection{{Font: font.Font{Typeface: "Liberation", Variant: "Sans"}, Face: regular}})}, nil
 }
 
-func (f fonts) face(size float64, bold bool) font.Face {
-	key := font.Font{Typeface: "Liberation", Variant: "Sans"}
-	if bold {
-		key.Weight = sfnt.WeightBold
-	}
-	return f.cache.Lookup(key, vg.Length(size))
+func (f fonts) face(size float64) font.Face {
+	return f.cache.Lookup(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Length(size))
 }
 
 // width returns the width of a text in pixels. East Asian letters and emoji,
 // which the font lacks, count as one em.
-func (f fonts) width(text string, size float64, bold bool) float64 {
+func (f fonts) width(text string, size float64) float64 {
 	wide := 0
 	plain := strings.Map(func(r rune) rune {
 		if r >= 0x1100 && (r < 0x2000 || r > 0x22ff) {
@@ -165,13 +152,13 @@ func (f fonts) width(text string, size float64, bold bool) float64 {
 		}
 		return r
 	}, text)
-	face := f.face(size, bold)
+	face := f.face(size)
 	return float64(face.Width(plain)) + float64(wide)*size
 }
 
 // shorten cuts a text so that it is at most so wide.
 func (f fonts) shorten(text string, size, widest float64) string {
-	if f.width(text, size, false) <= widest {
+	if f.width(text, size) <= widest {
 		return text
 	}
 	runes := []rune(text)
@@ -180,7 +167,7 @@ func (f fonts) shorten(text string, size, widest float64) string {
 	}
 	for len(runes) > 0 {
 		runes = runes[:len(runes)-1]
-		if short := string(runes) + "…"; f.width(short, size, false) <= widest {
+		if short := string(runes) + "…"; f.width(short, size) <= widest {
 			return short
 		}
 	}
@@ -189,12 +176,12 @@ func (f fonts) shorten(text string, size, widest float64) string {
 
 // wrap breaks a text at spaces into lines that are at most so wide, where words
 // allow it.
-func (f fonts) wrap(text string, size, widest float64, bold bool) []string {
+func (f fonts) wrap(text string, size, widest float64) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
 		longer := strings.TrimSpace(line + " " + word)
-		if line != "" && f.width(longer, size, bold) > widest {
+		if line != "" && f.width(longer, size) > widest {
 			lines = append(lines, line)
 			longer = word
 		}

@@ -50,9 +50,6 @@ func (m mark) svg(out *bufio.Writer) {
 		if m.anchor != "start" {
 			fmt.Fprintf(out, ` text-anchor="%s"`, m.anchor)
 		}
-		if m.bold {
-			out.WriteString(` font-weight="bold"`)
-		}
 		fmt.Fprintf(out, "%s>%s</text>\n", m.attributes(), escape(m.label))
 		return
 	case len(m.points) == 0:

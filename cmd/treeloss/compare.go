@@ -1,14 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/compare"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/report"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -23,8 +28,9 @@ type compareFlags struct {
 	methods    []string
 	weight     string
 	prior      priorFlags
-	shots      int
+	shots      []int
 	seeds      int
+	report     string
 }
 
 func newCompare(a *app) *cobra.Command {
@@ -37,9 +43,16 @@ held out of them, and tests all on the same test rows. It prints what each gains
 over plain cross entropy, with the standard error of the paired difference: over
 the seeds where there are several, else over the test rows.
 
-With --shots N every seed 1..SEEDS draws N training rows of each class. Without
---test the rows that were not drawn are tested, or a fifth of all rows.`,
+With --shots N every seed 1..SEEDS draws N training rows of each class; several
+numbers, as in --shots 1,3,5, make one comparison each. Without --test the rows
+that were not drawn are tested, or a fifth of all rows.
+
+With --report DIR a page with figures, index.html, is written into the folder DIR:
+accuracies with intervals, a learning curve over --shots, what each class gains,
+which classes are confused, and the tree. The figures are beside it as SVG, PNG
+and CSV.`,
 		Example: `  treeloss compare --data train.csv --test test.csv --shots 5 --seeds 5
+  treeloss compare --data train.csv --test test.csv --shots 1,3,5 --report out
   treeloss compare --data train.csv --test test.csv --methods cross-entropy,names,v-tree`,
 		Args: func(_ *cobra.Command, args []string) error {
 			f.data.data = append(f.data.data, args...)
@@ -57,16 +70,17 @@ With --shots N every seed 1..SEEDS draws N training rows of each class. Without
 		"methods, separated by commas: "+strings.Join(tune.MethodNames(), ", ")+", or a sum such as names+taxonomy")
 	flags.StringVar(&f.weight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
 	suggest(c, "class-weight", balanced)
-	flags.IntVar(&f.shots, "shots", 0, "training rows drawn of each class; 0 takes all rows")
+	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class; several, separated by commas, make a learning curve; 0, the default, takes all rows")
 	flags.IntVar(&f.seeds, "seeds", 1, "number of draws: seeds 1..N")
+	reportFlag(c, &f.report)
 	a.jsonFlag(c)
 	return c
 }
 
 func (f *compareFlags) run(ctx context.Context, a *app) error {
-	switch {
-	case f.shots < 0 || f.seeds < 1:
-		return usagef("--shots %d, --seeds %d: want at least 0 and 1", f.shots, f.seeds)
+	began := time.Now()
+	if err := f.check(); err != nil {
+		return err
 	}
 	knowledge, err := f.classes.knowledge()
 	if err != nil {
@@ -106,19 +120,75 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if unknown := len(test) - len(known(data, test)); unknown > 0 {
 		a.logf("warning: %d of %d test rows have a label that no training row has; they count as wrong", unknown, len(test))
 	}
-	splits, err := compare.Shots(data, n, f.shots, f.seeds, test)
+	draws, err := f.draws(data, n, test)
 	if err != nil {
 		return named(err, data)
 	}
-	table, err := runComparison(ctx, a, data, splits, f.methods, compare.Options{Tune: opts, Knowledge: knowledge, Alpha: f.classes.alpha})
+	all, err := runComparisons(ctx, a, data, draws, f.methods, compare.Options{Tune: opts, Knowledge: knowledge, Alpha: f.classes.alpha})
 	if err != nil {
 		return err
 	}
+	if f.report != "" {
+		page := comparisonPage{
+			title:  fmt.Sprintf("%d methods compared on %s", len(all[0].Results), filepath.Base(f.data.first())),
+			labels: data.Classes.Labels, tables: all,
+			facts: []report.Fact{
+				{Name: "Data", Value: strings.Join(f.data.data, ", ")},
+				{Name: "Test data", Value: cmp.Or(strings.Join(f.test, ", "), "rows of the data that were not trained on")},
+				{Name: "Seeds", Value: fmt.Sprintf("1 to %d, one draw each", f.seeds)},
+			},
+		}
+		page.tree = comparedTree(all, data.Classes, knowledge)
+		if err := page.save(a, f.report, time.Since(began)); err != nil {
+			return err
+		}
+	}
+	table := joined(all)
 	if a.json {
 		return a.printJSON(table)
 	}
-	printComparison(a, table, f.shots)
+	printComparison(a, table)
 	return nil
+}
+
+// check refuses flags that cannot be meant, before anything is read.
+func (f *compareFlags) check() error {
+	slices.Sort(f.shots)
+	if len(f.shots) == 0 {
+		f.shots = []int{0}
+	}
+	if f.shots[0] < 0 || f.seeds < 1 {
+		return usagef("--shots %d, --seeds %d: want at least 0 and 1", f.shots[0], f.seeds)
+	}
+	if len(f.shots) > 1 && f.shots[0] == 0 {
+		return usagef("--shots 0 takes all rows and stands alone, not in a list")
+	}
+	if len(slices.Compact(slices.Clone(f.shots))) < len(f.shots) {
+		return usagef("--shots %v: want each number once", f.shots)
+	}
+	if f.report != "" {
+		return checkReport(f.report)
+	}
+	return nil
+}
+
+// draw is one comparison: the splits with so many training rows a class.
+type draw struct {
+	shots  int
+	splits []compare.Split
+}
+
+// draws makes all splits, so that too few rows show before the work begins.
+func (f *compareFlags) draws(data *tune.Data, n int, test []int) ([]draw, error) {
+	var list []draw
+	for _, shots := range f.shots {
+		splits, err := compare.Shots(data, n, shots, f.seeds, test)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, draw{shots, splits})
+	}
+	return list, nil
 }
 
 // known returns the rows whose label is one of the classes.
@@ -131,11 +201,51 @@ func known(d *tune.Data, rows []int) []int {
 type comparison struct {
 	*compare.Table
 	SimilarityOf *string `json:"similarity_of"`
+
+	shots int             // training rows of each class, 0 for all
+	tree  *labeltree.Tree // of the first method that has one, or nil
+}
+
+// runComparisons makes one comparison for each draw.
+func runComparisons(ctx context.Context, a *app, data *tune.Data, draws []draw, methods []string, opts compare.Options) ([]*comparison, error) {
+	var list []*comparison
+	for _, d := range draws {
+		stage := ""
+		if len(draws) > 1 {
+			stage = fmt.Sprintf("%d shots, ", d.shots)
+		}
+		one, err := runComparison(ctx, a, stage, data, d, methods, opts)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// joined returns one table with the results of all. Those of several tables
+// say how many training rows a class had.
+func joined(all []*comparison) *comparison {
+	last := all[len(all)-1]
+	if len(all) == 1 {
+		return last
+	}
+	table, out := *last.Table, *last
+	table.Results = nil
+	for _, one := range all {
+		for _, r := range one.Results {
+			r.Shots = one.shots
+			table.Results = append(table.Results, r)
+		}
+	}
+	out.Table = &table
+	return &out
 }
 
 // runComparison compares with a progress bar and with the best similarity of
 // classes that there is.
-func runComparison(ctx context.Context, a *app, data *tune.Data, splits []compare.Split, methods []string, opts compare.Options) (*comparison, error) {
+func runComparison(ctx context.Context, a *app, before string, data *tune.Data, d draw, methods []string, opts compare.Options) (*comparison, error) {
+	out := &comparison{shots: d.shots}
 	var by string
 	var err error
 	if opts.Similarity, by, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
@@ -143,25 +253,38 @@ func runComparison(ctx context.Context, a *app, data *tune.Data, splits []compar
 	}
 	bar := &progress{app: a}
 	opts.Progress = func(_ string, split int, stage string, p softmax.Progress) {
-		if len(splits) > 1 {
-			stage = fmt.Sprintf("split %d of %d, %s", split+1, len(splits), stage)
+		if len(d.splits) > 1 {
+			stage = fmt.Sprintf("split %d of %d, %s", split+1, len(d.splits), stage)
 		}
-		bar.report(stage, p)
+		bar.report(before+stage, p)
 	}
-	table, err := compare.Run(ctx, data, splits, methods, opts)
+	keep := opts.Keep
+	opts.Keep = func(method string, split int, r *tune.Result, s *score.Counter) {
+		if out.tree == nil {
+			out.tree = r.Tree
+		}
+		if keep != nil {
+			keep(method, split, r, s)
+		}
+	}
+	out.Table, err = compare.Run(ctx, data, d.splits, methods, opts)
 	bar.done()
 	if err != nil {
 		return nil, err
 	}
-	out := &comparison{Table: table}
 	if by != "" {
 		out.SimilarityOf = &by
 	}
 	return out, nil
 }
 
-func printComparison(a *app, t *comparison, shots int) {
-	t2 := newTable(a.out, "method", "accuracy", "difference", "macro F1", "similarity accuracy", "seconds")
+func printComparison(a *app, t *comparison) {
+	several := t.Results[0].Shots > 0
+	heads := []string{"method", "accuracy", "difference", "macro F1", "similarity accuracy", "seconds"}
+	if several {
+		heads = slices.Insert(heads, 1, "shots")
+	}
+	t2 := newTable(a.out, heads...)
 	for _, r := range t.Results {
 		name := r.Method
 		if r.Choice != "" {
@@ -174,12 +297,19 @@ func printComparison(a *app, t *comparison, shots int) {
 		if t.SimilarityOf != nil {
 			similarity = points(r.SimilarityAccuracy)
 		}
-		t2.row(name, points(r.Accuracy), gain, points(r.MacroF1), similarity, fmt.Sprintf("%.1f", r.Seconds))
+		cells := []string{name, points(r.Accuracy), gain, points(r.MacroF1), similarity, fmt.Sprintf("%.1f", r.Seconds)}
+		if several {
+			cells = slices.Insert(cells, 1, fmt.Sprint(r.Shots))
+		}
+		t2.row(cells...)
 	}
 	t2.flush()
 	rows := "all training rows"
-	if shots > 0 {
-		rows = fmt.Sprintf("%d training rows of each class", shots)
+	switch {
+	case several:
+		rows = "shots: training rows of each class"
+	case t.shots > 0:
+		rows = fmt.Sprintf("%d training rows of each class", t.shots)
 	}
 	by := "not known: the names have no letters"
 	if t.SimilarityOf != nil {

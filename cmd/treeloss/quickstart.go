@@ -3,19 +3,21 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/compare"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/quickstart"
+	"github.com/treeloss/treeloss/report"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
 
 func newQuickstart(a *app) *cobra.Command {
-	var model string
+	var model, folder string
 	var threads int
 	c := &cobra.Command{
 		Use:   "quickstart",
@@ -23,16 +25,20 @@ func newQuickstart(a *app) *cobra.Command {
 		Long: `Quickstart trains plain cross entropy, the tree loss, names of the classes as
 features, and these with the names as further examples, on 5 examples of each of
 77 intents of bank customers. Each gets the same tuning on held-out examples and
-is tested on 3,080 others. It writes nothing but what --model names; as the data
-inside the program holds no text, that model knows n-grams by their hashes.
+is tested on 3,080 others. It writes nothing but what --model and --report name;
+as the data inside the program holds no text, that model knows n-grams by their
+hashes. With --report it also compares with 1 and 3 examples of each intent, for
+a learning curve; compare --help says what the page shows.
 
 Data: ` + quickstart.Attribution + `.`,
 		Example: `  treeloss quickstart
-  treeloss quickstart --model bank.safetensors`,
+  treeloss quickstart --model bank.safetensors
+  treeloss quickstart --report out`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runQuickstart(c.Context(), a, model, threads) },
+		RunE: func(c *cobra.Command, _ []string) error { return runQuickstart(c.Context(), a, model, folder, threads) },
 	}
 	c.Flags().StringVar(&model, "model", "", "file to keep the best model in")
+	reportFlag(c, &folder)
 	c.Flags().IntVar(&threads, "threads", 0, "processor threads, 0 for all; never changes a result")
 	a.jsonFlag(c)
 	return c
@@ -51,6 +57,22 @@ func sentences() []string {
 	}
 }
 
+// quickstartShots is the number of training rows of each class.
+const quickstartShots = 5
+
+// quickstartCurve compares with fewer training rows, for a learning curve.
+func quickstartCurve(ctx context.Context, a *app, data *tune.Data, rows int, test []int, opts compare.Options) ([]*comparison, error) {
+	var draws []draw
+	for _, shots := range []int{1, 3} {
+		splits, err := compare.Shots(data, rows, shots, 1, test)
+		if err != nil {
+			return nil, err
+		}
+		draws = append(draws, draw{shots, splits})
+	}
+	return runComparisons(ctx, a, data, draws, quickstartMethods(), opts)
+}
+
 // answered is a sentence with its most probable class.
 type answered struct {
 	Text        string  `json:"text"`
@@ -58,9 +80,15 @@ type answered struct {
 	Probability float64 `json:"probability"`
 }
 
-func runQuickstart(ctx context.Context, a *app, path string, threads int) error {
+func runQuickstart(ctx context.Context, a *app, path, folder string, threads int) error {
+	began := time.Now()
 	if path != "" {
 		if err := checkTarget(path); err != nil {
+			return err
+		}
+	}
+	if folder != "" {
+		if err := checkReport(folder); err != nil {
 			return err
 		}
 	}
@@ -79,9 +107,25 @@ func runQuickstart(ctx context.Context, a *app, path string, threads int) error 
 			}
 		},
 	}
-	table, err := runComparison(ctx, a, data, []compare.Split{{Train: train, Test: test, Seed: 1}}, quickstartMethods(), opts)
+	main := draw{quickstartShots, []compare.Split{{Train: train, Test: test, Seed: 1}}}
+	table, err := runComparison(ctx, a, "", data, main, quickstartMethods(), opts)
 	if err != nil {
 		return err
+	}
+	if folder != "" {
+		opts.Keep = nil
+		fewer, err := quickstartCurve(ctx, a, data, len(train), test, opts)
+		if err != nil {
+			return err
+		}
+		page := comparisonPage{
+			title:  "Quickstart: 77 intents of bank customers",
+			labels: data.Classes.Labels, tables: append(fewer, table), tree: table.tree,
+			facts: []report.Fact{{Name: "Data", Value: quickstart.Attribution}, {Name: "Seeds", Value: "1, one draw"}},
+		}
+		if err := page.save(a, folder, time.Since(began)); err != nil {
+			return err
+		}
 	}
 	model := best.Model(data.Classes.Labels, softmax.Training{Program: program(), Data: "quickstart: " + quickstart.Attribution, Examples: len(train), Seed: 1})
 	predictor := model.NewPredictor()
@@ -105,7 +149,7 @@ func runQuickstart(ctx context.Context, a *app, path string, threads int) error 
 			Model       string     `json:"model,omitempty"`
 		}{table, answers, path})
 	}
-	printComparison(a, table, 5)
+	printComparison(a, table)
 	fmt.Fprintf(a.out, "\n%s answers:\n", best.Method)
 	for _, x := range answers {
 		fmt.Fprintf(a.out, "  %-52q %s (%.0f %%)\n", x.Text, x.Label, 100*x.Probability)

@@ -1,0 +1,319 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/treeloss/treeloss/compare"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/report"
+	"github.com/treeloss/treeloss/score"
+)
+
+// comparisonPage is a comparison as a page.
+type comparisonPage struct {
+	title  string
+	labels []string        // of the classes
+	tables []*comparison   // by rising number of training rows of each class
+	tree   *labeltree.Tree // nil: none is drawn
+	facts  []report.Fact
+}
+
+// last is the table with the most training rows, which the page looks into.
+func (p *comparisonPage) last() *comparison { return p.tables[len(p.tables)-1] }
+
+// best returns the most accurate method of a table, cross entropy left out; nil
+// if there is no other.
+func best(t *compare.Table) *compare.Result {
+	var found *compare.Result
+	for i := range t.Results[1:] {
+		if r := &t.Results[i+1]; found == nil || r.Accuracy > found.Accuracy {
+			found = r
+		}
+	}
+	return found
+}
+
+func (p *comparisonPage) save(a *app, folder string, took time.Duration) error {
+	last := p.last()
+	page := &report.Page{Title: p.title, Lead: p.lead()}
+	page.Sections = append(page.Sections, p.accuracy())
+	if len(p.tables) > 1 {
+		page.Sections = append(page.Sections, p.curve())
+	}
+	if best := best(last.Table); best != nil {
+		page.Sections = append(page.Sections, p.classes(best), p.confusions(best))
+	}
+	if p.tree != nil {
+		page.Sections = append(page.Sections, report.Section{Heading: "Tree of the classes", Tree: p.tree,
+			Paragraphs: []string{"Classes that are near to each other in the tree share parameters when a tree is the sharing. Names in italics are pseudoclasses: inner nodes that are no class."}})
+	}
+	similarity := "not known: the names have no letters"
+	if last.SimilarityOf != nil {
+		similarity = *last.SimilarityOf
+	}
+	var shots []string
+	for _, t := range p.tables {
+		shots = append(shots, rowsOfClass(t.shots))
+	}
+	page.Facts = append(slices.Clone(p.facts),
+		report.Fact{Name: "Training rows", Value: strings.Join(shots, "; ")},
+		report.Fact{Name: "Test rows", Value: fmt.Sprintf("%d in each split", last.TestRows)},
+		report.Fact{Name: "Classes", Value: fmt.Sprint(last.Classes)},
+		report.Fact{Name: "Tuning", Value: "each method chose its settings in the same way, on rows held out of its training rows; with too few rows it took the defaults"},
+		report.Fact{Name: "Intervals", Value: "95 %, over " + overWords(last.Table)},
+		report.Fact{Name: "Similarity of classes", Value: similarity})
+	return saveReport(a, page, folder, took)
+}
+
+// rowsOfClass says how many training rows a class has.
+func rowsOfClass(shots int) string {
+	switch shots {
+	case 0:
+		return "all"
+	case 1:
+		return "1 of each class"
+	}
+	return fmt.Sprintf("%d of each class", shots)
+}
+
+// lead says what came out, from the numbers alone.
+func (p *comparisonPage) lead() []string {
+	last := p.last()
+	first := fmt.Sprintf("%s, %d test rows. Training rows: %s.", counted(last.Classes, "class", "classes"), last.TestRows, rowsOfClass(last.shots))
+	if len(p.tables) > 1 {
+		first = fmt.Sprintf("%s, %d test rows. Training rows: %d to %d of each class; what follows is about %[4]d unless it says otherwise.",
+			counted(last.Classes, "class", "classes"), last.TestRows, p.tables[0].shots, last.shots)
+	}
+	lead := []string{first}
+	r := best(last.Table)
+	if r == nil {
+		return lead
+	}
+	text := fmt.Sprintf("Of the other methods %s is the most accurate: %s points, cross entropy %s. The difference is %s points",
+		r.Method, points(r.Accuracy), points(last.Results[0].Accuracy), signed(r.Difference))
+	low, high := r.DifferenceInterval.Low, r.DifferenceInterval.High
+	switch {
+	case math.IsNaN(low):
+		text += "."
+	case low > 0 || high < 0:
+		text += fmt.Sprintf(", its 95 %% interval %s to %s does not hold 0.", signed(low), signed(high))
+	default:
+		text += fmt.Sprintf(", its 95 %% interval %s to %s holds 0: the data does not tell them apart.", signed(low), signed(high))
+	}
+	return append(lead, text)
+}
+
+// signed prints a fraction as points with its sign.
+func signed(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f", 100*x)
+}
+
+// counted prints a number with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// interval prints an interval in points.
+func interval(i score.Interval) string {
+	if math.IsNaN(i.Low) {
+		return "-"
+	}
+	return points(i.Low) + " to " + points(i.High)
+}
+
+func (p *comparisonPage) accuracy() report.Section {
+	last := p.last()
+	accuracies := &report.Chart{Name: "accuracy", Title: "Accuracy", XLabel: "accuracy, points", Percent: true,
+		Caption: "Bars are 95 % intervals of each method alone. As all methods were tested on the same rows, look at differences to compare them."}
+	gains := &report.Chart{Name: "difference", Title: "Difference to cross entropy", XLabel: "accuracy minus that of cross entropy, points", Percent: true, Stems: true,
+		Caption: "On the same test rows, with paired 95 % intervals."}
+	var own, paired report.Values
+	own.Name, paired.Name = "accuracy", "difference"
+	for i, r := range last.Results {
+		accuracies.Rows = append(accuracies.Rows, r.Method)
+		add(&own, r.Interval)
+		if i > 0 {
+			gains.Rows = append(gains.Rows, r.Method)
+			add(&paired, r.DifferenceInterval)
+		}
+	}
+	paired.Look = 3
+	accuracies.Series, gains.Series = []report.Values{own}, []report.Values{paired}
+	s := report.Section{Heading: "Accuracy", Pictures: []report.Picture{accuracies}, Tables: []report.Table{p.results()}}
+	if len(gains.Rows) > 0 {
+		s.Pictures = append(s.Pictures, gains)
+	}
+	return s
+}
+
+func add(v *report.Values, i score.Interval) {
+	v.X, v.Low, v.High = append(v.X, i.Mean), append(v.Low, i.Low), append(v.High, i.High)
+}
+
+// results is the table of all numbers.
+func (p *comparisonPage) results() report.Table {
+	t := report.Table{Name: "results", Caption: "All results, in points",
+		Heads: []string{"method", "training rows", "accuracy", "95 % interval", "difference", "95 % interval", "macro F1", "similarity accuracy", "seconds"}}
+	for _, one := range p.tables {
+		for i, r := range one.Results {
+			name, gain, gainInterval := r.Method, signed(r.Difference), interval(r.DifferenceInterval)
+			if r.Choice != "" {
+				name += " (" + r.Choice + ")"
+			}
+			if i == 0 {
+				gain, gainInterval = "-", "-"
+			}
+			t.Rows = append(t.Rows, []string{name, rowsOfClass(one.shots), points(r.Accuracy), interval(r.Interval), gain, gainInterval,
+				points(r.MacroF1), points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds)})
+		}
+	}
+	return t
+}
+
+// curve is what more training rows bring.
+func (p *comparisonPage) curve() report.Section {
+	accuracies := &report.Figure{Name: "learning-curve", Title: "Accuracy over training rows", XLabel: "training rows of each class", YLabel: "accuracy, points",
+		LogX: true, Percent: true, Caption: "Bars are 95 % intervals of each method alone."}
+	gains := &report.Figure{Name: "learning-difference", Title: "Difference to cross entropy over training rows", XLabel: "training rows of each class",
+		YLabel: "accuracy minus that of cross entropy, points", LogX: true, Percent: true, Zero: true, Caption: "On the same test rows, with paired 95 % intervals."}
+	for m, r := range p.last().Results {
+		own, paired := report.Series{Name: r.Method, Look: m%8 + 1}, report.Series{Name: r.Method, Look: m%8 + 1}
+		for _, one := range p.tables {
+			r := one.Results[m]
+			point(&own, one.shots, r.Interval)
+			point(&paired, one.shots, r.DifferenceInterval)
+		}
+		accuracies.Series = append(accuracies.Series, own)
+		if m > 0 {
+			gains.Series = append(gains.Series, paired)
+		}
+	}
+	s := report.Section{Heading: "Learning curve", Pictures: []report.Picture{accuracies}}
+	if len(gains.Series) > 0 {
+		s.Pictures = append(s.Pictures, gains)
+	}
+	return s
+}
+
+func point(s *report.Series, shots int, i score.Interval) {
+	s.X, s.Y = append(s.X, float64(shots)), append(s.Y, i.Mean)
+	s.Low, s.High = append(s.Low, i.Low), append(s.High, i.High)
+}
+
+// chartedClasses is the number of classes that a chart shows from each end.
+const chartedClasses = 12
+
+// classes is what each class gains and loses.
+func (p *comparisonPage) classes(best *compare.Result) report.Section {
+	last := p.last()
+	var rates [][]score.Class
+	for _, r := range last.Results {
+		rates = append(rates, r.Total.Classes())
+	}
+	after := best.Total.Classes()
+	gain := func(c int) float64 { return after[c].Recall - rates[0][c].Recall }
+	var tested []int
+	for c, rate := range after {
+		if rate.Support > 0 {
+			tested = append(tested, c)
+		}
+	}
+	slices.SortStableFunc(tested, func(a, b int) int { return cmp.Compare(gain(b), gain(a)) })
+	chart := &report.Chart{Name: "class-gains", Title: fmt.Sprintf("Classes that gain and lose most with %s", best.Method),
+		XLabel: "recall minus that of cross entropy, points", Percent: true, Stems: true,
+		Caption: "Recall is the share of the test rows of a class that were found. A class has few test rows, so that small differences may be chance."}
+	shown := tested
+	if len(tested) > 2*chartedClasses {
+		shown = slices.Concat(tested[:chartedClasses], tested[len(tested)-chartedClasses:])
+	}
+	values := report.Values{Name: "gain in recall", Look: 3}
+	for _, c := range shown {
+		chart.Rows = append(chart.Rows, p.labels[c])
+		values.X = append(values.X, gain(c))
+	}
+	chart.Series = []report.Values{values}
+	up, down := 0, 0
+	for _, c := range tested {
+		switch g := gain(c); {
+		case g > 0:
+			up++
+		case g < 0:
+			down++
+		}
+	}
+	table := report.Table{Name: "classes", Caption: "Recall of each class, in points", Closed: len(tested) > 30, Most: 1000, Heads: []string{"class", "test rows"}}
+	for _, r := range last.Results {
+		table.Heads = append(table.Heads, r.Method)
+	}
+	table.Heads = append(table.Heads, "gain of "+best.Method)
+	for _, c := range tested {
+		row := []string{p.labels[c], fmt.Sprint(after[c].Support)}
+		for m := range rates {
+			row = append(row, points(rates[m][c].Recall))
+		}
+		table.Rows = append(table.Rows, append(row, signed(gain(c))))
+	}
+	text := fmt.Sprintf("With %s in place of cross entropy %s better, %s worse, %d the same.", best.Method,
+		counted(up, "class is found", "classes are found"), counted(down, "is found", "are found"), len(tested)-up-down)
+	return report.Section{Heading: "Classes", Paragraphs: []string{text}, Pictures: []report.Picture{chart}, Tables: []report.Table{table}}
+}
+
+// listedConfusions is the number of pairs of classes in a table of mistakes.
+const listedConfusions = 15
+
+// confusions are the most frequent mistakes before and after.
+func (p *comparisonPage) confusions(best *compare.Result) report.Section {
+	before := &p.last().Results[0]
+	list := func(name, caption string, of, beside *compare.Result) report.Table {
+		count := map[[2]int]int{}
+		for _, c := range beside.Total.Confusions(-1) {
+			count[[2]int{c.True, c.Predicted}] = c.Count
+		}
+		t := report.Table{Name: name, Caption: caption, Heads: []string{"class", "taken for", of.Method, beside.Method}}
+		for _, c := range of.Total.Confusions(listedConfusions) {
+			t.Rows = append(t.Rows, []string{p.labels[c.True], p.labels[c.Predicted], fmt.Sprint(c.Count), fmt.Sprint(count[[2]int{c.True, c.Predicted}])})
+		}
+		return t
+	}
+	text := "How many test rows of a class were taken for another."
+	if p.last().Splits > 1 {
+		text += fmt.Sprintf(" Counts are sums over %d splits.", p.last().Splits)
+	}
+	return report.Section{Heading: "Confusions", Paragraphs: []string{text}, Tables: []report.Table{
+		list("confusions-before", "Most frequent mistakes of "+before.Method, before, best),
+		list("confusions-after", "Most frequent mistakes of "+best.Method, best, before),
+	}}
+}
+
+// drawnClasses is the number of classes up to which a page has a tree.
+const drawnClasses = 2000
+
+// comparedTree returns the tree of a method that was compared, else the V-tree
+// if one can be built; nil if there is none or it is too large to draw.
+func comparedTree(all []*comparison, c knowledge.Classes, opts knowledge.Options) *labeltree.Tree {
+	if len(c.Labels) > drawnClasses {
+		return nil
+	}
+	for _, one := range all {
+		if one.tree != nil {
+			return one.tree
+		}
+	}
+	tree, err := knowledge.BuildTree(knowledge.VTree, c, opts)
+	if err != nil {
+		return nil // names that say nothing make no tree, and nobody asked for one
+	}
+	return tree
+}
