@@ -15,7 +15,8 @@ type Chart struct {
 	XLabel  string   // of the numbers
 	Rows    []string // names; hostile ones are shown as they are
 	Percent bool     // numbers are fractions, drawn as points
-	Stems   bool     // draw a line from 0 to each number
+	Zero    bool     // show 0 and a line there
+	Stems   bool     // draw a line from 0 to each number; implies Zero
 
 	Series []Values
 }

@@ -5,7 +5,9 @@ import (
 	_ "embed" // the page's style
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/treeloss/treeloss/labeltree"
 )
@@ -146,19 +148,22 @@ func (b *markup) table(t Table) {
 	if t.Closed {
 		b.put("<details>\n<summary>%s (%s rows)</summary>\n", t.Caption, fmt.Sprint(len(t.Rows)))
 	}
-	b.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n<table>\n<caption>%s</caption>\n<thead><tr>", t.Caption, t.Caption)
-	for _, head := range t.Heads {
-		b.put("<th scope=\"col\">%s</th>", head)
+	b.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n<table>\n<caption><span>%s</span></caption>\n<thead><tr>", t.Caption, t.Caption)
+	text := t.texts()
+	for i, head := range t.Heads {
+		b.own("<th scope=\"col\"" + text[i] + ">")
+		b.put("%s</th>", head)
 	}
 	b.put("</tr></thead>\n<tbody>\n")
 	for _, row := range rows {
 		b.put("<tr>")
 		for i, cell := range row {
+			tag := "td"
 			if i == 0 {
-				b.put("<th scope=\"row\">%s</th>", cell)
-			} else {
-				b.put("<td>%s</td>", cell)
+				tag = `th scope="row"`
 			}
+			b.own("<" + tag + text[i] + ">")
+			b.own(strings.ReplaceAll(escape(cell), "_", "_<wbr>") + "</" + tag[:2] + ">") // long names may break there
 		}
 		b.put("</tr>\n")
 	}
@@ -169,6 +174,18 @@ func (b *markup) table(t Table) {
 	if t.Closed {
 		b.put("</details>\n")
 	}
+}
+
+// texts returns the attribute of each column: texts stand to the left and may
+// be broken, numbers to the right.
+func (t Table) texts() []string {
+	list := make([]string, len(t.Heads))
+	for i := range list {
+		if i == 0 || slices.ContainsFunc(t.Rows, func(row []string) bool { return strings.IndexFunc(row[i], unicode.IsLetter) == 0 }) {
+			list[i] = ` class="text"`
+		}
+	}
+	return list
 }
 
 // openTree is the number of classes up to which a tree is open at first.

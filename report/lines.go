@@ -8,8 +8,8 @@ import (
 
 // Measures of figures, in pixels.
 const (
-	figureWidth = 460.0
-	plotHeight  = 232.0
+	figureWidth = 420.0
+	plotHeight  = 224.0
 )
 
 // hints is the number of points up to which each tells its numbers.
@@ -51,6 +51,9 @@ func (f *Figure) scene(own bool) (*scene, error) {
 	if xa.empty || ya.empty {
 		s.add(label("no data", (left+s.width-edge)/2, (top+bottom)/2, textSize, "middle", faint))
 		return s, nil
+	}
+	if f.Zero && ya.within(0) {
+		s.add(rule(faint, 1, point{left, ya.place(0)}, point{s.width - edge, ya.place(0)}))
 	}
 	for _, draw := range []func(*scene, int, Series, *axis, *axis){f.intervals, f.curve, f.dots} {
 		for i, series := range f.Series {

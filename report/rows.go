@@ -25,10 +25,10 @@ func (c *Chart) scene(own bool) (*scene, error) {
 	left := edge
 	names := make([]string, len(c.Rows))
 	for i, name := range c.Rows {
-		names[i] = fonts.shorten(oneLine(name), textSize, 0.45*s.width)
+		names[i] = fonts.shorten(oneLine(name), textSize, 0.5*s.width)
 		left = max(left, edge+fonts.width(names[i], textSize)+8)
 	}
-	xa := newAxis(c.values(), false, c.Stems, left+6, s.width-edge-4)
+	xa := newAxis(c.values(), false, c.Zero || c.Stems, left+6, s.width-edge-4)
 	xa.mark(xa.sets(nil), 12, func(label string) float64 { return fonts.width(label, textSize) })
 	s.frame(&xa, &axis{}, left, top, bottom)
 	for i, name := range names {
@@ -48,7 +48,7 @@ func (c *Chart) scene(own bool) (*scene, error) {
 		s.add(label("no data", (left+s.width-edge)/2, (top+bottom)/2, textSize, "middle", faint))
 		return s, nil
 	}
-	if c.Stems {
+	if c.Zero || c.Stems {
 		s.add(rule(faint, 1, point{xa.place(0), top}, point{xa.place(0), bottom}))
 	}
 	for n, series := range c.Series {

@@ -87,7 +87,7 @@ func (p *comparisonPage) lead() []string {
 	last := p.last()
 	first := fmt.Sprintf("%s, %d test rows. Training rows: %s.", counted(last.Classes, "class", "classes"), last.TestRows, rowsOfClass(last.shots))
 	if len(p.tables) > 1 {
-		first = fmt.Sprintf("%s, %d test rows. Training rows: %d to %d of each class; what follows is about %[4]d unless it says otherwise.",
+		first = fmt.Sprintf("%s, %d test rows. Training rows: %d to %d of each class; what follows is about %[4]d of each unless it says otherwise.",
 			counted(last.Classes, "class", "classes"), last.TestRows, p.tables[0].shots, last.shots)
 	}
 	lead := []string{first}
@@ -102,9 +102,9 @@ func (p *comparisonPage) lead() []string {
 	case math.IsNaN(low):
 		text += "."
 	case low > 0 || high < 0:
-		text += fmt.Sprintf(", its 95 %% interval %s to %s does not hold 0.", signed(low), signed(high))
+		text += fmt.Sprintf(", its 95 %% interval %s to %s excludes 0.", signed(low), signed(high))
 	default:
-		text += fmt.Sprintf(", its 95 %% interval %s to %s holds 0: the data does not tell them apart.", signed(low), signed(high))
+		text += fmt.Sprintf(", its 95 %% interval %s to %s includes 0: the data do not tell them apart.", signed(low), signed(high))
 	}
 	return append(lead, text)
 }
@@ -137,7 +137,7 @@ func (p *comparisonPage) accuracy() report.Section {
 	last := p.last()
 	accuracies := &report.Chart{Name: "accuracy", Title: "Accuracy", XLabel: "accuracy, points", Percent: true,
 		Caption: "Bars are 95 % intervals of each method alone. As all methods were tested on the same rows, look at differences to compare them."}
-	gains := &report.Chart{Name: "difference", Title: "Difference to cross entropy", XLabel: "accuracy minus that of cross entropy, points", Percent: true, Stems: true,
+	gains := &report.Chart{Name: "difference", Title: "Difference to cross entropy", XLabel: "accuracy minus that of cross entropy, points", Percent: true, Zero: true,
 		Caption: "On the same test rows, with paired 95 % intervals."}
 	var own, paired report.Values
 	own.Name, paired.Name = "accuracy", "difference"
@@ -164,9 +164,13 @@ func add(v *report.Values, i score.Interval) {
 
 // results is the table of all numbers.
 func (p *comparisonPage) results() report.Table {
-	t := report.Table{Name: "results", Caption: "All results, in points",
-		Heads: []string{"method", "training rows", "accuracy", "95 % interval", "difference", "95 % interval", "macro F1", "similarity accuracy", "seconds"}}
+	t := report.Table{Name: "results", Caption: "All results, in points; shots: training rows of each class",
+		Heads: []string{"method", "shots", "accuracy", "95 % interval", "difference", "95 % interval", "macro F1", "similarity accuracy", "seconds"}}
 	for _, one := range p.tables {
+		shots := "all"
+		if one.shots > 0 {
+			shots = fmt.Sprint(one.shots)
+		}
 		for i, r := range one.Results {
 			name, gain, gainInterval := r.Method, signed(r.Difference), interval(r.DifferenceInterval)
 			if r.Choice != "" {
@@ -175,7 +179,7 @@ func (p *comparisonPage) results() report.Table {
 			if i == 0 {
 				gain, gainInterval = "-", "-"
 			}
-			t.Rows = append(t.Rows, []string{name, rowsOfClass(one.shots), points(r.Accuracy), interval(r.Interval), gain, gainInterval,
+			t.Rows = append(t.Rows, []string{name, shots, points(r.Accuracy), interval(r.Interval), gain, gainInterval,
 				points(r.MacroF1), points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds)})
 		}
 	}
