@@ -6,8 +6,12 @@ import (
 	"io"
 )
 
+// mostRows is the number of rows that a chart can have: more make a picture
+// that nobody can take in.
+const mostRows = 200
+
 // Chart shows numbers of named things, one row each, from top to bottom: the
-// accuracy of methods, the gain of classes.
+// accuracy of methods, the gain of classes. It has at most 200 rows.
 type Chart struct {
 	Name    string // of its files, without ending: letters a to z, digits, - and _
 	Title   string
@@ -35,6 +39,9 @@ func (c *Chart) about() about { return about{c.Name, c.Title, c.Caption} }
 func (c *Chart) check() error {
 	if err := c.about().check(); err != nil {
 		return err
+	}
+	if n := len(c.Rows); n > mostRows {
+		return fmt.Errorf("report: chart %s has %d rows, want at most %d; a table can show more", c.Name, n, mostRows)
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Series {

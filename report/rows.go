@@ -116,7 +116,11 @@ func (c *Chart) describe() string {
 	for _, s := range c.Series {
 		fmt.Fprintf(&b, "%s:", s.Name)
 		for i, name := range c.Rows[:min(len(c.Rows), 30)] {
-			fmt.Fprintf(&b, " %s %s;", name, numeral4(c.x(s.X[i])))
+			number := "none"
+			if v := c.x(s.X[i]); drawable(v, false) {
+				number = numeral4(v)
+			}
+			fmt.Fprintf(&b, " %s %s;", name, number)
 		}
 		b.WriteString(" ")
 	}
