@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -220,8 +221,7 @@ func numeral4(x float64) string {
 	return numeral(decimal(math.Round(x/math.Pow(10, float64(e))), e))
 }
 
-// legend returns the lines of the legend; none for one series alone, unless its
-// name is not that of the axis.
+// legend returns the entries of the legend: series, then labels of markers.
 func (f *Figure) legend() []entry {
 	var list []entry
 	for i, s := range f.Series {
@@ -230,19 +230,40 @@ func (f *Figure) legend() []entry {
 		line.dash = dashes(look)
 		list = append(list, entry{s.Name, []mark{line, spot(look, point{sampleWidth / 2, 0}, dot, false)}})
 	}
-	seen := map[string]bool{}
-	for _, m := range f.Markers {
-		if m.Label != "" && !seen[m.Label] {
-			seen[m.Label] = true
-			ring := mark{points: []point{{sampleWidth / 2, 0}}, radius: 5, fill: none, line: faint, width: 1.2}
-			list = append(list, entry{m.Label, []mark{ring}})
-		}
+	labels, own := f.labels()
+	for i, name := range labels {
+		list = append(list, entry{name, []mark{ring(own[i], point{sampleWidth / 2, 0})}})
 	}
 	return list
 }
 
+// labels returns the distinct labels of markers and for each the outline that
+// those have which belong to no series; where a label has none of these, rings
+// stand for it in the legend.
+func (f *Figure) labels() (names []string, outlines []int) {
+	for _, m := range f.Markers {
+		i := slices.Index(names, m.Label)
+		if i < 0 && m.Label != "" {
+			i = len(names)
+			names, outlines = append(names, m.Label), append(outlines, 1)
+		}
+		if i >= 0 && m.Series == "" {
+			outlines[i] = i%looks + 1
+		}
+	}
+	return names, outlines
+}
+
+// ring is a grey outline.
+func ring(outline int, p point) mark {
+	m := spot(outline, p, 5, true)
+	m.fill, m.line = none, faint
+	return m
+}
+
 // markers draws rings in the shape and colour of their series.
 func (f *Figure) markers(s *scene, xa, ya *axis) {
+	labels, own := f.labels()
 	look := map[string]int{}
 	for i, series := range f.Series {
 		look[series.Name] = lookOf(series.Look, i)
@@ -252,13 +273,16 @@ func (f *Figure) markers(s *scene, xa, ya *axis) {
 			continue
 		}
 		p := point{xa.place(m.X), ya.place(f.y(m.Y))}
-		ring := mark{points: []point{p}, radius: 5, fill: none, line: faint, width: 1.2}
+		shape := ring(1, p)
+		if i := slices.Index(labels, m.Label); i >= 0 {
+			shape = ring(own[i], p)
+		}
 		if m.Series != "" {
-			ring = spot(look[m.Series], p, 5.5, true)
-			ring.fill = none
+			shape = spot(look[m.Series], p, 5.5, true)
+			shape.fill = none
 		}
 		text := strings.TrimSpace(m.Label+" "+m.Series) + ": " + numeral4(f.y(m.Y)) + " at " + numeral(m.X)
-		s.add(mark{hint: text, inside: []mark{ring}})
+		s.add(mark{hint: text, inside: []mark{shape}})
 	}
 }
 
