@@ -109,6 +109,9 @@ func (a *axis) mark(sets [][]float64, gap float64, size func(label string) float
 // sets returns sets of ticks, finest first. Values that are few are ticks
 // themselves, so that a reader sees what was measured.
 func (a *axis) sets(values []float64) [][]float64 {
+	if a.empty {
+		return nil
+	}
 	var sets [][]float64
 	distinct := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !drawable(v, a.log) })
 	slices.Sort(distinct)
@@ -161,17 +164,20 @@ func (a *axis) powers(base float64) [][]float64 {
 // axis shows, at most ten of them, with steps that grow.
 func (a *axis) round() [][]float64 {
 	var sets [][]float64
+	if !(a.up > a.low) {
+		return nil
+	}
 	e := int(math.Floor(math.Log10((a.up - a.low) / 10)))
 	for range 3 {
 		for _, d := range []float64{1, 2, 5} {
 			step := decimal(d, e)
 			first, last := math.Ceil(a.low/step), math.Floor(a.up/step)
-			if last-first > 9 {
+			if !(last-first <= 9) {
 				continue
 			}
 			var set []float64
-			for i := first; i <= last; i++ {
-				set = append(set, decimal(d*i, e))
+			for i := range int(last-first) + 1 {
+				set = append(set, decimal(d*(first+float64(i)), e))
 			}
 			sets = append(sets, set)
 		}

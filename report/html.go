@@ -149,6 +149,7 @@ func (b *markup) table(t Table) {
 		b.put("<details>\n<summary>%s (%s rows)</summary>\n", t.Caption, fmt.Sprint(len(t.Rows)))
 	}
 	b.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n<table>\n<caption><span>%s</span></caption>\n<thead><tr>", t.Caption, t.Caption)
+	breaks := strings.NewReplacer("_", "_<wbr>", "+", "+<wbr>") // where long names may break
 	text := t.texts()
 	for i, head := range t.Heads {
 		b.own("<th scope=\"col\"" + text[i] + ">")
@@ -163,7 +164,7 @@ func (b *markup) table(t Table) {
 				tag = `th scope="row"`
 			}
 			b.own("<" + tag + text[i] + ">")
-			b.own(strings.ReplaceAll(escape(cell), "_", "_<wbr>") + "</" + tag[:2] + ">") // long names may break there
+			b.own(breaks.Replace(escape(cell)) + "</" + tag[:2] + ">")
 		}
 		b.put("</tr>\n")
 	}

@@ -282,6 +282,7 @@ func TestStrangeNumbers(t *testing.T) {
 		{"all NaN", Series{X: []float64{1, 2}, Y: []float64{nan, nan}}, false, 0, 0},
 		{"infinities", Series{X: []float64{1, inf, 3}, Y: []float64{1, 2, -inf}}, false, 1, 0},
 		{"0 and below on logarithms", Series{X: []float64{0, 1, 2, 4}, Y: []float64{1, -1, 2, 3}}, true, 2, 1},
+		{"0 alone on logarithms", Series{X: []float64{0}, Y: []float64{1}}, true, 0, 0},
 		{"huge", Series{X: []float64{-1e299, 1e299}, Y: []float64{1e308, -1e308}}, false, 0, 0},
 		{"large", Series{X: []float64{-1e299, 1e299}, Y: []float64{1e250, -1e250}}, false, 2, 1},
 		{"tiny", Series{X: []float64{5e-324, 1}, Y: []float64{1e-200, 1e200}}, true, 1, 0},
@@ -475,4 +476,32 @@ func TestErrors(t *testing.T) {
 
 func pageOf(p ...Picture) Page {
 	return Page{Title: "t", Sections: []Section{{Heading: "h", Pictures: p}}}
+}
+
+// Whatever the numbers, a picture is well formed and all of it is inside.
+func FuzzFigure(f *testing.F) {
+	f.Add(1.0, 2.0, 3.0, 0.5, 2.5, 10.0, byte(0))
+	f.Add(16.0, 1e-5, 8192.0, 0.0, 1.0, 1e9, byte(7))
+	f.Add(-1e290, 1e290, 0.0, math.Inf(-1), math.NaN(), 5e-324, byte(9))
+	f.Fuzz(func(t *testing.T, a, b, c, d, e, g float64, flags byte) {
+		figure := &Figure{Name: "f", Title: "f", LogX: flags&1 > 0, LogY: flags&2 > 0, Percent: flags&4 > 0, Zero: flags&8 > 0, Band: flags&16 > 0,
+			Series:  []Series{{Name: "s", X: []float64{a, b, c}, Y: []float64{d, e, g}, Low: []float64{e, d, a}, High: []float64{g, a, b}}},
+			Markers: []Marker{{"s", g, a, "m"}, {"", c, d, "n"}}}
+		chart := &Chart{Name: "c", Title: "c", Rows: []string{"x", "y", "z"}, Percent: flags&4 > 0, Zero: flags&8 > 0, Stems: flags&16 > 0,
+			Series: []Values{{Name: "s", X: []float64{d, e, g}, Low: []float64{e, d, a}, High: []float64{g, a, b}}}}
+		for _, p := range []Picture{figure, chart} {
+			wellFormed(t, svg(t, p))
+			s, err := p.scene(false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for m := range s.all() {
+				for _, q := range m.points {
+					if !(q.x >= 0 && q.x <= s.width && q.y >= 0 && q.y <= s.height) {
+						t.Errorf("%s: a mark at %v, outside of the picture", p.about().name, q)
+					}
+				}
+			}
+		}
+	})
 }

@@ -22,12 +22,12 @@ func TestFlagsOfTheContract(t *testing.T) {
 	data := []string{"data", "label", "text", "features", "format", "labels"}
 	classes := []string{"taxonomy", "base", "trainer", "seed", "threads"}
 	for command, flags := range map[string][]string{
-		"quickstart": {"model", "json"},
+		"quickstart": {"model", "json", "report"},
 		"train": append(append([]string{"model", "valid", "weight", "sharing", "loss", "label-smoothing", "names-as-examples",
 			"class-weight", "init-model", "resume", "json"}, data...), classes...),
 		"evaluate":   append([]string{"model", "unknown-labels", "json", "threads", "per-class"}, data...),
 		"predict":    {"model", "top", "text", "features", "format", "json", "output"},
-		"compare":    append(append([]string{"test", "methods", "shots", "seeds", "json", "weight"}, data...), classes...),
+		"compare":    append(append([]string{"test", "methods", "shots", "seeds", "json", "weight", "report"}, data...), classes...),
 		"tree build": append([]string{"from", "kind", "taxonomy", "base", "seed", "out", "json"}, data...),
 		"tree show":  {"format", "depth", "width", "json"},
 		"tree check": {"data", "labels", "json"},

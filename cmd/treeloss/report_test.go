@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func csvRows(t *testing.T, path string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(string(content(t, path)))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestCompareReport(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mine.txt"), []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o := succeed(t, "compare", "--json", "--data", desk, "--test", deskTest, "--methods", "names,v-tree", "--shots", "4,1,2", "--seeds", "2", "--report", dir)
+	if !strings.Contains(o.log, filepath.Join(dir, "index.html")) {
+		t.Errorf("the log %q does not say where the report is", o.log)
+	}
+	if string(content(t, filepath.Join(dir, "mine.txt"))) != "mine" {
+		t.Error("another file in the folder was changed")
+	}
+	accuracy := map[string]float64{} // by method and shots
+	results := parse(t, o.out)["results"].([]any)
+	for i, r := range results {
+		r := r.(map[string]any)
+		if want := []float64{1, 2, 4}[i/3]; r["shots"] != want {
+			t.Errorf("result %d has %v shots, want %v", i, r["shots"], want)
+		}
+		accuracy[fmt.Sprint(r["method"], r["shots"])] = r["accuracy"].(float64)
+	}
+	if len(results) != 9 {
+		t.Errorf("%d results, want three methods for each of three numbers", len(results))
+	}
+	curve := csvRows(t, filepath.Join(dir, "learning-curve.csv"))
+	if len(curve) != 10 {
+		t.Errorf("the curve has %d rows: %q", len(curve), curve)
+	}
+	for _, row := range curve[1:] {
+		if y, err := strconv.ParseFloat(row[2], 64); err != nil || y != accuracy[row[0]+row[1]] {
+			t.Errorf("the curve has %q, want %v", row, accuracy[row[0]+row[1]])
+		}
+	}
+	// Gains of classes add up to that of the method: all have as many test rows.
+	best := "names"
+	if accuracy["v-tree4"] > accuracy["names4"] {
+		best = "v-tree"
+	}
+	classes := csvRows(t, filepath.Join(dir, "classes.csv"))
+	sum := 0.0
+	for _, row := range classes[1:] {
+		gain, err := strconv.ParseFloat(row[len(row)-1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += gain
+	}
+	if want := 100 * (accuracy[best+"4"] - accuracy["cross-entropy4"]); len(classes) != 7 || math.Abs(sum/6-want) > 0.1 {
+		t.Errorf("%d classes gain %v on average, want 6 and %v", len(classes)-1, sum/6, want)
+	}
+	page := string(content(t, filepath.Join(dir, "index.html")))
+	for _, wanted := range []string{"Learning curve", "Most frequent mistakes of " + best, "Tree of 6 classes", desk, "1 to 2, one draw each", "treeloss ", "Time taken"} {
+		if !strings.Contains(page, wanted) {
+			t.Errorf("the page lacks %q", wanted)
+		}
+	}
+	for _, name := range []string{"accuracy.svg", "accuracy.png", "difference.csv", "class-gains.svg", "confusions-before.csv", "confusions-after.csv", "results.csv", "tree.svg"} {
+		content(t, filepath.Join(dir, name))
+	}
+}
+
+// One number of shots is as before, and a class can have any name.
+func TestCompareReportOfOne(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("text,label\n")
+	for i := range 30 {
+		fmt.Fprintf(&rows, "lost card %d,<script>alert(1)</script>\nlate card %d,\"a, \"\"b\"\" & c\"\n", i%7, i%5)
+	}
+	data := file(t, "hostile.csv", rows.String())
+	dir := filepath.Join(t.TempDir(), "new")
+	o := succeed(t, "compare", "--json", "--data", data, "--methods", "cross-entropy", "--report", dir)
+	for _, r := range parse(t, o.out)["results"].([]any) {
+		if _, found := r.(map[string]any)["shots"]; found {
+			t.Errorf("%v holds shots, which were not asked for", r)
+		}
+	}
+	page := string(content(t, filepath.Join(dir, "index.html")))
+	if strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;") || strings.Contains(page, "Learning curve") {
+		t.Error("the name of a class is not escaped or missing, or there is a curve over nothing")
+	}
+}
+
+func TestReportRefused(t *testing.T) {
+	taken := file(t, "taken", "x")
+	for _, tc := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string
+	}{
+		{"a file", []string{"--report", taken}, 1, "is a file"},
+		{"no parent", []string{"--report", filepath.Join(t.TempDir(), "no", "where")}, 1, "create it first"},
+		{"shots twice", []string{"--shots", "2,2"}, 2, "each number once"},
+		{"all and some", []string{"--shots", "0,2"}, 2, "stands alone"},
+		{"below 0", []string{"--shots", "2,-1"}, 2, "at least 0"},
+		{"no number", []string{"--shots", "2,x"}, 2, "shots"},
+		{"too many", []string{"--shots", "1,99"}, 1, "training rows"},
+	} {
+		o := call(t, append([]string{"compare", "--quiet", "--data", desk, "--test", deskTest, "--methods", "names"}, tc.args...)...)
+		if o.status != tc.status || !strings.Contains(o.log, tc.want) || o.out != "" {
+			t.Errorf("%s: status %d, log %q, output %q, want %d and %q", tc.name, o.status, o.log, o.out, tc.status, tc.want)
+		}
+	}
+	if o := call(t, "quickstart", "--report", taken); o.status != 1 || !strings.Contains(o.log, "is a file") {
+		t.Errorf("quickstart into a file: status %d, %q", o.status, o.log)
+	}
+}
+
+func TestComparePrintsShots(t *testing.T) {
+	o := succeed(t, "compare", "--data", desk, "--test", deskTest, "--methods", "names", "--shots", "1,3")
+	lines := strings.Split(o.out, "\n")
+	if !strings.HasPrefix(strings.Join(strings.Fields(lines[0]), " "), "method shots accuracy") || !strings.HasPrefix(strings.Join(strings.Fields(lines[3]), " "), "cross-entropy 3 ") {
+		t.Errorf("compare prints\n%s", o.out)
+	}
+}
+
+func TestQuickstartReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains twelve models")
+	}
+	dir := t.TempDir()
+	o := succeed(t, "quickstart", "--quiet", "--json", "--report", dir)
+	results := parse(t, o.out)["results"].([]any)
+	if len(results) != 4 {
+		t.Errorf("%d results, want those with 5 examples of each intent alone", len(results))
+	}
+	if curve := csvRows(t, filepath.Join(dir, "learning-curve.csv")); len(curve) != 1+4*3 {
+		t.Errorf("a curve of %d rows, want 12 and a head", len(curve))
+	}
+	if page := string(content(t, filepath.Join(dir, "index.html"))); !strings.Contains(page, "Tree of 77 classes") || !strings.Contains(page, "CC BY 4.0") {
+		t.Error("the page lacks the tree or says not whose data it is")
+	}
+}
