@@ -26,8 +26,9 @@ const (
 
 // Options sets up Examine. The zero value is the default.
 type Options struct {
-	// From is where the distances between classes come from: Taxonomy,
-	// Vectors, Names or Means; "" takes the first of these three that is there.
+	// From is where the distances between classes come from, one of
+	// knowledge.Metrics; "" takes the first that is there of Distances, Taxonomy,
+	// Weights, Vectors and Names.
 	From    knowledge.Source
 	Base    float64  // of the cover tree; 0 means 2, the paper's where it proves its bounds
 	Train   Training // whether to train
@@ -52,11 +53,20 @@ type Report struct {
 	Names    Names        `json:"names"`
 	Taxonomy bool         `json:"taxonomy"` // whether one is given
 	Vectors  bool         `json:"vectors"`  // whether names have vectors
+	Given    []Evidence   `json:"given"`    // the sources that were brought with the data
 	Metric   *Metric      `json:"metric"`   // of the classes; nil: none could be made
 	Weights  *Weights     `json:"weights"`  // where plain cross entropy was trained
 	Gain     *Gain        `json:"gain"`     // where sources were measured
 	Verdict  Verdict      `json:"verdict"`
 	Skipped  []string     `json:"skipped"` // what was left out, and why
+}
+
+// Evidence says whether the rows bear out a source of class knowledge.
+type Evidence struct {
+	Source string `json:"source"`
+	// Errors is by how many standard errors classes that the source calls near
+	// have nearer rows than if it were shuffled: tune.Data.Agreement.
+	Errors float64 `json:"errors"`
 }
 
 // Metric is the distances between classes that trees are built from.
@@ -66,7 +76,8 @@ type Metric struct {
 }
 
 // Examine looks at the given rows of d, all of known classes, two classes at
-// least. records are of the same rows as the table; nil looks for no repeats.
+// least. records are of these rows, or of all that were read, where classes were
+// dropped; nil looks for no repeats.
 //
 // Without training it takes a pass over the rows and the distances between
 // classes, and seconds. If ctx is cancelled it returns an error that wraps
@@ -78,7 +89,7 @@ func Examine(ctx context.Context, d *tune.Data, rows []int, records *Records, op
 	class, labels := classesOf(d, rows), d.Classes.Labels
 	r := &Report{
 		Kind: kindWord(d.Table.Kind()), Classes: len(labels), Rows: len(rows),
-		PerClass: rowsPerClass(class, labels), Hidden: []Hidden{}, Skipped: []string{},
+		PerClass: rowsPerClass(class, labels), Hidden: []Hidden{}, Given: []Evidence{}, Skipped: []string{},
 		Taxonomy: d.Classes.Taxonomy != nil, Vectors: d.Classes.Vectors != nil,
 	}
 	if records != nil {
@@ -95,6 +106,9 @@ func Examine(ctx context.Context, d *tune.Data, rows []int, records *Records, op
 		r.Columns = columnsOf(x, examples.set.Columns())
 	}
 	if r.Names, err = namesOf(d, rows, opts.Seed); err != nil {
+		return nil, err
+	}
+	if err := r.weighGiven(ctx, d, rows); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -125,8 +139,8 @@ func check(d *tune.Data, rows []int, records *Records, opts Options) error {
 			return fmt.Errorf("doctor: row %d has no known class; leave it out", row)
 		}
 	}
-	if records != nil && records.Rows() != len(rows) {
-		return fmt.Errorf("doctor: records of %d rows, want those of the %d rows to examine", records.Rows(), len(rows))
+	if n := len(rows); records != nil && records.Rows() != n && records.Rows() != len(d.Class) {
+		return fmt.Errorf("doctor: records of %d rows, want those of the %d rows to examine", records.Rows(), n)
 	}
 	if b := opts.Base; b != 0 && !(b >= 1.0001 && b <= 1e6) {
 		return fmt.Errorf("doctor: base %v, want a number from 1.0001 to 1e6, or 0 for 2", b)

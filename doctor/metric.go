@@ -1,11 +1,9 @@
 package doctor
 
 import (
+	"context"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/metric"
@@ -20,8 +18,12 @@ func (r *Report) classMetric(d *tune.Data, e *examples, opts Options) metric.Spa
 	source := opts.From
 	switch {
 	case source != "":
+	case c.Distances != nil:
+		source = knowledge.Distances
 	case c.Taxonomy != nil:
 		source = knowledge.Taxonomy
+	case c.Weights != nil:
+		source = knowledge.Weights
 	case c.Vectors != nil:
 		source = knowledge.Vectors
 	default:
@@ -35,6 +37,22 @@ func (r *Report) classMetric(d *tune.Data, e *examples, opts Options) metric.Spa
 	}
 	r.Metric = &Metric{Source: string(source), Dimension: Doubling(space, opts.Seed)}
 	return space
+}
+
+// weighGiven asks the rows about each source that was brought with the data.
+func (r *Report) weighGiven(ctx context.Context, d *tune.Data, rows []int) error {
+	for _, source := range d.Given() {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("doctor: stopped before the evidence of the rows: %w", err)
+		}
+		z, err := d.Agreement(rows, source)
+		if err != nil {
+			r.skip("whether the rows bear out %s: %v", inWords(string(source)), err)
+			continue
+		}
+		r.Given = append(r.Given, Evidence{string(source), z})
+	}
+	return nil
 }
 
 func (r *Report) skip(format string, args ...any) {
@@ -67,14 +85,14 @@ func distortionOf(space metric.Space, l *softmax.Layer, seed uint64) Distortion 
 	most := int(math.Sqrt(maxProducts / float64(l.Features)))
 	classes := sample(l.Classes, max(most, 2), seed, classStream)
 	n := len(classes)
-	gram := gramOf(l, classes)
+	gram := knowledge.WeightGram(l.Weight, l.Classes, classes)
 	out := Distortion{Classes: n}
 	least, largest, undefined := math.Inf(1), 0.0, false
 	var c correlation
 	for a := range n {
 		for b := a + 1; b < n; b++ {
 			d := space.Distance(classes[a], classes[b])
-			w := math.Sqrt(max(0, gram.Data[a*n+a]+gram.Data[b*n+b]-2*gram.Data[a*n+b]))
+			w := math.Sqrt(max(0, gram.At(a, a)+gram.At(b, b)-2*gram.At(a, b)))
 			c.add(d, w)
 			switch {
 			case d == 0 && w == 0:
@@ -91,26 +109,6 @@ func distortionOf(space metric.Space, l *softmax.Layer, seed uint64) Distortion 
 	}
 	out.Correlation = c.value()
 	return out
-}
-
-// gramOf returns the inner products of the weights of some classes, in the
-// upper triangle.
-func gramOf(l *softmax.Layer, classes []int) blas64.Symmetric {
-	const block = 256 // features at a time
-	n := len(classes)
-	gram := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
-	part := blas64.General{Cols: n, Stride: n, Data: make([]float64, block*n)}
-	for from := 0; from < l.Features; from += block {
-		part.Rows = min(block, l.Features-from)
-		for f := range part.Rows {
-			row := l.Weight[(from+f)*l.Classes : (from+f+1)*l.Classes]
-			for a, c := range classes {
-				part.Data[f*n+a] = float64(row[c])
-			}
-		}
-		blas64.Syrk(blas.Trans, 1, part, 1, gram)
-	}
-	return gram
 }
 
 // correlation is Pearson's, of pairs added one by one (Welford 1962).

@@ -15,6 +15,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	p := &page{}
 	r.writeRows(p)
 	r.writeNames(p)
+	r.writeGiven(p)
 	r.writeMetric(p)
 	r.writeWeights(p)
 	r.writeGain(p)
@@ -119,6 +120,22 @@ func (r *Report) writeNames(p *page) {
 	}
 }
 
+func (r *Report) writeGiven(p *page) {
+	topic := "given"
+	for _, g := range r.Given {
+		how := fmt.Sprintf("the rows bear it out: classes that it calls near have near rows, %.0f standard errors above chance", g.Errors)
+		switch {
+		case g.Errors > AgreesBy:
+		case r.Classes < enoughClasses:
+			how = fmt.Sprintf("whether the rows bear it out cannot be told of %d classes (%.1f standard errors above chance)", r.Classes, g.Errors)
+		default:
+			how = fmt.Sprintf("the rows do not bear it out: classes that it calls near have no nearer rows than others (%.1f standard errors)", g.Errors)
+		}
+		p.line(topic, "%s: %s", inWords(g.Source), how)
+		topic = ""
+	}
+}
+
 func (r *Report) writeMetric(p *page) {
 	if r.Metric == nil {
 		return
@@ -126,6 +143,7 @@ func (r *Report) writeMetric(p *page) {
 	from := map[string]string{
 		string(knowledge.Names): "n-grams of the names", string(knowledge.Taxonomy): "the taxonomy",
 		string(knowledge.Vectors): "vectors of the names", string(knowledge.Means): "means of the classes",
+		string(knowledge.Distances): "the given list", string(knowledge.Weights): "the weights of the given model",
 	}[r.Metric.Source]
 	d := r.Metric.Dimension
 	note := ""

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/tune"
@@ -96,8 +97,8 @@ func (r *Report) byRules() Verdict {
 	case agree.Say():
 		v := Verdict{Help: Perhaps, Source: source}
 		how, too := "a point or less", ""
-		if r.Taxonomy {
-			too = " The taxonomy may help, too."
+		if given := r.borneOut(); len(given) > 0 {
+			too = fmt.Sprintf(" %s may help, too.", capital(inWords(strings.Join(given, "+"))))
 		}
 		if r.PerClass.Median < fewRows {
 			v.Help, how = Yes, "points"
@@ -105,13 +106,39 @@ func (r *Report) byRules() Verdict {
 		v.Sentence = fmt.Sprintf("Sharing by %s can be expected to help, by %s: the nearest name is right for %.0f %% of the rows, chance is %.1f %%, and %s there is room.%s",
 			inWords(source), how, 100*agree.Rate, 100*agree.Chance, rows, too)
 		return v
-	case r.Taxonomy:
-		return Verdict{Help: Perhaps, Source: "taxonomy", Sentence: fmt.Sprintf("Sharing by the taxonomy may help, by about a point, if classes of one group have alike rows; %s it is worth measuring.%s", rows, r.namesToo())}
+	case len(r.borneOut()) > 0:
+		best := r.borneOut()[0]
+		return Verdict{Help: Perhaps, Source: best, Sentence: fmt.Sprintf("Sharing by %s may help, by about a point, if classes that it calls near have alike rows; %s it is worth measuring.%s", inWords(best), rows, r.namesToo())}
 	case agree == nil && r.Names.Wordless < r.Classes:
 		return Verdict{Help: Unknown, Source: "names", Sentence: fmt.Sprintf("Whether sharing helps cannot be told without training: the rows are no texts, so nothing shows whether classes with like names have like rows; %s it is worth measuring.", rows)}
 	}
-	return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help with what is known.%s Vectors of the names or a taxonomy might.", r.namesToo())}
+	might := " Vectors of the names or a taxonomy might."
+	if len(r.Given) > 0 {
+		might = " The rows do not bear out what was given."
+	}
+	return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help with what is known.%s%s", r.namesToo(), might)}
 }
+
+// enoughClasses is the number of classes from which a source that the rows do
+// not bear out is taken for useless: of fewer even the right one may not reach
+// AgreesBy standard errors.
+const enoughClasses = 20
+
+// borneOut returns the given sources that the rows bear out, or cannot speak
+// about as there are too few classes, the best first.
+func (r *Report) borneOut() []string {
+	given := slices.Clone(r.Given)
+	slices.SortStableFunc(given, func(a, b Evidence) int { return cmp.Compare(b.Errors, a.Errors) })
+	var out []string
+	for _, g := range given {
+		if g.Errors > AgreesBy || r.Classes < enoughClasses {
+			out = append(out, g.Source)
+		}
+	}
+	return out
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // namesToo says why names are not counted on.
 func (r *Report) namesToo() string {
@@ -131,6 +158,7 @@ func (r *Report) namesToo() string {
 func inWords(method string) string {
 	words := map[string]string{
 		"names": "the names of the classes", "taxonomy": "the taxonomy", "vectors": "the vectors of the names", "means": "the means of the classes",
+		"distances": "the given distances", "weights": "the weights of the given model",
 	}
 	sources, examples := strings.CutSuffix(method, "+examples")
 	if sources == "none" {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
@@ -20,6 +22,9 @@ type Classes struct {
 	Vectors  *matrix.Dense   // a vector for each label, zeros for one without; nil: none
 	Taxonomy *labeltree.Tree // a given tree over the labels; nil: none
 
+	Distances metric.Space  // ready distances between the labels; nil: none
+	Weights   *mat.SymDense // k x k, the inner products of the weights that a model has for the labels, see WeightGram; nil: none
+
 	// Examples of the classes, for means: rows of features, and the class of
 	// each, -1 for a row that belongs to none. X nil: none.
 	X     matrix.Matrix
@@ -30,8 +35,8 @@ type Classes struct {
 type Options struct {
 	Base float64 // of the cover tree; 0 means 1.3
 	Seed uint64  // of the cover tree's insertion order
-	Rho  float64 // weight of each class's own parameters beside shared features; 0 means 0.1 for names and vectors, 0.3 for means
-	From Source  // metric for u-tree, v-tree, linkage: Names, Vectors, Taxonomy or Means; "" means Vectors if there are any, else Names
+	Rho  float64 // weight of each class's own parameters beside shared features; 0 means 0.3 for means, 0.1 for others
+	From Source  // metric for u-tree, v-tree, linkage, one of Metrics; "" means the first of Distances, Weights and Vectors that is there, else Names
 }
 
 // Defaults of Options. With DefaultMeansRho the sum names+means is
@@ -49,16 +54,17 @@ var ErrMissing = errors.New("class knowledge is missing")
 // Build makes the sharing of a specification, with MeanEigenvalue 1. It also
 // returns the first label tree of the specification if it holds one, else nil.
 //
-// Features (names, vectors, means) stand beside rho times the identity: A = [E, sqrt(rho)
-// I], so that each class keeps parameters of its own. So do trees in which a
+// Features (names, vectors, distances, weights, means) stand beside rho times the
+// identity: A = [E, sqrt(rho) I], so that each class keeps parameters of its own. So do trees in which a
 // class has none (an edge of length 0, as linkage makes for names that look the
 // same). In a sum every part has the same weight. An empty
 // specification is none; fewer than two classes share nothing either.
 //
 // A source that is not there is an error that wraps ErrMissing; knowledge that
 // says the same of all classes, options out of range and examples that do not
-// fit the classes are errors too. Means and linkage cost more than linear time,
-// see their packages.
+// fit the classes are errors too. Distances, weights and means take O(k³) time
+// for k classes and refuse more than 4000, linkage more than linear time, see its
+// package.
 func Build(spec Spec, c Classes, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
 	k := len(c.Labels)
 	if len(spec) == 0 || len(spec) == 1 && spec[0] == None || k < 2 {
@@ -140,6 +146,18 @@ func build(source Source, c Classes, opts Options) (sharing.Sharing, *labeltree.
 		}
 		s, err := meansSharing(c.X, c.Class, len(c.Labels))
 		return s, nil, err
+	case Distances:
+		if err := c.checkDistances("sharing"); err != nil {
+			return nil, nil, err
+		}
+		s, err := distancesSharing(c.Distances)
+		return s, nil, err
+	case Weights:
+		if err := c.checkWeights("sharing"); err != nil {
+			return nil, nil, err
+		}
+		s, err := weightsSharing(c.Weights)
+		return s, nil, err
 	}
 	t, err := BuildTree(source, c, opts)
 	if err != nil {
@@ -195,6 +213,10 @@ func (s Source) orDefault(c Classes) Source {
 	switch {
 	case s != "":
 		return s
+	case c.Distances != nil:
+		return Distances
+	case c.Weights != nil:
+		return Weights
 	case c.Vectors != nil:
 		return Vectors
 	}
@@ -202,9 +224,11 @@ func (s Source) orDefault(c Classes) Source {
 }
 
 // Metric returns the distances between classes that a source knows: the angle
-// between the n-grams of their names, their vectors or their class means, or the
-// edges on the way through a taxonomy. "" means Vectors if there are any, else
-// Names. Another source is an
+// between the n-grams of their names, their vectors or their class means, the
+// edges on the way through a taxonomy, ready distances as they are, or the
+// straight line between the weights of another model, which Assumption 3 of the
+// paper is about. "" means the first of Distances, Weights and Vectors that is
+// there, else Names. Another source is an
 // error that wraps ErrSpec, and knowledge that is not there one that wraps
 // ErrMissing.
 func Metric(source Source, c Classes) (metric.Space, error) {
@@ -230,8 +254,18 @@ func Metric(source Source, c Classes) (metric.Space, error) {
 			return nil, err
 		}
 		return labeltree.Distance(c.Taxonomy), nil
+	case Distances:
+		if err := c.checkDistances("metric"); err != nil {
+			return nil, err
+		}
+		return c.Distances, nil
+	case Weights:
+		if err := c.checkWeights("metric"); err != nil {
+			return nil, err
+		}
+		return weightDistances(c.Weights), nil
 	}
-	return nil, fmt.Errorf("%w: no metric from %q, want names, vectors, taxonomy or means", ErrSpec, source)
+	return nil, fmt.Errorf("%w: no metric from %q, want one of %s", ErrSpec, source, joinSources(Metrics()))
 }
 
 // checkTaxonomy returns an error unless there is a tree over the classes; use

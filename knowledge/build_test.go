@@ -400,7 +400,7 @@ func TestErrors(t *testing.T) {
 		{"no taxonomy for a metric", space(bare, Taxonomy), ErrMissing, "metric taxonomy: no tree over the classes, give one with --taxonomy"},
 		{"no examples for a metric", space(bare, Means), ErrMissing, "metric means: no examples of the classes, give some with --data"},
 		{"no examples for a v-tree", build(bare, VTree, Options{From: Means}), ErrMissing, "--data"},
-		{"no metric from a tree", space(c, VTree), ErrSpec, `no metric from "v-tree", want names, vectors, taxonomy or means`},
+		{"no metric from a tree", space(c, VTree), ErrSpec, `no metric from "v-tree", want one of names, vectors, taxonomy, distances, weights, means`},
 		{"names are no tree", tree(Names), ErrSpec, `"names" is no tree, want taxonomy, u-tree, v-tree, linkage`},
 		{"unknown source", build(c, "words", Options{}), ErrSpec, `"words" is no tree`},
 		{"blank names", build(Classes{Labels: []string{"", " "}}, Names, Options{}), nil, "all of the 2 class names are blank"},

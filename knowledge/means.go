@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -77,9 +76,6 @@ func denseMeans(x *matrix.Dense, rows [][]int) *matrix.Dense {
 	return out
 }
 
-// maxMeans is the largest k for the O(k³) eigenvectors of class means.
-const maxMeans = 4000
-
 // meansSharing returns a factor of the positive part of C (M Mᵀ - D) C, M the
 // class means, C the centring and D the part of a mean's squared length that
 // is noise: v_c = sum over the class of ‖x - m_c‖² / (n_c (n_c - 1)), which is 0
@@ -88,40 +84,18 @@ const maxMeans = 4000
 // A class without rows stands at the centre of the others, so that it shares
 // with none: its mean is not known, and zeros would be a place like any other.
 func meansSharing(x matrix.Matrix, class []int32, k int) (sharing.Sharing, error) {
-	if k > maxMeans {
-		return nil, fmt.Errorf("sharing means: %d classes, want at most %d; use names or a taxonomy", k, maxMeans)
+	if err := checkGram(Means, k); err != nil {
+		return nil, err
 	}
 	gram, size, err := meansGram(x, class, k)
 	if err != nil {
 		return nil, err
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(gram, true) {
-		return nil, fmt.Errorf("sharing means: the inner products of %d class means have no eigenvectors; are the features very large?", k)
-	}
-	values := eigen.Values(nil)
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	// Centring and rounding leave eigenvalues that are 0 but for the last digits,
-	// those of the means in float32 too.
-	least := max(1e-9*values[k-1], 1e-12*size)
-	var keep []int
-	for j, v := range values {
-		if v > least {
-			keep = append(keep, j)
-		}
-	}
-	if len(keep) == 0 {
+	a, err := factor(Means, gram, size)
+	if a == nil && err == nil {
 		return nil, fmt.Errorf("sharing means: the class means do not differ by more than their noise; use another sharing")
 	}
-	a := &sharing.Dense{K: k, M: len(keep), A: make([]float64, k*len(keep))}
-	for n, j := range keep {
-		root := math.Sqrt(values[j])
-		for c := range k {
-			a.A[c*len(keep)+n] = root * vectors.At(c, j)
-		}
-	}
-	return a, nil
+	return a, err
 }
 
 // meansGram returns C (M Mᵀ - D) C over the classes with rows, 0 elsewhere, and

@@ -152,7 +152,7 @@ func TestMeansRefuse(t *testing.T) {
 		{"noise alone", &matrix.Dense{Columns: 1, Data: []float32{5, -5, 6, -4}}, []int32{0, 0, 1, 1}, 2, "do not differ by more than their noise"},
 		{"rows in one class only", x, []int32{1, 1, 1, 1}, 3, "1 of 3 classes have rows"},
 		{"no rows", &matrix.Sparse{Columns: 3}, nil, 3, "0 of 3 classes have rows"},
-		{"too many classes", x, []int32{1, 1, 1, 1}, maxMeans + 1, "4001 classes, want at most 4000; use names or a taxonomy"},
+		{"too many classes", x, []int32{1, 1, 1, 1}, MaxGram + 1, "4001 classes, want at most 4000; use names or a taxonomy"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := meansSharing(tc.x, tc.class, tc.k); err == nil || !strings.Contains(err.Error(), tc.want) {

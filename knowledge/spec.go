@@ -12,19 +12,43 @@ type Source string
 
 // The sources that a Spec may hold.
 const (
-	None     Source = "none"
-	Names    Source = "names"
-	Vectors  Source = "vectors"
-	Taxonomy Source = "taxonomy"
-	Means    Source = "means"
-	UTree    Source = "u-tree"
-	VTree    Source = "v-tree"
-	Linkage  Source = "linkage"
+	None      Source = "none"
+	Names     Source = "names"
+	Vectors   Source = "vectors"
+	Taxonomy  Source = "taxonomy"
+	Distances Source = "distances"
+	Weights   Source = "weights"
+	Means     Source = "means"
+	UTree     Source = "u-tree"
+	VTree     Source = "v-tree"
+	Linkage   Source = "linkage"
 )
 
 // Sources returns all sources, in the order in which help texts list them.
 func Sources() []Source {
-	return []Source{None, Names, Vectors, Taxonomy, Means, UTree, VTree, Linkage}
+	return append(append([]Source{None}, Metrics()...), UTree, VTree, Linkage)
+}
+
+// Metrics returns the sources that know distances between classes, those that
+// Metric and Options.From may name.
+func Metrics() []Source {
+	return []Source{Names, Vectors, Taxonomy, Distances, Weights, Means}
+}
+
+// Flag returns the flag of the command line that brings a source, "" for one
+// that the examples bring themselves.
+func (s Source) Flag() string {
+	switch s {
+	case Vectors:
+		return "--label-vectors"
+	case Taxonomy:
+		return "--taxonomy"
+	case Distances:
+		return "--distances"
+	case Weights:
+		return "--weights-model"
+	}
+	return ""
 }
 
 // Spec is a sum of sources, as on the command line: names+taxonomy. An empty

@@ -37,7 +37,7 @@ func TestParseSpec(t *testing.T) {
 
 func TestParseSpecRefuses(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
-		{"", `unknown sharing "", want one or a sum of none, names, vectors, taxonomy, means, u-tree, v-tree, linkage`},
+		{"", `unknown sharing "", want one or a sum of none, names, vectors, taxonomy, distances, weights, means, u-tree, v-tree, linkage`},
 		{"name", `unknown sharing "name", want`},
 		{"names+", `unknown sharing "", want`},
 		{"Names", `unknown sharing "Names", want`},

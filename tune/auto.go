@@ -20,8 +20,9 @@ import (
 // Rows are held out of the classes that have three or more. Where these have less
 // than half of the rows, or are fewer than two, none is. Knowledge is then shared with the defaults, and only if the rows bear it out by three
 // standard errors: names if labelling the rows by the nearest name beats chance
-// (NamesAgree); vectors, a taxonomy and, where the data is numbers, names if
-// classes that they call near have near rows (Agreement).
+// (NamesAgree); vectors, a taxonomy, ready distances, weights of another model
+// and, where the data is numbers, names if classes that they call near have near
+// rows (Agreement).
 func Auto(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
 	return AutoAmong(ctx, d, rows, d.Candidates(rows), opts)
 }
@@ -39,7 +40,7 @@ const maxCandidates = 8
 // what the data has and allows, the first eight.
 //
 //  1. plain cross entropy
-//  2. what was given, alone: vectors, the taxonomy
+//  2. what was given, alone: vectors, the taxonomy, ready distances, weights
 //  3. names with the names as examples too
 //  4. what was given in a sum with names, and examples
 //  5. what was given, with examples
@@ -59,13 +60,7 @@ func (d *Data) Candidates(rows []int) []Method {
 			methods = append(methods, m)
 		}
 	}
-	var given []knowledge.Source
-	if d.Classes.Vectors != nil {
-		given = append(given, knowledge.Vectors)
-	}
-	if d.Classes.Taxonomy != nil {
-		given = append(given, knowledge.Taxonomy)
-	}
+	given := d.Given()
 	for _, source := range given {
 		add(false, source)
 	}
@@ -86,6 +81,22 @@ func (d *Data) Candidates(rows []int) []Method {
 		add(true, knowledge.Names, knowledge.Means)
 	}
 	return methods
+}
+
+// Given returns the sources that were brought with the data: those of vectors,
+// taxonomy, distances and weights that are there.
+func (d *Data) Given() []knowledge.Source {
+	c := d.Classes
+	var out []knowledge.Source
+	for _, s := range []struct {
+		source knowledge.Source
+		there  bool
+	}{{knowledge.Vectors, c.Vectors != nil}, {knowledge.Taxonomy, c.Taxonomy != nil}, {knowledge.Distances, c.Distances != nil}, {knowledge.Weights, c.Weights != nil}} {
+		if s.there {
+			out = append(out, s.source)
+		}
+	}
+	return out
 }
 
 // namesUsable tells whether the names of the classes can be shared at all.

@@ -3,19 +3,29 @@ package tune
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
 // Known names the files that know something about the classes. The zero value
 // knows their names only.
 type Known struct {
-	Taxonomy string          // tree file or taxonomy, see ReadTaxonomy; "": none
-	Vectors  string          // word vectors, see package wordvec; "": none, "-": standard input
-	Unknown  wordvec.Unknown // what becomes of class names without a vector
+	Taxonomy  string          // tree file or taxonomy, see ReadTaxonomy; "": none
+	Vectors   string          // word vectors, see package wordvec; "": none, "-": standard input
+	Unknown   wordvec.Unknown // what becomes of class names without a vector
+	KeepFirst bool            // of two vectors of one word take the first; else that is an error
+	Distances string          // list of ready distances, see metric.ReadDistances; "": none, "-": standard input
+	Weights   string          // model file whose weights tell which classes are alike; "": none
 }
 
 // Classes returns what the files know about classes with these labels, and how
@@ -26,7 +36,7 @@ func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes,
 	classes := knowledge.Classes{Labels: labels}
 	var found *wordvec.LabelVectors
 	if k.Vectors != "" {
-		vectors, err := wordvec.Open(ctx, k.Vectors, wordvec.Options{Names: labels})
+		vectors, err := wordvec.Open(ctx, k.Vectors, wordvec.Options{Names: labels, KeepFirst: k.KeepFirst})
 		if err != nil {
 			return classes, nil, err
 		}
@@ -49,7 +59,70 @@ func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes,
 			return classes, nil, err
 		}
 	}
+	if k.Distances != "" {
+		var err error
+		if classes.Distances, err = readDistances(k.Distances, classes.Labels); err != nil {
+			return classes, nil, err
+		}
+	}
+	if k.Weights != "" {
+		var err error
+		if classes.Weights, err = readWeights(k.Weights, classes.Labels); err != nil {
+			return classes, nil, err
+		}
+	}
 	return classes, found, nil
+}
+
+// readDistances reads a list of ready distances between labels.
+func readDistances(path string, labels []string) (metric.Space, error) {
+	if path == "-" {
+		return metric.ReadDistances(os.Stdin, "standard input", labels)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return metric.ReadDistances(f, path, labels)
+}
+
+// readWeights returns the inner products of the weights that a model file has
+// for labels. Further labels of the model do not matter, nor do its features.
+func readWeights(path string, labels []string) (*mat.SymDense, error) {
+	m, err := softmax.Load(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Layer.Hierarchy != nil:
+		return nil, fmt.Errorf("%s: the weights of a hierarchical softmax belong to the nodes of its tree, not to classes; give a model trained with another --loss", path)
+	case len(labels) > knowledge.MaxGram:
+		return nil, fmt.Errorf("%s: weights as knowledge of %d classes, want at most %d; use names or a taxonomy", path, len(labels), knowledge.MaxGram)
+	}
+	number := make(map[string]int, len(m.Labels))
+	for c, label := range m.Labels {
+		number[label] = c
+	}
+	pick := make([]int, 0, len(labels))
+	var missing []string
+	for _, label := range labels {
+		c, known := number[label]
+		if !known {
+			missing = append(missing, strconv.Quote(label))
+			continue
+		}
+		pick = append(pick, c)
+	}
+	if n := len(missing); n > 0 {
+		const most = 5
+		more := ""
+		if n > most {
+			more = fmt.Sprintf(" and %d more", n-most)
+		}
+		return nil, fmt.Errorf("%s: the model has no weights for %d of the %d classes: %s%s; give a model trained on all of them",
+			path, n, len(labels), strings.Join(missing[:min(n, most)], ", "), more)
+	}
+	return knowledge.WeightGram(m.Layer.Weight, len(m.Labels), pick), nil
 }
 
 // Dropped returns the labels of the classes that were left out for want of a

@@ -161,10 +161,10 @@ func (m Method) hierarchy(spec knowledge.Spec, c knowledge.Classes) (softmax.Opt
 	return softmax.Options{Hierarchy: h}, tree, err
 }
 
-// bestMetric is the taxonomy's if there is one, else that of the vectors, else
-// that of the names.
+// bestMetric is the ready distances, else the taxonomy's, else what
+// knowledge.Metric takes by default.
 func bestMetric(c knowledge.Classes) (metric.Space, error) {
-	if c.Taxonomy != nil {
+	if c.Taxonomy != nil && c.Distances == nil {
 		return knowledge.Metric(knowledge.Taxonomy, c)
 	}
 	return knowledge.Metric("", c)

@@ -37,6 +37,6 @@ func ParseMethod(name string, o knowledge.Options) (Method, error) {
 
 // MethodNames returns the names of the methods that compare offers.
 func MethodNames() []string {
-	return []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "vectors", "taxonomy", "means", "names+examples",
+	return []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "vectors", "taxonomy", "distances", "weights", "means", "names+examples",
 		SimLoss, SoftLabels, HXE, HierarchicalSoftmax, AutoName}
 }

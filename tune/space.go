@@ -96,26 +96,22 @@ func (d *Data) Space(p Plan) (Space, error) {
 // addSources adds the sharings that the data allows, in the order in which they
 // are worth a trial.
 func (d *Data) addSources(add func(names bool, spec ...knowledge.Source)) {
-	const names, vectors, taxonomy, means = knowledge.Names, knowledge.Vectors, knowledge.Taxonomy, knowledge.Means
+	const names, means = knowledge.Names, knowledge.Means
 	small := len(d.Classes.Labels) <= maxSquareClasses
-	spelled, word, grouped := d.namesUsable(), d.Classes.Vectors != nil, d.Classes.Taxonomy != nil
+	spelled := d.namesUsable()
 	if spelled {
 		add(false, names)
 		add(true, names)
 	}
 	add(true, knowledge.None)
 	add(false, knowledge.None)
-	if word {
-		add(false, vectors)
-		add(true, vectors)
-		if spelled {
-			add(true, names, vectors)
+	for _, source := range d.Given() {
+		add(false, source)
+		if source == knowledge.Vectors {
+			add(true, source)
 		}
-	}
-	if grouped {
-		add(false, taxonomy)
 		if spelled {
-			add(true, names, taxonomy)
+			add(true, names, source)
 		}
 	}
 	if small {
@@ -139,7 +135,7 @@ func (s Space) has(a axis, m Method) bool {
 	case namesAxis:
 		return s.names
 	case rhoAxis:
-		return !s.Fixed.Rho && uses(knowledge.Names, knowledge.Vectors, knowledge.Means)
+		return !s.Fixed.Rho && uses(knowledge.Names, knowledge.Vectors, knowledge.Distances, knowledge.Weights, knowledge.Means)
 	case smoothingAxis:
 		return !s.Fixed.Smoothing && (m.Loss == "" || m.Loss == CrossEntropy)
 	case baseAxis:

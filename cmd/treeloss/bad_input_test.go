@@ -145,7 +145,7 @@ func TestBadTaxonomies(t *testing.T) {
 		badInput{"no such taxonomy", []string{"train", "--model", "MODEL", "--data", desk, "--taxonomy", "missing.csv"}, 1, []string{"missing.csv"}},
 		badInput{"a folder", []string{"tree", "check", "testdata"}, 1, []string{"testdata", "folder"}},
 		badInput{"no such tree", []string{"tree", "show", "missing.json"}, 1, []string{"missing.json", "check the path"}},
-		badInput{"no tree at all", []string{"tree", "show", file(t, "note.txt", "hello")}, 1, []string{"note.txt:1", "JSON"}},
+		badInput{"no tree at all", []string{"tree", "show", file(t, "note.txt", "hello")}, 1, []string{"note.txt:1", "child,parent"}},
 		badInput{"broken JSON", []string{"tree", "show", file(t, "tree.json", `{"format": "treeloss-tree"`)}, 1, []string{"tree.json"}},
 		badInput{"a model without a tree", []string{"tree", "show", "MODEL"}, 1, []string{"no tree", "--sharing v-tree"}},
 		badInput{"no file of labels", []string{"tree", "build", "--labels", "missing.txt"}, 1, []string{"missing.txt", "check the path"}},

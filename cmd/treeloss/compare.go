@@ -82,7 +82,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	knowledge, err := f.classes.knowledge()
+	knowledge, err := f.classes.knowledge(f.data.data)
 	if err != nil {
 		return err
 	}

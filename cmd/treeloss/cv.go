@@ -128,7 +128,7 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if f.folds < 2 {
 		return usagef("--folds %d, want at least 2", f.folds)
 	}
-	plan, err := f.classes.plan()
+	plan, err := f.classes.plan(f.data.data)
 	if err != nil {
 		return err
 	}

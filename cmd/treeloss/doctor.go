@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +16,13 @@ import (
 
 // doctorFlags are the flags of treeloss doctor.
 type doctorFlags struct {
-	data     dataFlags
-	taxonomy string
-	from     string
-	base     float64
-	train    string
-	seed     uint64
-	threads  int
+	data    dataFlags
+	known   knownFlags
+	from    string
+	base    float64
+	train   string
+	seed    uint64
+	threads int
 }
 
 func newDoctor(a *app) *cobra.Command {
@@ -30,15 +31,17 @@ func newDoctor(a *app) *cobra.Command {
 		Use:   "doctor --data FILE",
 		Short: "Will sharing between classes help here, and by which source?",
 		Long: `Doctor examines examples before you train on them: how many rows the classes
-have, which texts stand twice or with two labels, whether the names of the
-classes say anything about the rows, how the classes lie to each other. It ends
-with a sentence on whether sharing between classes can be expected to help.
+have, which texts stand twice or with two labels, how the classes lie to each
+other, and whether their names say anything about the rows, or the taxonomy,
+vectors, distances or model that you bring. It ends with a sentence on whether
+sharing between classes can be expected to help.
 
 If that takes seconds only, or with --train, it also trains: plain cross entropy,
 for the numbers in the theory of the tree loss (lambda, norms, bounds), and every
 source of class knowledge, for its gain on held-out rows.`,
 		Example: `  treeloss doctor --data train.csv
-  treeloss doctor --data train.csv --taxonomy groups.csv --train`,
+  treeloss doctor --data train.csv --taxonomy groups.csv --train
+  treeloss doctor --data train.csv --label-vectors cc.en.300.bin --unknown average`,
 		Args: func(_ *cobra.Command, args []string) error {
 			f.data.data = append(f.data.data, args...)
 			return nil
@@ -47,8 +50,8 @@ source of class knowledge, for its gain on held-out rows.`,
 	}
 	f.data.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "child,parent rows over the classes, or a tree file: use it when you know groups of classes")
-	flags.StringVar(&f.from, "from", "", "where distances between classes come from: taxonomy, names or means; without it the taxonomy if there is one, else the names")
+	f.known.add(c)
+	flags.StringVar(&f.from, "from", "", "where distances between classes come from: "+strings.Join(metricSources(), ", ")+"; without it distances, taxonomy, weights or vectors, the first that is given, else the names")
 	flags.Float64Var(&f.base, "base", 2, "base of the cover tree for the norms; the paper proves its bounds for 2")
 	flags.StringVar(&f.train, "train", "auto", "train to measure, however long it takes; off: never; auto: if it takes seconds")
 	flags.Lookup("train").NoOptDefVal = "on"
@@ -64,10 +67,10 @@ source of class knowledge, for its gain on held-out rows.`,
 func (f *doctorFlags) options() (doctor.Options, error) {
 	o := doctor.Options{From: knowledge.Source(f.from), Base: f.base, Seed: f.seed, Threads: f.threads}
 	if f.from != "" && !slices.Contains(metricSources(), f.from) {
-		return o, usagef("--from %q, want names, taxonomy or means", f.from)
+		return o, usagef("--from %q, want one of %s", f.from, strings.Join(metricSources(), ", "))
 	}
-	if f.from == string(knowledge.Taxonomy) && f.taxonomy == "" {
-		return o, usagef("--from taxonomy needs one; give it with --taxonomy FILE")
+	if err := f.known.check(f.from, f.data.data); err != nil {
+		return o, err
 	}
 	if !(f.base >= 1.0001 && f.base <= 1e6) {
 		return o, usagef("--base %v, want a number from 1.0001 to 1e6, such as 2", f.base)
@@ -92,13 +95,13 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	data, records, err := f.read(a)
+	data, rows, records, err := f.read(ctx, a)
 	if err != nil {
 		return f.data.inFile(err)
 	}
 	bar := &progress{app: a}
 	opts.Progress = bar.report
-	report, err := doctor.Examine(ctx, data, tune.All(0, records.Rows()), records, opts)
+	report, err := doctor.Examine(ctx, data, rows, records, opts)
 	bar.done()
 	if err != nil {
 		return err
@@ -109,18 +112,19 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 	return report.WriteText(a.out)
 }
 
-// read reads the examples, into a corpus and into the doctor's records.
-func (f *doctorFlags) read(a *app) (*tune.Data, *doctor.Records, error) {
+// read reads the examples, into a corpus and into the doctor's records, and what
+// is known about their classes. It returns the rows of classes that were kept.
+func (f *doctorFlags) read(ctx context.Context, a *app) (*tune.Data, []int, *doctor.Records, error) {
 	if len(f.data.data) == 0 {
-		return nil, nil, usagef("no data: name a file of examples with --data")
+		return nil, nil, nil, usagef("no data: name a file of examples with --data")
 	}
 	o, err := f.data.options()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	r, err := a.openExamples(f.data.data, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer r.Close()
 	columns := r.Columns()
@@ -132,14 +136,14 @@ func (f *doctorFlags) read(a *app) (*tune.Data, *doctor.Records, error) {
 	corpus, records := tune.NewCorpus(r.Kind(), columns), new(doctor.Records)
 	for e, err := range r.All() {
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if err := corpus.Add(e); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		records.Add(e)
 	}
 	a.logf("%s", r.Describe())
-	data, err := corpus.Data(tune.All(0, records.Rows()), f.taxonomy)
-	return data, records, err
+	data, rows, err := f.known.data(ctx, a, corpus, tune.All(0, records.Rows()))
+	return data, rows, records, err
 }

@@ -88,7 +88,7 @@ func TestDoctorRefusals(t *testing.T) {
 		{"no data", nil, true, "--data"},
 		{"training", []string{desk, "--train=never"}, true, "--train=never, want on, off or auto"},
 		{"source", []string{desk, "--from", "stars"}, true, "--from"},
-		{"no taxonomy", []string{desk, "--from", "taxonomy"}, true, "--taxonomy FILE"},
+		{"no taxonomy", []string{desk, "--from", "taxonomy"}, true, "name it with --taxonomy"},
 		{"base", []string{desk, "--base", "1"}, true, "--base 1"},
 		{"threads", []string{desk, "--threads", "-1"}, true, "--threads -1"},
 		{"text and numbers", []string{desk, "--text", "a", "--features", "b"}, true, "exclude"},

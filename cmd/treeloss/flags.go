@@ -130,7 +130,7 @@ type classFlags struct {
 func (f *classFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	f.known.add(c)
-	flags.StringVar(&f.from, "from", "", "what the trees of u-tree, v-tree and linkage are built from: names, vectors, taxonomy or means (default vectors if there are any, else names)")
+	flags.StringVar(&f.from, "from", "", "what the trees of u-tree, v-tree and linkage are built from: "+fromHelp)
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
 	flags.Float64Var(&f.alpha, "hxe-alpha", tune.DefaultHXEAlpha, "loss hxe: each step down the tree counts exp(-X) times as much as the one above; more for milder mistakes, less for more right answers, 0.1 to 0.6 in its paper")
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
@@ -142,7 +142,7 @@ func (f *classFlags) add(c *cobra.Command) {
 // addChoice adds the flags that compare replaces by --methods.
 func (f *classFlags) addChoice(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, vectors, taxonomy, means, u-tree, v-tree, linkage, such as names+taxonomy")
+	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, vectors, taxonomy, distances, weights, means, u-tree, v-tree, linkage, such as names+taxonomy")
 	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy; for milder mistakes: simloss (alike classes share credit), soft-labels (near classes get some of the target) or hxe (the right group counts more than the class in it; best with --taxonomy); or hierarchical-softmax (a softmax among siblings)")
 	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
 	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; helps most with very few rows")
@@ -151,8 +151,9 @@ func (f *classFlags) addChoice(c *cobra.Command) {
 	choices(c, "names-as-examples", "auto", "on", "off")
 }
 
-func (f *classFlags) knowledge() (knowledge.Options, error) {
-	if err := f.known.check(f.from); err != nil {
+// knowledge checks the flags about the classes; data are the files of examples.
+func (f *classFlags) knowledge(data []string) (knowledge.Options, error) {
+	if err := f.known.check(f.from, data); err != nil {
 		return knowledge.Options{}, err
 	}
 	if !(f.alpha > 0) || math.IsInf(f.alpha, 1) {
@@ -163,14 +164,20 @@ func (f *classFlags) knowledge() (knowledge.Options, error) {
 
 // metricSources are what distances between classes can come from.
 func metricSources() []string {
-	return []string{string(knowledge.Names), string(knowledge.Vectors), string(knowledge.Taxonomy), string(knowledge.Means)}
+	var names []string
+	for _, s := range knowledge.Metrics() {
+		names = append(names, string(s))
+	}
+	return names
 }
 
+const fromHelp = "names, vectors, taxonomy, distances, weights or means (default distances, weights or vectors if given, else names)"
+
 // treeOptions checks the flags that say how trees are built. A from of "" is the
-// default: vectors if there are any, else names.
+// default: see knowledge.Options.
 func treeOptions(from string, base float64, seed uint64) (knowledge.Options, error) {
 	if from != "" && !slices.Contains(metricSources(), from) {
-		return knowledge.Options{}, usagef("--from %q, want names, vectors, taxonomy or means", from)
+		return knowledge.Options{}, usagef("--from %q, want one of %s", from, strings.Join(metricSources(), ", "))
 	}
 	if !(base >= 1.0001 && base <= 1e6) {
 		return knowledge.Options{}, usagef("--base %v, want a number from 1.0001 to 1e6, such as 1.3", base)
@@ -178,9 +185,9 @@ func treeOptions(from string, base float64, seed uint64) (knowledge.Options, err
 	return knowledge.Options{Base: base, From: knowledge.Source(from), Seed: seed}, nil
 }
 
-// plan returns what the flags ask for.
-func (f *classFlags) plan() (tune.Plan, error) {
-	k, err := f.knowledge()
+// plan returns what the flags ask for; data are the files of examples.
+func (f *classFlags) plan(data []string) (tune.Plan, error) {
+	k, err := f.knowledge(data)
 	if err != nil {
 		return tune.Plan{}, err
 	}

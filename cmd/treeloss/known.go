@@ -12,15 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/tune"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
 // knownFlags name the files that know something about the classes.
 type knownFlags struct {
-	taxonomy string
-	vectors  string
-	unknown  string
+	taxonomy  string
+	vectors   string
+	unknown   string
+	distances string
+	weights   string
 }
 
 // unknownPolicies are the values of --unknown.
@@ -35,29 +38,56 @@ func unknownPolicies() []string {
 func (f *knownFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file; use it when you know groups of classes")
-	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText; use them when the names are words that the data does not spell out")
-	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "class names without a vector: error, average (of the known words), subword (fastText .bin), drop (leave the class and its rows out) or root (keep it, sharing nothing)")
+	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText, - for standard input; use them when the names are words that the data does not spell out")
+	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "class names without a vector: error (correct the names), average (of the known words: for names of several words), subword (from the letters, fastText .bin), drop (leave the class and its rows out) or root (keep it, sharing nothing)")
+	flags.StringVar(&f.distances, "distances", "", "ready distances between the classes, lines of two names and a number, - for standard input; use them when you measured which classes are alike, or have a list of WordNet distances")
+	flags.StringVar(&f.weights, "weights-model", "", "model whose weights tell which classes are alike; use one that was trained on more or other examples of the same classes")
 	choices(c, "unknown", unknownPolicies()...)
 }
 
-// check refuses flags that do not go together; from is the value of --from.
-func (f *knownFlags) check(from string) error {
+// path returns what the flag of a source names, "" for none.
+func (f *knownFlags) path(s knowledge.Source) string {
+	switch s {
+	case knowledge.Vectors:
+		return f.vectors
+	case knowledge.Taxonomy:
+		return f.taxonomy
+	case knowledge.Distances:
+		return f.distances
+	case knowledge.Weights:
+		return f.weights
+	}
+	return ""
+}
+
+// check refuses flags that do not go together; from is the value of --from,
+// data that of --data.
+func (f *knownFlags) check(from string, data []string) error {
 	policy, err := wordvec.ParseUnknown(f.unknown)
+	source := knowledge.Source(from)
 	switch {
 	case err != nil:
 		return usagef("--unknown %q, want one of %s", f.unknown, strings.Join(unknownPolicies(), ", "))
 	case f.vectors == "" && policy != wordvec.UnknownError:
 		return usagef("--unknown %s says what to do with names that have no vector: give vectors with --label-vectors FILE", f.unknown)
-	case f.vectors == "" && from == string(knowledge.Vectors):
-		return usagef("--from vectors needs a file of word vectors: name it with --label-vectors")
+	case f.vectors == "-" && f.distances == "-":
+		return usagef("--label-vectors and --distances cannot both be the standard input; name a file for one of them")
+	case source.Flag() != "" && f.path(source) == "":
+		return usagef("--from %s needs a file: name it with %s", from, source.Flag())
+	}
+	for _, s := range knowledge.Metrics() {
+		if f.path(s) == "-" && slices.Contains(data, "-") {
+			return usagef("--data and %s cannot both be the standard input; name a file for one of them", s.Flag())
+		}
 	}
 	return nil
 }
 
-// known returns what package tune calls the same.
+// known returns what package tune calls the same. Files of word vectors with a
+// word twice are common enough: the first counts, as in treeloss vectors.
 func (f *knownFlags) known() tune.Known {
 	policy, _ := wordvec.ParseUnknown(f.unknown) // check has refused others
-	return tune.Known{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy}
+	return tune.Known{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights}
 }
 
 // data ends the reading of a corpus, logs how the label vectors were found, and
@@ -71,6 +101,7 @@ func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows
 		return nil, nil, f.explain(err)
 	}
 	f.tell(a, d.Found)
+	f.tellTriangle(a, d.Classes)
 	if len(d.Dropped) == 0 {
 		return d, rows, nil
 	}
@@ -90,6 +121,9 @@ func (f *knownFlags) tell(a *app, found *wordvec.LabelVectors) {
 		return
 	}
 	a.logf("%v", found)
+	if n := found.Source.Duplicates; n > 0 {
+		a.logf("  %d words stand there again; their first vectors count", n)
+	}
 	other := slices.DeleteFunc(slices.Clone(found.Names), func(n wordvec.Name) bool {
 		return n.Fate != wordvec.Found || !slices.ContainsFunc(n.Words, func(w wordvec.Word) bool { return w.Found != "" && w.Found != w.Text })
 	})
@@ -101,13 +135,36 @@ func (f *knownFlags) tell(a *app, found *wordvec.LabelVectors) {
 	}
 }
 
+// triples is how many triples of classes are looked at for distances that are
+// none: a moment, and every triple of 64 classes.
+const triples = 50_000
+
+// tellTriangle logs that ready distances break the triangle inequality. It is no
+// error: trees are built all the same, and measured dissimilarities often do.
+func (f *knownFlags) tellTriangle(a *app, c knowledge.Classes) {
+	if c.Distances == nil {
+		return
+	}
+	var broken *metric.TriangleError
+	if errors.As(metric.CheckTriangle(c.Distances, triples, 1), &broken) {
+		a.logf("note: the distances are no metric: %q and %q are %v apart, but %v + %v over %q; trees are built all the same",
+			c.Labels[broken.I], c.Labels[broken.J], broken.Distance, broken.ToVia, broken.FromVia, c.Labels[broken.Via])
+	}
+}
+
 // explain names the flag that helps with an error of these files.
 func (f *knownFlags) explain(err error) error {
 	switch {
 	case errors.Is(err, wordvec.ErrUnknown):
 		return fmt.Errorf("%w (--unknown)", err)
-	case f.vectors != "" && errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w; check the paths of --label-vectors and --taxonomy", err)
+	case errors.Is(err, fs.ErrNotExist):
+		var flags []string
+		for _, s := range knowledge.Metrics() {
+			if f.path(s) != "" {
+				flags = append(flags, s.Flag())
+			}
+		}
+		return fmt.Errorf("%w; check the path of %s", err, strings.Join(flags, ", "))
 	}
 	return err
 }

@@ -97,7 +97,7 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}
-	plan, err := f.classes.plan()
+	plan, err := f.classes.plan(f.data.data)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (f *trainFlags) options() map[string]string {
 		}
 		switch flag.Name {
 		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet":
-		case "taxonomy", "label-vectors", "valid", "init-model":
+		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model":
 			o[flag.Name] = "given"
 		case "class-weight":
 			o[flag.Name] = balanced

@@ -97,9 +97,10 @@ const (
 	treeDOT    = "dot"
 	treeJSON   = "json"
 	treeNewick = "newick"
+	treeSVG    = "svg"
 )
 
-func treeFormats() []string { return []string{treeText, treeDOT, treeJSON, treeNewick} }
+func treeFormats() []string { return []string{treeText, treeDOT, treeJSON, treeNewick, treeSVG} }
 
 // treeFormatOf returns the format that a file name stands for.
 func treeFormatOf(path string) (string, error) {
@@ -112,8 +113,10 @@ func treeFormatOf(path string) (string, error) {
 		return treeJSON, nil
 	case ".nwk", ".newick", ".tree":
 		return treeNewick, nil
+	case ".svg":
+		return treeSVG, nil
 	}
-	return "", usagef("--out %q, want a name that ends in .json, .dot, .nwk or .txt", path)
+	return "", usagef("--out %q, want a name that ends in .json, .svg, .dot, .nwk or .txt", path)
 }
 
 // writeTree writes a tree in one of the formats.
@@ -125,15 +128,18 @@ func writeTree(w io.Writer, t *labeltree.Tree, format string, text labeltree.Tex
 		return t.WriteJSON(w)
 	case treeNewick:
 		return t.WriteNewick(w)
+	case treeSVG:
+		return t.WriteSVG(w)
 	}
 	text.Lengths = t.Weighted()
 	return t.WriteText(w, text)
 }
 
-// saveTree writes a tree to a file: the old one or the new one is there, whole.
+// saveTree writes a tree to a file that can be read back as it is: the old one or
+// the new one is there, whole.
 func saveTree(path string, t *labeltree.Tree, format string) error {
 	var content bytes.Buffer
-	if err := writeTree(&content, t, format, labeltree.TextOptions{}); err != nil {
+	if err := writeTree(&content, t, format, labeltree.TextOptions{Digits: -1}); err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -151,6 +157,16 @@ func saveTree(path string, t *labeltree.Tree, format string) error {
 	return nil
 }
 
+// noOthers refuses a tree with more classes than the labels.
+func noOthers(path string, t *labeltree.Tree, labels []string) error {
+	have := t.Labels()
+	slices.Sort(have)
+	if extra := without(have, labels); len(extra) > 0 {
+		return fmt.Errorf("%s: class %q of the tree is not among the %d labels (%d are too many); build the tree from the same labels", path, extra[0], len(labels), len(extra))
+	}
+	return nil
+}
+
 // compareLabels refuses a tree over other classes than the labels.
 func compareLabels(path string, t *labeltree.Tree, labels []string) error {
 	have := t.Labels()
@@ -159,10 +175,7 @@ func compareLabels(path string, t *labeltree.Tree, labels []string) error {
 	if len(missing) > 0 {
 		return fmt.Errorf("%s: class %q is not in the tree (%d of %d are missing); add it, or build the tree from the same labels", path, missing[0], len(missing), len(labels))
 	}
-	if extra := without(have, labels); len(extra) > 0 {
-		return fmt.Errorf("%s: class %q of the tree is not among the %d labels (%d are too many); build the tree from the same labels", path, extra[0], len(labels), len(extra))
-	}
-	return nil
+	return noOthers(path, t, labels)
 }
 
 // without returns the texts of sorted a that sorted b has not.

@@ -41,16 +41,18 @@ func newTreeBuild(a *app) *cobra.Command {
 classes are the labels of examples or the lines of a file.
 
 The tree stands for distances between classes: from their names (the default: use
-it when names say something), from word vectors of the names (the default with
---label-vectors), from a taxonomy, or from the means of the examples of each
-class. A v-tree has the classes on its leaves, a u-tree has them on inner
+it when names say something), from word vectors of the names, ready distances or
+the weights of a model (the default with --label-vectors, --distances or
+--weights-model), from a taxonomy, or from the means of the examples of each class.
+A v-tree has the classes on its leaves, a u-tree has them on inner
 nodes too; both are made from a cover tree, which --base makes higher or flatter.
 linkage joins the two nearest groups again and again and keeps the lengths of the
 edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`,
 		Example: `  treeloss tree build --data train.csv
   treeloss tree build --labels names.txt --kind linkage --out tree.json
   treeloss tree build --labels names.txt --label-vectors GoogleNews.bin.gz --unknown average
-  treeloss tree build --data train.csv --from means --kind linkage
+  treeloss tree build --data train.csv --from means --kind linkage --out tree.svg
+  treeloss tree build --labels wnids.txt --distances imagenet.txt --kind linkage
   treeloss tree build --data train.csv --from taxonomy --taxonomy groups.csv --out tree.nwk`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -62,12 +64,12 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 	}
 	f.labels.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.from, "from", "", "what distances come from: names, vectors, taxonomy or means (default vectors if there are any, else names)")
+	flags.StringVar(&f.from, "from", "", "what distances come from: "+fromHelp)
 	flags.StringVar(&f.kind, "kind", string(knowledge.VTree), "v-tree, u-tree or linkage")
 	f.known.add(c)
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, "base of the cover tree; smaller trees are higher and share more")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the order in which the cover tree takes the classes")
-	flags.StringVar(&f.out, "out", "", "file to write: .json, .dot, .nwk (Newick) or .txt; none draws the tree")
+	flags.StringVar(&f.out, "out", "", "file to write, in the format of its ending: .json, .svg, .dot, .nwk (Newick) or .txt, all of which can be read back; none draws the tree")
 	a.jsonFlag(c)
 	choices(c, "from", metricSources()...)
 	choices(c, "kind", treeKinds()...)
@@ -75,7 +77,7 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 }
 
 func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
-	if err := f.known.check(f.from); err != nil {
+	if err := f.known.check(f.from, f.labels.data.data); err != nil {
 		return err
 	}
 	opts, err := treeOptions(f.from, f.base, f.seed)
@@ -85,11 +87,8 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 	if f.kind != string(knowledge.Taxonomy) && !slices.Contains(treeKinds(), f.kind) {
 		return usagef("--kind %q, want v-tree, u-tree or linkage", f.kind)
 	}
-	if (f.known.taxonomy != "") != (f.from == string(knowledge.Taxonomy)) {
-		return usagef("--from taxonomy and --taxonomy FILE go together")
-	}
-	if f.known.vectors != "" && f.from != "" && f.from != string(knowledge.Vectors) {
-		return usagef("--label-vectors goes with --from vectors, not with --from %s", f.from)
+	if err := f.one(); err != nil {
+		return err
 	}
 	format := treeText
 	if f.out != "" {
@@ -106,6 +105,25 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	return f.print(a, tree, format)
+}
+
+// one refuses knowledge that the tree is not built from.
+func (f *treeBuildFlags) one() error {
+	first := ""
+	for _, s := range knowledge.Metrics() {
+		switch {
+		case f.known.path(s) == "":
+		case f.from == "" && s == knowledge.Taxonomy:
+			return usagef("--taxonomy goes with --from taxonomy")
+		case f.from != "" && f.from != string(s):
+			return usagef("%s goes with --from %s, not with --from %s", s.Flag(), s, f.from)
+		case first != "":
+			return usagef("a tree is built from one source: %s or %s", first, s.Flag())
+		default:
+			first = s.Flag()
+		}
+	}
+	return nil
 }
 
 // classes reads what is known about the classes.
@@ -125,6 +143,7 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes
 		return knowledge.Classes{}, f.known.explain(err)
 	}
 	f.known.tell(a, found)
+	f.known.tellTriangle(a, classes)
 	if n := len(tune.Dropped(found)); n > 0 {
 		a.logf("left out for want of a vector: %d of %d classes", n, len(labels))
 	}

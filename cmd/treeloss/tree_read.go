@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,12 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
-// readTree reads a tree from a model, a tree file or a taxonomy. Without
-// labels, the classes of a taxonomy are the names that are nobody's parent.
+// readTree reads a tree from a model, or from a file in any form that
+// labeltree.ReadTaxonomy knows. Without labels, the classes of a taxonomy are
+// the names that are nobody's parent; with labels, a tree of other classes is
+// refused, but a taxonomy may know more than these.
 func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
 	name, content, err := a.readWhole(path)
 	if err != nil {
@@ -27,16 +27,20 @@ func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
 	case path == "-":
 		return nil, fmt.Errorf("%s: a model cannot be read from here; name its file", name)
 	default:
-		return modelTree(path)
-	}
-	tree, err := labeltree.Read(bytes.NewReader(content), name)
-	if err == nil || !looksLikeRows(path, content) {
+		tree, err := modelTree(path)
+		if err == nil && labels != nil {
+			err = compareLabels(path, tree, labels)
+		}
 		return tree, err
 	}
-	if labels == nil {
-		labels = leavesOf(content)
+	tree, err := labeltree.ReadTaxonomy(bytes.NewReader(content), name, labels)
+	if err != nil || labels == nil {
+		return tree, err
 	}
-	return labeltree.ReadTaxonomy(bytes.NewReader(content), name, labels)
+	if whole, err := labeltree.Read(bytes.NewReader(content), name); err == nil {
+		return tree, noOthers(name, whole, labels)
+	}
+	return tree, nil // rows, paths and nested JSON do not say which nodes are classes
 }
 
 // readWhole returns the content of a file, or of the standard input for "-",
@@ -84,55 +88,4 @@ func modelTree(path string) (*labeltree.Tree, error) {
 		return nil, fmt.Errorf("%s: the model has no tree, its sharing is %s; train with --sharing v-tree or linkage, or build a tree with treeloss tree build", path, m.Training.Sharing)
 	}
 	return m.Tree, nil
-}
-
-// looksLikeRows tells whether a file that is no tree may be a taxonomy: by its
-// name, or by a separator in its first line.
-func looksLikeRows(path string, content []byte) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv", ".tsv":
-		return true
-	}
-	first, _, _ := bytes.Cut(content, []byte("\n"))
-	start := bytes.TrimSpace(first)
-	return bytes.ContainsAny(first, ",\t") && len(start) > 0 && !strings.ContainsRune("{([", rune(start[0])) &&
-		!bytes.HasPrefix(bytes.ToLower(start), []byte("digraph"))
-}
-
-// leavesOf returns the names of a taxonomy that have no children. It forgives
-// everything: the reader of taxonomies says what is wrong.
-func leavesOf(content []byte) []string {
-	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(content, []byte("\ufeff"))))
-	rows.FieldsPerRecord, rows.LazyQuotes = -1, true
-	if first, _, _ := bytes.Cut(content, []byte("\n")); bytes.Contains(first, []byte("\t")) && !bytes.Contains(first, []byte(",")) {
-		rows.Comma = '\t'
-	}
-	all, _ := rows.ReadAll() // up to the first row that is not to be read
-	if len(all) > 0 && len(all[0]) == 2 && strings.EqualFold(strings.TrimSpace(all[0][1]), "parent") {
-		all = all[1:]
-	}
-	parent := map[string]bool{}
-	for _, row := range all {
-		if len(row) == 2 {
-			parent[strings.TrimSpace(row[1])] = true
-		}
-	}
-	var children, leaves []string
-	for _, row := range all {
-		if len(row) != 2 {
-			continue
-		}
-		child := strings.TrimSpace(row[0])
-		if child == "" {
-			continue
-		}
-		children = append(children, child)
-		if !parent[child] {
-			leaves = append(leaves, child)
-		}
-	}
-	if len(leaves) == 0 { // everything in a cycle
-		leaves = children
-	}
-	return dataset.NewLabels(leaves).Names()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +17,12 @@ func newTreeShow(a *app) *cobra.Command {
 		Use:   "show (MODEL | TREE | -)",
 		Short: "Draw the tree of a model or of a file",
 		Long: `Show draws the tree of a model, of a tree file or of a taxonomy as text, groups in
-parentheses, or writes it in another format: json and newick can be read back,
-dot is for Graphviz. --json is the same as --format json.`,
+parentheses, or writes it in another format: svg is a picture for a browser or a
+paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. All
+can be read back. --json is the same as --format json.`,
 		Example: `  treeloss tree show model.safetensors
   treeloss tree show model.safetensors --depth 2 --width 10
-  treeloss tree show tree.json --format dot | dot -Tsvg > tree.svg`,
+  treeloss tree show tree.json --format svg > tree.svg`,
 		Args: oneFile("a model or a tree"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.json {
@@ -28,7 +30,7 @@ dot is for Graphviz. --json is the same as --format json.`,
 			}
 			switch {
 			case !slices.Contains(treeFormats(), format):
-				return usagef("--format %q, want text, dot, json or newick", format)
+				return usagef("--format %q, want one of %s", format, strings.Join(treeFormats(), ", "))
 			case text.MaxDepth < 0 || text.MaxChildren < 0:
 				return usagef("--depth %d, --width %d: want at least 0", text.MaxDepth, text.MaxChildren)
 			case format != treeText && (text.MaxDepth > 0 || text.MaxChildren > 0):
@@ -42,7 +44,7 @@ dot is for Graphviz. --json is the same as --format json.`,
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", treeText, "text, dot, json or newick")
+	flags.StringVar(&format, "format", treeText, strings.Join(treeFormats(), ", "))
 	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, 0 for all")
 	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, 0 for all")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
@@ -65,9 +67,10 @@ func newTreeCheck(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check (TREE | TAXONOMY | MODEL)",
 		Short: "Check a tree file or a taxonomy",
-		Long: `Check reads a tree file, a taxonomy of child,parent rows or the tree of a model,
-says what is wrong with it, and where, or how large it is. With --data or
---labels it also makes sure that the classes of the tree are the labels.
+		Long: `Check reads a tree file, a taxonomy in any form that train reads (child,parent rows,
+paths, Newick, nested JSON) or the tree of a model, says what is wrong with it, and
+where, or how large it is. With --data or --labels it also makes sure that the
+labels are in it, and that a tree has no other classes.
 
 Without these the classes of a taxonomy are the names that are nobody's parent.`,
 		Example: `  treeloss tree check groups.csv --data train.csv
@@ -94,11 +97,6 @@ func checkTree(a *app, path string, flags *labelFlags) error {
 	}
 	if err := tree.Check(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
-	}
-	if labels != nil {
-		if err := compareLabels(path, tree, labels); err != nil {
-			return err
-		}
 	}
 	facts := factsOf(tree)
 	facts.File = path

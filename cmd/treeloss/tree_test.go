@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/labeltree"
 )
 
 var deskLabels = []string{"lost a card", "opening hours", "pay a fine", "renew a loan", "reserve a room", "return a book"}
@@ -40,31 +43,53 @@ func TestTreeBuild(t *testing.T) {
 			if facts["tree"].(map[string]any)["format"] != "treeloss-tree" {
 				t.Errorf("facts %v, want the tree in them", facts)
 			}
-			// Every format that can be read back holds the same tree.
+			// Every format can be read back, to the same tree at the last bit.
 			dir := t.TempDir()
-			for _, ending := range []string{".json", ".dot", ".nwk", ".newick", ".gv", ".txt"} {
+			var first *labeltree.Tree
+			for _, ending := range []string{".json", ".dot", ".nwk", ".newick", ".gv", ".txt", ".svg"} {
 				path := filepath.Join(dir, "tree"+ending)
 				if o := succeed(t, append(args, "--out", path)...); !strings.Contains(o.out, "nodes") {
 					t.Errorf("%q, want how large the tree is", o.out)
 				}
-				if ending == ".txt" {
-					if string(content(t, path)) != drawn {
-						t.Error("the .txt file differs from the drawing")
-					}
-					continue
-				}
 				if o := succeed(t, "tree", "show", path); o.out != drawn {
 					t.Errorf("%s holds\n%s, want\n%s", ending, o.out, drawn)
 				}
+				tree, err := new(app).readTree(path, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = tree
+				}
+				requireSameDistances(t, ending, tree, first)
 			}
-			if files, err := os.ReadDir(dir); err != nil || len(files) != 6 {
-				t.Errorf("the folder holds %v, want the six trees", files)
+			if files, err := os.ReadDir(dir); err != nil || len(files) != 7 {
+				t.Errorf("the folder holds %v, want the seven trees", files)
 			}
 		})
 	}
 	labels := succeed(t, "tree", "build", "--labels", names).out
 	if data := succeed(t, "tree", "build", "--data", desk).out; labels != data {
 		t.Errorf("from the labels\n%s, from the data\n%s", labels, data)
+	}
+}
+
+// requireSameDistances compares two trees over the same labels, by edges and by
+// lengths.
+func requireSameDistances(t *testing.T, what string, got, want *labeltree.Tree) {
+	t.Helper()
+	if g, w := got.Labels(), want.Labels(); !slices.Equal(g, w) || got.Weighted() != want.Weighted() {
+		t.Fatalf("%s: labels %q, want %q; lengths %v, want %v", what, g, w, got.Weighted(), want.Weighted())
+	}
+	for i := range want.Classes() {
+		for j := range i {
+			if g, w := labeltree.Distance(got).Distance(i, j), labeltree.Distance(want).Distance(i, j); g != w {
+				t.Errorf("%s: %d edges between classes %d and %d, want %d", what, int(g), i, j, int(w))
+			}
+			if g, w := labeltree.LengthDistance(got).Distance(i, j), labeltree.LengthDistance(want).Distance(i, j); g != w {
+				t.Errorf("%s: classes %d and %d are %v apart, want %v", what, i, j, g, w)
+			}
+		}
 	}
 }
 
@@ -122,9 +147,12 @@ func TestTreeShow(t *testing.T) {
 func TestTreeCheck(t *testing.T) {
 	tabs := file(t, "groups.tsv", strings.ReplaceAll(string(content(t, deskGroups)), ",", "\t"))
 	names := file(t, "names.txt", strings.Join(deskLabels, "\n"))
+	nested := file(t, "groups.json", `{"library": {"books": ["return a book", "renew a loan"], "account": ["pay a fine", "lost a card"], "house": ["reserve a room", "opening hours"]}}`)
 	for _, args := range [][]string{
 		{deskGroups},
 		{tabs},
+		{nested},
+		{nested, "--labels", names},
 		{deskGroups, "--data", desk},
 		{deskGroups, "--labels", names},
 		{trainOn(t, "--data", desk, "--sharing", "taxonomy", "--taxonomy", deskGroups), "--labels", names},
@@ -148,6 +176,14 @@ func TestTreeCheck(t *testing.T) {
 		o := call(t, "tree", "check", "--quiet", tree, "--labels", file(t, "labels.txt", tc.labels))
 		if o.status != 1 || !strings.Contains(o.log, tree) || !strings.Contains(o.log, tc.want) {
 			t.Errorf("%s: status %d, %q; want %q", tc.name, o.status, o.log, tc.want)
+		}
+	}
+	// A taxonomy may know more than the labels, and classes may be its groups.
+	some := file(t, "some.txt", "lost a card\nbooks\n")
+	for _, taxonomy := range []string{deskGroups, file(t, "paths.txt", "library/books/renew\nlibrary/account/lost a card\n"), file(t, "t.nwk", "((x,y)books,'lost a card',z);")} {
+		o := call(t, "tree", "check", "--quiet", taxonomy, "--labels", some)
+		if extra := strings.HasSuffix(taxonomy, ".nwk"); extra != (o.status == 1) || extra && !strings.Contains(o.log, `"x" of the tree is not among`) {
+			t.Errorf("%s: status %d, %q%q", taxonomy, o.status, o.out, o.log)
 		}
 	}
 	cycle := file(t, "cycle.csv", "child,parent\na,b\nb,a\n")

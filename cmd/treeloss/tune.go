@@ -101,7 +101,7 @@ func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error)
 	if f.trials > 0 && !flags.Changed("time") {
 		opts.Time = 0
 	}
-	if plan, err = f.train.classes.plan(); err != nil {
+	if plan, err = f.train.classes.plan(f.train.data.data); err != nil {
 		return plan, opts, err
 	}
 	if opts.Tune, err = f.train.classes.options(); err != nil {

@@ -1,0 +1,165 @@
+package knowledge
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// MaxGram is the largest k whose k x k inner products are taken apart, in O(k³) time:
+// for distances, weights and means.
+const MaxGram = 4000
+
+func checkGram(source Source, k int) error {
+	if k > MaxGram {
+		return fmt.Errorf("sharing %s: %d classes, want at most %d; use names or a taxonomy", source, k, MaxGram)
+	}
+	return nil
+}
+
+// factor returns A with A Aᵀ the positive part of gram, k x k, or nil if that is
+// 0. size is the sum of the diagonal before anything was taken off it, for what
+// rounding can leave. O(k³).
+func factor(source Source, gram *mat.SymDense, size float64) (*sharing.Dense, error) {
+	k := gram.SymmetricDim()
+	var eigen mat.EigenSym
+	if !eigen.Factorize(gram, true) {
+		return nil, fmt.Errorf("sharing %s: the inner products of %d classes have no eigenvectors; are their numbers very large?", source, k)
+	}
+	values := eigen.Values(nil)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	// Centring and rounding leave eigenvalues that are 0 but for the last digits,
+	// those of numbers in float32 too.
+	least := max(1e-9*values[k-1], 1e-12*size)
+	var keep []int
+	for j, v := range values {
+		if v > least {
+			keep = append(keep, j)
+		}
+	}
+	if len(keep) == 0 {
+		return nil, nil
+	}
+	a := &sharing.Dense{K: k, M: len(keep), A: make([]float64, k*len(keep))}
+	for n, j := range keep {
+		root := math.Sqrt(values[j])
+		for c := range k {
+			a.A[c*len(keep)+n] = root * vectors.At(c, j)
+		}
+	}
+	return a, nil
+}
+
+// distancesSharing returns a factor of the positive part of -C D² C / 2, D² the
+// squared distances and C the centring: the points that have these distances, as
+// nearly as points of a space can (classical scaling, Torgerson 1952). Distances
+// of an ultrametric, such as the height of the lowest common ancestor, have such
+// points, and K is then up to its centring H² - h², as Linkage makes it.
+func distancesSharing(space metric.Space) (sharing.Sharing, error) {
+	k := space.Len()
+	if err := checkGram(Distances, k); err != nil {
+		return nil, err
+	}
+	gram := mat.NewSymDense(k, nil)
+	largest := metric.MaxDistance(space)
+	if largest == 0 {
+		return nil, fmt.Errorf("sharing distances: all classes are at one place; use another sharing")
+	}
+	for a := range k {
+		for b := a + 1; b < k; b++ {
+			d := space.Distance(a, b) / largest // squares stay finite
+			gram.SetSym(a, b, -d*d/2)
+		}
+	}
+	centre(gram, all(k))
+	a, err := factor(Distances, gram, mat.Trace(gram))
+	if a == nil && err == nil {
+		return nil, fmt.Errorf("sharing distances: all classes are at one place; use another sharing")
+	}
+	return a, err
+}
+
+// weightsSharing returns a factor of C G C, G the inner products of weights.
+// There is no noise to take off, as for class means: a model does not tell how
+// far its weights are from those of endless data, and its penalty has already
+// drawn to 0 what few rows tell little of.
+func weightsSharing(g *mat.SymDense) (sharing.Sharing, error) {
+	k := g.SymmetricDim()
+	gram := mat.NewSymDense(k, nil)
+	gram.CopySym(g)
+	size := mat.Trace(gram)
+	centre(gram, all(k))
+	a, err := factor(Weights, gram, size)
+	if a == nil && err == nil {
+		return nil, fmt.Errorf("sharing weights: the model has the same weights for all classes; use another sharing")
+	}
+	return a, err
+}
+
+// weightDistances returns |w_i - w_j| from inner products: a softmax does not
+// mind a vector added to all weights, and neither does this distance.
+func weightDistances(g *mat.SymDense) metric.Space {
+	return metric.Func(g.SymmetricDim(), func(i, j int) float64 {
+		return math.Sqrt(max(0, g.At(i, i)+g.At(j, j)-2*g.At(i, j)))
+	})
+}
+
+// WeightGram returns the inner products of the weights of some classes, in the
+// order of pick, from the weights of k outputs, feature-major as
+// softmax.Layer has them: weight[f*k+c]. Classes outside 0..k-1 panic, as they
+// are a bug in the caller. O(features x picked²) time, 8 bytes a pair.
+func WeightGram(weight []float32, k int, pick []int) *mat.SymDense {
+	const block = 256 // features at a time
+	n, features := len(pick), len(weight)/k
+	gram := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
+	part := blas64.General{Cols: n, Stride: n, Data: make([]float64, block*n)}
+	for from := 0; from < features; from += block {
+		part.Rows = min(block, features-from)
+		for f := range part.Rows {
+			row := weight[(from+f)*k : (from+f+1)*k]
+			for a, c := range pick {
+				part.Data[f*n+a] = float64(row[c])
+			}
+		}
+		blas64.Syrk(blas.Trans, 1, part, 1, gram)
+	}
+	return mat.NewSymDense(n, gram.Data)
+}
+
+func all(k int) []int {
+	list := make([]int, k)
+	for c := range list {
+		list[c] = c
+	}
+	return list
+}
+
+// checkDistances returns an error unless there are distances between the
+// labels.
+func (c Classes) checkDistances(use string) error {
+	if c.Distances == nil {
+		return fmt.Errorf("%s distances: no distances between the classes, give a list of them with --distances FILE: %w", use, ErrMissing)
+	}
+	if n := c.Distances.Len(); n != len(c.Labels) {
+		return fmt.Errorf("%s distances: of %d classes, want those of the %d labels", use, n, len(c.Labels))
+	}
+	return nil
+}
+
+// checkWeights returns an error unless there are weights for the labels.
+func (c Classes) checkWeights(use string) error {
+	if c.Weights == nil {
+		return fmt.Errorf("%s weights: no trained weights of the classes, give a model that has some with --weights-model MODEL: %w", use, ErrMissing)
+	}
+	if n := c.Weights.SymmetricDim(); n != len(c.Labels) {
+		return fmt.Errorf("%s weights: of %d classes, want those of the %d labels", use, n, len(c.Labels))
+	}
+	return nil
+}
