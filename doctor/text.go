@@ -127,9 +127,9 @@ func (r *Report) writeGiven(p *page) {
 		switch {
 		case g.Errors > AgreesBy:
 		case r.Classes < enoughClasses:
-			how = fmt.Sprintf("whether the rows bear it out cannot be told of %d classes (%.1f standard errors above chance)", r.Classes, g.Errors)
+			how = fmt.Sprintf("whether the rows bear it out cannot be told of %d classes (%.1f standard errors from chance)", r.Classes, g.Errors)
 		default:
-			how = fmt.Sprintf("the rows do not bear it out: classes that it calls near have no nearer rows than others (%.1f standard errors)", g.Errors)
+			how = fmt.Sprintf("the rows do not bear it out: classes that it calls near have no nearer rows than others (%.1f standard errors from chance)", g.Errors)
 		}
 		p.line(topic, "%s: %s", inWords(g.Source), how)
 		topic = ""

@@ -225,9 +225,8 @@ func (s Source) orDefault(c Classes) Source {
 
 // Metric returns the distances between classes that a source knows: the angle
 // between the n-grams of their names, their vectors or their class means, the
-// edges on the way through a taxonomy, ready distances as they are, or the
-// straight line between the weights of another model, which Assumption 3 of the
-// paper is about. "" means the first of Distances, Weights and Vectors that is
+// edges on the way through a taxonomy, ready distances as they are, or the angle
+// between the weights of another model, seen from their mean. "" means the first of Distances, Weights and Vectors that is
 // there, else Names. Another source is an
 // error that wraps ErrSpec, and knowledge that is not there one that wraps
 // ErrMissing.

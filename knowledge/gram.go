@@ -103,11 +103,24 @@ func weightsSharing(g *mat.SymDense) (sharing.Sharing, error) {
 	return a, err
 }
 
-// weightDistances returns |w_i - w_j| from inner products: a softmax does not
-// mind a vector added to all weights, and neither does this distance.
+// weightDistances returns the angles between weights about their mean, which a
+// softmax does not mind, from inner products. Straight lines would say how long
+// the weights are, rather than which are alike: with weights of half of banking77
+// they agree with the rows of the other half by -3 standard errors, angles by 43.
 func weightDistances(g *mat.SymDense) metric.Space {
-	return metric.Func(g.SymmetricDim(), func(i, j int) float64 {
-		return math.Sqrt(max(0, g.At(i, i)+g.At(j, j)-2*g.At(i, j)))
+	k := g.SymmetricDim()
+	c := mat.NewSymDense(k, nil)
+	c.CopySym(g)
+	centre(c, all(k))
+	return metric.Func(k, func(i, j int) float64 {
+		a, b := c.At(i, i), c.At(j, j)
+		switch {
+		case i == j:
+			return 0
+		case !(a > 0 && b > 0): // at the mean, which points nowhere
+			return math.Pi / 2
+		}
+		return math.Acos(max(-1, min(1, c.At(i, j)/math.Sqrt(a*b))))
 	})
 }
 

@@ -155,8 +155,10 @@ func TestWeightsByBruteForce(t *testing.T) {
 	}
 	for i, a := range pick {
 		for j, b := range pick {
-			if want := math.Sqrt(product(a, a) + product(b, b) - 2*product(a, b)); math.Abs(space.Distance(i, j)-want) > 1e-6 {
-				t.Errorf("distance of %d and %d is %v, want %v", i, j, space.Distance(i, j), want)
+			c := centred(want)
+			cosine := c.At(i, j) / math.Sqrt(c.At(i, i)*c.At(j, j))
+			if i != j && math.Abs(math.Cos(space.Distance(i, j))-cosine) > 1e-9 {
+				t.Errorf("angle of %d and %d is %v, want that of cosine %v", a, b, space.Distance(i, j), cosine)
 			}
 		}
 	}
@@ -200,9 +202,13 @@ func TestDefaultMetric(t *testing.T) {
 	if d := at(); math.Abs(d-math.Pi) > 1e-6 {
 		t.Errorf("%v by vectors, want pi", d)
 	}
-	c.Weights = mat.NewSymDense(3, []float64{4, 0, 0, 0, 4, 0, 0, 0, 0})
-	if d := at(); d != 2 {
-		t.Errorf("%v by weights, want 2", d)
+	c.Weights = mat.NewSymDense(3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}) // a triangle around its centre
+	if d := at(); math.Abs(d-2*math.Pi/3) > 1e-6 {
+		t.Errorf("%v by weights, want 120 degrees", d)
+	}
+	c.Weights = mat.NewSymDense(3, []float64{1, 0, 1, 0, 0, 0, 1, 0, 1}) // one of them at 0
+	if d := at(); math.Abs(d) > 1e-6 {
+		t.Errorf("%v by weights, want 0", d)
 	}
 	c.Distances = metric.Func(3, func(i, j int) float64 { return 7 * math.Abs(float64(i-j)) })
 	if d := at(); d != 14 {
