@@ -156,7 +156,7 @@ func newSearch(d *Data, rows []int, space Space, opts SearchOptions) (*search, e
 		opts.Metric = Accuracy
 	}
 	if opts.Metric == SimilarityAccuracy && opts.Similarity == nil {
-		return nil, fmt.Errorf("metric %s: the names of the classes have nothing in common to compare them by", opts.Metric)
+		return nil, fmt.Errorf("metric %s: the names of the classes have no letters to compare them by; give vectors of them with --label-vectors", opts.Metric)
 	}
 	space.Fixed.Prior = space.Fixed.Prior || ignoresPrior(opts.Tune.Trainer)
 	if opts.Now == nil {

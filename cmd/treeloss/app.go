@@ -42,14 +42,14 @@ Start with:  treeloss quickstart`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())}
 	})
-	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars")
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars, for scripts")
 	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newDoctor(a), newExplain(a), newTune(a), newCV(a), newTree(a), newVectors(a))
 	return root
 }
 
 // jsonFlag adds --json to a command that prints results.
 func (a *app) jsonFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&a.json, "json", false, "print one JSON document instead of a table")
+	c.Flags().BoolVar(&a.json, "json", false, "print one JSON document instead of a table, for programs")
 }
 
 // logf writes a line to the log unless --quiet.

@@ -65,13 +65,14 @@ and CSV.`,
 	f.prior.add(c)
 	flags := c.Flags()
 	flags.StringArrayVar(&f.test, "test", nil, "file of test examples; may be repeated; without it rows of --data are set aside")
-	flags.StringVar(&f.testLabels, "test-labels", "", "labels of the rows of --test, if it is an .npy file")
+	flags.StringVar(&f.testLabels, "test-labels", "", "labels of the rows of --test, if that is an .npy file, which holds none")
 	flags.StringSliceVar(&f.methods, "methods", []string{"cross-entropy", "v-tree", "names", "names+examples"},
 		"methods, separated by commas: "+strings.Join(tune.MethodNames(), ", ")+", or a sum such as names+taxonomy")
-	flags.StringVar(&f.weight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	flags.StringVar(&f.weight, "class-weight", "", classWeightHelp)
 	suggest(c, "class-weight", balanced)
-	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class; several, separated by commas, make a learning curve; 0, the default, takes all rows")
-	flags.IntVar(&f.seeds, "seeds", 1, "number of draws: seeds 1..N")
+	choicesOf(c, "methods", ",", tune.MethodNames()...)
+	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class, to see what helps with few; several, separated by commas, make a learning curve; 0, the default, takes all rows")
+	flags.IntVar(&f.seeds, "seeds", 1, "number of draws, seeds 1..N: 5 or more for errors to go by")
 	reportFlag(c, &f.report)
 	a.jsonFlag(c)
 	return c

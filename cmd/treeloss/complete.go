@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,16 +27,37 @@ func complete(c *cobra.Command, flag string, values []string, directive cobra.Sh
 	}
 }
 
+// choicesOf is choices for a flag that takes several values with a separator
+// between them, each once.
+func choicesOf(c *cobra.Command, flag, separator string, values ...string) {
+	err := c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before, last := "", typed
+		if at := strings.LastIndex(typed, separator); at >= 0 {
+			before, last = typed[:at+len(separator)], typed[at+len(separator):]
+		}
+		var out []cobra.Completion
+		for _, v := range values {
+			if strings.HasPrefix(v, last) && !slices.Contains(strings.Split(before, separator), v) {
+				out = append(out, before+v)
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic("treeloss: " + err.Error()) // no such flag: a slip in this program
+	}
+}
+
 // inputFormats returns the formats that --format may name.
 func inputFormats() []string {
 	var names []string
-	for f := dataset.CSV; f <= dataset.NPY; f++ {
+	for f := dataset.CSV; f <= dataset.Parquet; f++ {
 		names = append(names, strings.ToLower(f.String()))
 	}
 	return names
 }
 
-const formatHelp = "csv, tsv, jsonl, fasttext, libsvm or npy, if the name of the file does not tell"
+const formatHelp = "csv, tsv, jsonl, fasttext, libsvm, npy or parquet; give it if the name of the file does not tell, as for standard input"
 
 // sourceNames returns all names of sharings.
 func sourceNames() []string {

@@ -51,8 +51,8 @@ too small. A class of one example is tested by a model that never saw it.`,
 	f.classes.add(c)
 	f.prior.add(c)
 	flags := c.Flags()
-	flags.IntVar(&f.folds, "folds", tune.DefaultFolds, "number of folds: more of them take longer and train on more rows each")
-	flags.StringVar(&f.classWeight, "class-weight", "", "balanced, so that rare classes count as much as frequent ones, or a file of label,weight rows")
+	flags.IntVar(&f.folds, "folds", tune.DefaultFolds, "number of folds: 5 or 10; more of them take longer and train on more rows each")
+	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
 	a.jsonFlag(c)
 	suggest(c, "class-weight", balanced)
 	return c

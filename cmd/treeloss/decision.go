@@ -44,7 +44,7 @@ func (f *decisionFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.decode, "decode", decodeLikely, "likely, the most probable class, or cost, the class of least expected mistake severity on the tree: where a near miss is better than a far one")
 	flags.Float64Var(&f.confidence, "confidence", 0, "answer with the deepest node of the tree that reaches this probability, such as 0.9: where a vague answer is better than a wrong one")
 	flags.Float64Var(&f.reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes in place of the model's: child,parent rows, or a tree file")
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, for a model that has none or in place of its own: a taxonomy in any form that train reads, or a tree file")
 	choices(c, "decode", decodeLikely, decodeCost)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -101,6 +102,105 @@ func TestDoctorRefusals(t *testing.T) {
 			var usage usageError
 			if err == nil || !strings.Contains(err.Error(), tc.want) || errors.As(err, &usage) != tc.usage {
 				t.Errorf("%v (usage %v), want %q (usage %v)", err, errors.As(err, &usage), tc.want, tc.usage)
+			}
+		})
+	}
+}
+
+// Vectors of the names: every policy for unknown ones, what they tell of the
+// rows, and the list of the names that were not found.
+func TestDoctorLabelVectors(t *testing.T) {
+	data, _, vectors, taxonomy := petFiles(t)
+	for _, tc := range []struct {
+		name    string
+		args    []string
+		classes float64
+		rows    float64
+		metric  string
+		given   []string
+	}{
+		{"drop", []string{"--unknown", "drop"}, 3, 12, "vectors", []string{"vectors"}},
+		{"root", []string{"--unknown", "root"}, 4, 16, "vectors", []string{"vectors"}},
+		{"names all the same", []string{"--unknown", "root", "--from", "names"}, 4, 16, "names", []string{"vectors"}},
+		{"taxonomy first", []string{"--unknown", "root", "--taxonomy", taxonomy, "--train"}, 4, 16, "taxonomy", []string{"vectors", "taxonomy"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			args := append([]string{"--data", data, "--label-vectors", vectors}, tc.args...)
+			out, log, err := runDoctor(t, "", append(args, "--json")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := parse(t, out)
+			if m["classes"] != tc.classes || m["rows"] != tc.rows || m["vectors"] != true || m["metric"].(map[string]any)["source"] != tc.metric {
+				t.Errorf("%v classes, %v rows, vectors %v, metric %v", m["classes"], m["rows"], m["vectors"], m["metric"])
+			}
+			var given []string
+			for _, g := range m["given"].([]any) {
+				given = append(given, g.(map[string]any)["source"].(string))
+			}
+			if strings.Join(given, " ") != strings.Join(tc.given, " ") {
+				t.Errorf("given %v, want %v", given, tc.given)
+			}
+			if !strings.Contains(log, "zyx unknown") {
+				t.Errorf("log %q does not name the class without a vector", log)
+			}
+			text, _, err := runDoctor(t, "", args...)
+			if err != nil || !strings.Contains(text, "the vectors of the names") {
+				t.Errorf("%v\n%s", err, text)
+			}
+		})
+	}
+	_, _, err := runDoctor(t, "", "--data", data, "--label-vectors", vectors)
+	if err == nil || !strings.Contains(err.Error(), "zyx") || !strings.Contains(err.Error(), "--unknown") {
+		t.Errorf("a name without a vector: %v", err)
+	}
+	var usage usageError
+	if _, _, err = runDoctor(t, "", "--data", data, "--unknown", "drop"); !errors.As(err, &usage) {
+		t.Errorf("a policy without vectors: %v", err)
+	}
+	// Subwords come from a fastText .bin only, which this is not.
+	if _, _, err = runDoctor(t, "", "--data", data, "--label-vectors", vectors, "--unknown", "subword"); err == nil || !strings.Contains(err.Error(), "fastText") {
+		t.Errorf("subwords of a text file: %v", err)
+	}
+}
+
+// With classes enough, the rows say whether what was given is true of them.
+func TestDoctorAsksTheRows(t *testing.T) {
+	var rows, right, wrong strings.Builder
+	rows.WriteString("text,label\n")
+	for c := range 24 {
+		group := c / 4
+		for i := range 3 {
+			fmt.Fprintf(&rows, "g%dw%d g%dw%d own%d x%d,%c\n", group, i, group, i+1, c, i*c, 'а'+c)
+		}
+		fmt.Fprintf(&right, "%c,group %d\n", 'а'+c, group)
+		fmt.Fprintf(&wrong, "%c,group %d\n", 'а'+c, (c*5)%7)
+	}
+	data := file(t, "rows.csv", rows.String())
+	for _, tc := range []struct {
+		name, taxonomy, help string
+		want                 []string
+	}{
+		{"groups that rows share", right.String(), "perhaps", []string{"the rows bear it out", "Sharing by the taxonomy may help"}},
+		{"groups of nothing", wrong.String(), "no", []string{"the rows do not bear it out", "The rows do not bear out what was given"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			args := []string{"--data", data, "--taxonomy", file(t, "groups.csv", tc.taxonomy), "--train=off"}
+			out, _, err := runDoctor(t, "", args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range tc.want {
+				if !strings.Contains(strings.Join(strings.Fields(out), " "), w) {
+					t.Errorf("no %q in\n%s", w, out)
+				}
+			}
+			json, _, err := runDoctor(t, "", append(args, "--json")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := parse(t, json)["verdict"].(map[string]any); v["help"] != tc.help {
+				t.Errorf("verdict %v, want %s", v, tc.help)
 			}
 		})
 	}

@@ -95,7 +95,7 @@ expected, and give what they say to --reject: it depends on that share.`,
 	flags.StringVar(&f.unknown, "unknown-labels", unknownWrong, "examples whose label was never trained: wrong counts them as wrong, skip leaves them out, error stops at the first")
 	flags.StringVar(&f.oos, "oos", "", "examples of no class, a file of texts or of rows with other labels: measures how well the model tells that it does not know")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
-	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
+	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
 	a.jsonFlag(c)
 	choices(c, "unknown-labels", unknownWrong, unknownError, unknownSkip)
 	return c

@@ -37,9 +37,9 @@ Data: ` + quickstart.Attribution + `.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runQuickstart(c.Context(), a, model, folder, threads) },
 	}
-	c.Flags().StringVar(&model, "model", "", "file to keep the best model in")
+	c.Flags().StringVar(&model, "model", "", "file to keep the best model in, to try predict and explain on; without it nothing is written")
 	reportFlag(c, &folder)
-	c.Flags().IntVar(&threads, "threads", 0, "processor threads, 0 for all; never changes a result")
+	c.Flags().IntVar(&threads, "threads", 0, threadsHelp)
 	a.jsonFlag(c)
 	return c
 }

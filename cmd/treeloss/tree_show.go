@@ -45,8 +45,8 @@ can be read back. --json is the same as --format json.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&format, "format", treeText, strings.Join(treeFormats(), ", "))
-	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, 0 for all")
-	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, 0 for all")
+	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, for a look at a large tree; 0 for all")
+	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, for a look at a wide tree; 0 for all")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
 	choices(c, "format", treeFormats()...)
 	return c

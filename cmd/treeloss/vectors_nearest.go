@@ -48,7 +48,7 @@ much as a binary file is long.
 		},
 	}
 	f.add(c)
-	c.Flags().IntVar(&top, "top", 10, "number of words to print")
+	c.Flags().IntVar(&top, "top", 10, "number of words to print, the nearest first")
 	a.jsonFlag(c)
 	return c
 }
