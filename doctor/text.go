@@ -129,7 +129,7 @@ func (r *Report) writeGiven(p *page) {
 		case r.Classes < enoughClasses:
 			how = fmt.Sprintf("whether the rows bear it out cannot be told of %d classes (%.1f standard errors from chance)", r.Classes, g.Errors)
 		default:
-			how = fmt.Sprintf("the rows do not bear it out: classes that it calls near have no nearer rows than others (%.1f standard errors from chance)", g.Errors)
+			how = fmt.Sprintf("the rows do not bear it out: that classes which it calls near have near rows is %.1f standard errors from chance, want %d", g.Errors, AgreesBy)
 		}
 		p.line(topic, "%s: %s", inWords(g.Source), how)
 		topic = ""

@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -26,6 +27,26 @@ type Known struct {
 	KeepFirst bool            // of two vectors of one word take the first; else that is an error
 	Distances string          // list of ready distances, see metric.ReadDistances; "": none, "-": standard input
 	Weights   string          // model file whose weights tell which classes are alike; "": none
+	Stdin     io.Reader       // what "-" reads; nil: that of the process
+}
+
+// stdinName is how messages call the standard input.
+const stdinName = "standard input"
+
+func (k Known) stdin() io.Reader {
+	if k.Stdin == nil {
+		return os.Stdin
+	}
+	return k.Stdin
+}
+
+// vectors reads the vectors of class names.
+func (k Known) vectors(ctx context.Context, labels []string) (*wordvec.Vectors, error) {
+	opts := wordvec.Options{Names: labels, KeepFirst: k.KeepFirst}
+	if k.Vectors == "-" {
+		return wordvec.Read(ctx, k.stdin(), stdinName, opts)
+	}
+	return wordvec.Open(ctx, k.Vectors, opts)
 }
 
 // Classes returns what the files know about classes with these labels, and how
@@ -36,7 +57,7 @@ func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes,
 	classes := knowledge.Classes{Labels: labels}
 	var found *wordvec.LabelVectors
 	if k.Vectors != "" {
-		vectors, err := wordvec.Open(ctx, k.Vectors, wordvec.Options{Names: labels, KeepFirst: k.KeepFirst})
+		vectors, err := k.vectors(ctx, labels)
 		if err != nil {
 			return classes, nil, err
 		}
@@ -61,7 +82,7 @@ func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes,
 	}
 	if k.Distances != "" {
 		var err error
-		if classes.Distances, err = readDistances(k.Distances, classes.Labels); err != nil {
+		if classes.Distances, err = k.distances(classes.Labels); err != nil {
 			return classes, nil, err
 		}
 	}
@@ -74,17 +95,17 @@ func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes,
 	return classes, found, nil
 }
 
-// readDistances reads a list of ready distances between labels.
-func readDistances(path string, labels []string) (metric.Space, error) {
-	if path == "-" {
-		return metric.ReadDistances(os.Stdin, "standard input", labels)
+// distances reads the list of ready distances between labels.
+func (k Known) distances(labels []string) (metric.Space, error) {
+	if k.Distances == "-" {
+		return metric.ReadDistances(k.stdin(), stdinName, labels)
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(k.Distances)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return metric.ReadDistances(f, path, labels)
+	return metric.ReadDistances(f, k.Distances, labels)
 }
 
 // readWeights returns the inner products of the weights that a model file has

@@ -321,3 +321,66 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 		t.Error("3 vectors for 24 classes were taken")
 	}
 }
+
+// Ready distances and the weights of a model are read for the labels at hand,
+// become candidates, and are asked about at one row a class.
+func TestDistancesAndWeightsOfFiles(t *testing.T) {
+	d, err := animals(t).DataKnowing(ctx, All(0, 8), Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := Plan{Sharing: "none", Names: "off"}.Train(ctx, d, All(0, 8), Options{Priors: []float64{10}}, softmax.Training{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := m.Save(model); err != nil {
+		t.Fatal(err)
+	}
+	list := ""
+	names := []string{"zyx", "dog", "cat", "bus"}
+	for i, a := range names {
+		for j, b := range names[:i] {
+			list += fmt.Sprintf("%s %s %d\n", a, b, i-j)
+		}
+	}
+	for _, tc := range []struct {
+		known Known
+		want  string
+	}{
+		{Known{Distances: writeFile(t, "d.txt", list)}, "distances"},
+		{Known{Weights: model}, "weights"},
+	} {
+		d, err := animals(t).DataKnowing(ctx, All(0, 8), tc.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if given := fmt.Sprint(d.Given()); given != "["+tc.want+"]" {
+			t.Errorf("given %s, want %s", given, tc.want)
+		}
+		if got := methodNames(d.Candidates(All(0, 8))); !strings.Contains(got, " "+tc.want+" names+"+tc.want+"+examples") {
+			t.Errorf("candidates %s lack %s", got, tc.want)
+		}
+		r, err := Auto(ctx, d, All(0, 4), Options{})
+		if err != nil || !strings.Contains(r.Reason, "near by "+tc.want) {
+			t.Errorf("%v; reason %q does not tell about %s", err, r.Reason, tc.want)
+		}
+		if s := d.Classes.Distances; s != nil && s.Distance(0, 3) != 3 { // bus and zyx
+			t.Errorf("bus and zyx are %v apart, want 3", s.Distance(0, 3))
+		}
+		if g := d.Classes.Weights; g != nil {
+			l := m.Layer
+			for a := range 4 {
+				for b := range 4 {
+					var want float64
+					for f := range l.Features {
+						want += float64(l.Weight[f*4+a]) * float64(l.Weight[f*4+b])
+					}
+					if math.Abs(g.At(a, b)-want) > 1e-9*(1+math.Abs(want)) {
+						t.Errorf("weights %d and %d: product %v, want %v", a, b, g.At(a, b), want)
+					}
+				}
+			}
+		}
+	}
+}

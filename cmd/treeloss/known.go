@@ -85,9 +85,9 @@ func (f *knownFlags) check(from string, data []string) error {
 
 // known returns what package tune calls the same. Files of word vectors with a
 // word twice are common enough: the first counts, as in treeloss vectors.
-func (f *knownFlags) known() tune.Known {
+func (f *knownFlags) known(a *app) tune.Known {
 	policy, _ := wordvec.ParseUnknown(f.unknown) // check has refused others
-	return tune.Known{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights}
+	return tune.Known{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights, Stdin: a.in}
 }
 
 // data ends the reading of a corpus, logs how the label vectors were found, and
@@ -96,7 +96,7 @@ func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows
 	if f.vectors != "" {
 		a.logf("reading label vectors from %s", f.vectors)
 	}
-	d, err := corpus.DataKnowing(ctx, rows, f.known())
+	d, err := corpus.DataKnowing(ctx, rows, f.known(a))
 	if err != nil {
 		return nil, nil, f.explain(err)
 	}

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -142,6 +148,69 @@ func TestMistakesInDistancesAndWeights(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Lists and vectors may come from a pipe, as from xz -dc.
+func TestKnowledgeFromStandardInput(t *testing.T) {
+	list := deskDistances(t)
+	want := succeed(t, "tree", "build", "--data", desk, "--distances", list).out
+	if o := callWith(t, string(content(t, list)), "tree", "build", "--data", desk, "--distances", "-"); o.status != 0 || o.out != want {
+		t.Errorf("status %d, %q, drawn\n%s, want\n%s", o.status, o.log, o.out, want)
+	}
+	data, _, vectors, _ := petFiles(t)
+	want = succeed(t, "tree", "build", "--data", data, "--label-vectors", vectors, "--unknown", "root").out
+	if o := callWith(t, string(content(t, vectors)), "tree", "build", "--data", data, "--label-vectors", "-", "--unknown", "root"); o.status != 0 || o.out != want {
+		t.Errorf("status %d, %q, drawn\n%s, want\n%s", o.status, o.log, o.out, want)
+	}
+}
+
+// The real list: 200 classes among 1,372 nodes, through a pipe.
+func TestImageNetDistances(t *testing.T) {
+	packed := filepath.Join("..", "..", "..", "shared", "data", "label-vectors", "imagenet-1k-distances.txt.xz")
+	xz, err := exec.LookPath("xz")
+	if _, missing := os.Stat(packed); missing != nil || err != nil {
+		t.Skip("there is no shared data, or no xz to unpack it")
+	}
+	list, err := exec.CommandContext(t.Context(), xz, "-dc", packed).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "tiny-imagenet", "classes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names strings.Builder
+	for _, line := range strings.Split(string(classes), "\n")[1:] {
+		name, _, _ := strings.Cut(line, ",")
+		names.WriteString(name + "\n")
+	}
+	labels := file(t, "wnids.txt", names.String())
+	path := filepath.Join(t.TempDir(), "tree.json")
+	o := callWith(t, string(list), "tree", "build", "--labels", labels, "--distances", "-", "--kind", "linkage", "--out", path)
+	if o.status != 0 || strings.Contains(o.log, "no metric") {
+		t.Fatalf("status %d, %q", o.status, o.log)
+	}
+	tree, err := new(app).readTree(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The distances are an ultrametric, so the linkage has them: the squares of
+	// its lengths' sums, up to the factor 2 of the way up and down again.
+	space, err := metric.ReadDistances(bytes.NewReader(list), "list", tree.Labels())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Classes() != 200 {
+		t.Fatalf("%d classes, want 200", tree.Classes())
+	}
+	way := labeltree.LengthDistance(tree)
+	for i := range 200 {
+		for j := range i {
+			if got, want := way.Distance(i, j), 2*space.Distance(i, j)*space.Distance(i, j); math.Abs(got-want) > 1e-6*want {
+				t.Fatalf("%s and %s: %v along the tree, want %v", tree.Name(tree.Node(i)), tree.Name(tree.Node(j)), got, want)
+			}
+		}
 	}
 }
 

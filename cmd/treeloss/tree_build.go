@@ -138,7 +138,7 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes
 	if err != nil {
 		return knowledge.Classes{}, err
 	}
-	classes, found, err := f.known.known().Classes(ctx, labels)
+	classes, found, err := f.known.known(a).Classes(ctx, labels)
 	if err != nil {
 		return knowledge.Classes{}, f.known.explain(err)
 	}
