@@ -1,13 +1,16 @@
 package treeloss
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
+	"github.com/treeloss/treeloss/wordvec"
 )
 
 // Example is one example of a class: a text, or numbers.
@@ -15,16 +18,27 @@ type Example struct {
 	Text    string
 	Numbers []float64 // if not nil, the example is these numbers and Text must be ""
 	Label   string    // the class; any string but ""
+	Weight  float64   // counts this often; 0 means 1
 }
 
 // Options sets up Fit. The zero value chooses what the data asks for.
 type Options struct {
-	Sharing  string // "auto" (also ""), "none", "names", "v-tree" ... or a sum such as "names+taxonomy"
-	Loss     string // "cross-entropy" (also ""), "simloss", "soft-labels", "hxe", "hierarchical-softmax"
-	Names    string // class names as further examples: "auto" (also ""), "on", "off"
-	Taxonomy string // file of child,parent rows over the labels; "": none
-	Seed     uint64 // the only source of randomness
-	Threads  int    // 0: one a CPU; never changes a result
+	Sharing string // "auto" (also ""), "none", "names", "v-tree" ... or a sum such as "names+taxonomy"
+	Loss    string // "cross-entropy" (also ""), "simloss", "soft-labels", "hxe", "hierarchical-softmax"
+	Names   string // class names as further examples: "auto" (also ""), "on", "off"
+
+	// Files that know something about the classes; "": none. Auto tries what is
+	// given and keeps what helps on held-out rows.
+	Taxonomy  string // child,parent rows, paths, Newick, JSON or DOT over the labels
+	Vectors   string // word vectors of the labels: word2vec, GloVe or fastText
+	Distances string // ready distances between labels
+	Weights   string // a model of the same classes, whose weights say which are alike
+	// Unknown is what becomes of labels without a vector; 0: an error names them.
+	Unknown wordvec.Unknown
+
+	Calibrate bool   // fit a temperature on held-out rows, if there are any, so that probabilities mean what they say
+	Seed      uint64 // the only source of randomness
+	Threads   int    // 0: one a CPU; never changes a result
 }
 
 // Model is a trained classifier. It is immutable and safe for concurrent use.
@@ -60,7 +74,10 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 		if (e.Numbers != nil) != (kind == dataset.Numbers) || e.Numbers != nil && e.Text != "" {
 			return nil, fmt.Errorf("treeloss: example %d: texts and numbers cannot be mixed: %w", i, ErrExample)
 		}
-		if err := corpus.Add(dataset.Example{Text: e.Text, Values: e.Numbers, Label: e.Label, Weight: 1}); err != nil {
+		if !(e.Weight >= 0) || math.IsInf(e.Weight, 1) {
+			return nil, fmt.Errorf("treeloss: example %d: weight %v, want a finite number of at least 0: %w", i, e.Weight, ErrExample)
+		}
+		if err := corpus.Add(dataset.Example{Text: e.Text, Values: e.Numbers, Label: e.Label, Weight: cmp.Or(e.Weight, 1)}); err != nil {
 			return nil, fmt.Errorf("treeloss: example %d: %w: %w", i, ErrExample, err)
 		}
 	}
@@ -78,16 +95,37 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 }
 
 func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error) {
-	rows := tune.All(0, corpus.Table.Rows())
-	data, err := corpus.Data(rows, opts.Taxonomy)
+	data, err := corpus.DataKnowing(ctx, tune.All(0, corpus.Table.Rows()), tune.Known{
+		Taxonomy: opts.Taxonomy, Vectors: opts.Vectors, Unknown: opts.Unknown, KeepFirst: true,
+		Distances: opts.Distances, Weights: opts.Weights,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)
 	}
+	var rows []int // but for those of classes dropped for want of a vector
+	for row, class := range data.Class {
+		if class >= 0 {
+			rows = append(rows, row)
+		}
+	}
 	plan := tune.Plan{Sharing: opts.Sharing, Loss: opts.Loss, Names: opts.Names}
-	m, _, err := plan.Train(ctx, data, rows, tune.Options{Seed: opts.Seed, Threads: opts.Threads},
-		softmax.Training{Data: corpus.Fingerprint()})
+	options := tune.Options{Seed: opts.Seed, Threads: opts.Threads}
+	m, result, err := plan.Train(ctx, data, rows, options, softmax.Training{Data: corpus.Fingerprint()})
 	if err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)
+	}
+	if m.Tree == nil {
+		m.Tree = data.Classes.Taxonomy
+	}
+	if opts.Calibrate {
+		c, err := tune.Calibrate(ctx, data, rows, result, options)
+		switch {
+		case errors.Is(err, tune.ErrNotHeldOut):
+		case err != nil:
+			return nil, fmt.Errorf("treeloss: calibrating: %w", err)
+		case !c.AtLimit:
+			m.Training.Calibration = &c
+		}
 	}
 	return &Model{m}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss"
+	"github.com/treeloss/treeloss/wordvec"
 )
 
 func intents(each int) []treeloss.Example {
@@ -137,5 +138,68 @@ func TestFitRefuses(t *testing.T) {
 	}
 	if _, err := treeloss.Load("nowhere.safetensors"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want os.ErrNotExist", err)
+	}
+}
+
+func TestFitKnowing(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	vectors := write("words.vec", "3 2\ncard 1 0\narrival 0.5 0.5\nlost 1 0.2\n")
+	distances := write("distances.csv", "a,b,distance\ncard_arrival,card_lost,1\ncard_arrival,fee_charged,3\ncard_lost,fee_charged,3\n")
+	taxonomy := write("taxonomy.csv", "child,parent\ncard_arrival,card\ncard_lost,card\nfee_charged,money\ncard,all\nmoney,all\n")
+	ctx := context.Background()
+	m, err := treeloss.Fit(ctx, intents(6), treeloss.Options{Sharing: "taxonomy", Taxonomy: taxonomy, Calibrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Tree == nil || m.Training.Sharing != "taxonomy" {
+		t.Errorf("tree %v, sharing %q", m.Tree, m.Training.Sharing)
+	}
+	model := filepath.Join(dir, "m.safetensors")
+	if err := m.Save(model); err != nil {
+		t.Fatal(err)
+	}
+	for sharing, o := range map[string]treeloss.Options{
+		"distances": {Distances: distances},
+		"weights":   {Weights: model},
+		"vectors":   {Vectors: vectors, Unknown: wordvec.UnknownRoot},
+	} {
+		o.Sharing = sharing
+		if m, err = treeloss.Fit(ctx, intents(6), o); err != nil || m.Training.Sharing != sharing {
+			t.Errorf("%s: %v", sharing, err)
+		}
+	}
+	if _, err = treeloss.Fit(ctx, intents(6), treeloss.Options{Vectors: vectors}); err == nil || !strings.Contains(err.Error(), "fee") {
+		t.Errorf("words without a vector: error %v, want one that names them", err)
+	}
+	if m, err = treeloss.Fit(ctx, intents(6), treeloss.Options{Vectors: vectors, Unknown: wordvec.UnknownDrop}); err != nil || len(m.Labels) != 2 {
+		t.Errorf("a class dropped: %v", err)
+	}
+}
+
+func TestFitWeights(t *testing.T) {
+	once := intents(6)
+	twice := append(intents(6), once[0])
+	once[0].Weight = 2
+	a, err := treeloss.Fit(context.Background(), once, treeloss.Options{Sharing: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := treeloss.Fit(context.Background(), intents(6), treeloss.Options{Sharing: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Training.Fit.Objective == b.Training.Fit.Objective {
+		t.Error("a weight of 2 changed nothing")
+	}
+	twice[0].Weight = -1
+	if _, err := treeloss.Fit(context.Background(), twice, treeloss.Options{}); !errors.Is(err, treeloss.ErrExample) {
+		t.Errorf("a negative weight: error %v, want ErrExample", err)
 	}
 }
