@@ -200,3 +200,55 @@ func exp32(k kind, dst, x []float32) {
 }
 
 func first[E any](x []E) *E { return unsafe.SliceData(x) }
+
+// The bounds of matrices are those of their last rows. Strides are in numbers.
+
+func tile32(k kind, height, inner int, a []float32, rowStride, innerStride int, b, c []float32, stride, cols int, add bool) {
+	if k == plain {
+		tileGo(height, inner, a, rowStride, innerStride, b, c, stride, cols, add)
+		return
+	}
+	if height < 1 || inner < 1 || cols < 1 || height > k.tileRows() || cols > k.panelCols() || rowStride < 0 || innerStride < 0 || stride < 0 {
+		panic("kernel: a tile of the wrong size")
+	}
+	_, _, _ = a[(height-1)*rowStride+(inner-1)*innerStride], b[inner*k.panelCols()-1], c[(height-1)*stride+cols-1]
+	if k == avx512 {
+		tileAVX512(height, inner, first(a), 4*rowStride, 4*innerStride, first(b), first(c), 4*stride, cols, add)
+	} else {
+		tileAVX2(height, inner, first(a), 4*rowStride, 4*innerStride, first(b), first(c), 4*stride, cols, add)
+	}
+}
+
+// copyRows32 copies rows of at most panelCols numbers.
+func copyRows32(k kind, dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	if k == plain {
+		copyRowsGo(dst, dstStride, src, srcStride, rows, cols)
+		return
+	}
+	if rows < 1 || cols < 1 || cols > k.panelCols() || dstStride < 0 || srcStride < 0 {
+		panic("kernel: rows of the wrong size")
+	}
+	_, _ = dst[(rows-1)*dstStride+cols-1], src[(rows-1)*srcStride+cols-1]
+	if k == avx512 {
+		copyRowsAVX512(first(dst), 4*dstStride, first(src), 4*srcStride, rows, cols)
+	} else {
+		copyRowsAVX2(first(dst), 4*dstStride, first(src), 4*srcStride, rows, cols)
+	}
+}
+
+// transpose32 transposes at most panelCols/2 rows.
+func transpose32(k kind, dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	if k == plain {
+		transposeGo(dst, dstStride, src, srcStride, rows, cols)
+		return
+	}
+	if rows < 1 || cols < 1 || rows > k.panelCols()/2 || dstStride < 0 || srcStride < 0 {
+		panic("kernel: rows of the wrong size")
+	}
+	_, _ = dst[(cols-1)*dstStride+rows-1], src[(rows-1)*srcStride+cols-1]
+	if k == avx512 {
+		transposeAVX512(first(dst), 4*dstStride, first(src), 4*srcStride, rows, cols)
+	} else {
+		transposeAVX2(first(dst), 4*dstStride, first(src), 4*srcStride, rows, cols)
+	}
+}

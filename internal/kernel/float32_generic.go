@@ -40,3 +40,15 @@ func combineAllRows32(_ kind, value, rows []float32, stride int, y []float32) {
 func softmax32(_ kind, p, scores []float32) float64 { return softmaxGo(p, scores) }
 
 func exp32(_ kind, dst, x []float32) { expGo(dst, x) }
+
+func tile32(_ kind, height, inner int, a []float32, rowStride, innerStride int, b, c []float32, stride, cols int, add bool) {
+	tileGo(height, inner, a, rowStride, innerStride, b, c, stride, cols, add)
+}
+
+func copyRows32(_ kind, dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	copyRowsGo(dst, dstStride, src, srcStride, rows, cols)
+}
+
+func transpose32(_ kind, dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	transposeGo(dst, dstStride, src, srcStride, rows, cols)
+}

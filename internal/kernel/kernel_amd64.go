@@ -59,6 +59,21 @@ func expAVX512(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64)
 
+// tileAVX512 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, b (inner x 32) is packed, the rows of c are stride bytes apart. height is 1 to 14, inner at least 1, cols 1 to 32.
+//
+//go:noescape
+func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, b *float32, c *float32, stride int, cols int, add bool)
+
+// copyRowsAVX512 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
+//
+//go:noescape
+func copyRowsAVX512(dst *float32, dstStride int, src *float32, srcStride int, rows int, cols int)
+
+// transposeAVX512 sets dst (cols x rows) to the transpose of src (rows x cols). Strides are in bytes; rows is 1 to 1 register, cols at least 1.
+//
+//go:noescape
+func transposeAVX512(dst *float32, dstStride int, src *float32, srcStride int, rows int, cols int)
+
 // axpyAVX2 adds a*x to y.
 //
 //go:noescape
@@ -113,3 +128,18 @@ func expAVX2(dst *float32, x *float32, n int)
 //
 //go:noescape
 func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
+
+// tileAVX2 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, b (inner x 16) is packed, the rows of c are stride bytes apart. height is 1 to 6, inner at least 1, cols 1 to 16.
+//
+//go:noescape
+func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, b *float32, c *float32, stride int, cols int, add bool)
+
+// copyRowsAVX2 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
+//
+//go:noescape
+func copyRowsAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, cols int)
+
+// transposeAVX2 sets dst (cols x rows) to the transpose of src (rows x cols). Strides are in bytes; rows is 1 to 1 register, cols at least 1.
+//
+//go:noescape
+func transposeAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, cols int)

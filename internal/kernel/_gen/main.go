@@ -28,6 +28,9 @@ func main() {
 		combineRows(m, false)
 		expKernel(m)
 		softmax(m)
+		tile(m)
+		copyRows(m)
+		transpose(m)
 	}
 	Generate()
 }

@@ -1,0 +1,62 @@
+package kernel
+
+// A product a b goes tile by tile: tileRows rows of a times a panel of b, which
+// is panelCols columns packed one row after the other. What a panel has past
+// the columns of b is never read into a result.
+
+// tileRows is the largest height of a tile.
+func (k kind) tileRows() int { return [...]int{4, 6, 14}[k] }
+
+// panelCols is the width of a panel.
+func (k kind) panelCols() int { return [...]int{4, 16, 32}[k] }
+
+// cut returns the bounds of part i of n things in parts parts, which differ by
+// at most one in length.
+func cut(n, parts, i int) (lo, hi int) { return i * n / parts, (i + 1) * n / parts }
+
+// ceil returns n/by, rounded up.
+func ceil(n, by int) int { return (n + by - 1) / by }
+
+func tileGo(height, inner int, a []float32, rowStride, innerStride int, b, c []float32, stride, cols int, add bool) {
+	const width = 4
+	for i := range height {
+		var sum [width]float32
+		row := c[i*stride : i*stride+cols]
+		if add {
+			copy(sum[:], row)
+		}
+		at := i * rowStride
+		for l := range inner {
+			x, y := a[at], b[l*width:l*width+width]
+			sum[0] += x * y[0]
+			sum[1] += x * y[1]
+			sum[2] += x * y[2]
+			sum[3] += x * y[3]
+			at += innerStride
+		}
+		copy(row, sum[:])
+	}
+}
+
+func copyRowsGo(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	for i := range rows {
+		copy(dst[i*dstStride:i*dstStride+cols], src[i*srcStride:i*srcStride+cols])
+	}
+}
+
+func transposeGo(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	for i := range rows {
+		for j, x := range src[i*srcStride : i*srcStride+cols] {
+			dst[j*dstStride+i] = x
+		}
+	}
+}
+
+// transposeRows sets dst (cols x rows) to the transpose of src (rows x cols).
+// Strides are in numbers.
+func transposeRows(k kind, dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
+	step := k.panelCols() / 2
+	for i := 0; i < rows; i += step {
+		transpose32(k, dst[i:], dstStride, src[i*srcStride:], srcStride, min(step, rows-i), cols)
+	}
+}
