@@ -59,10 +59,10 @@ func expAVX512(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileAVX512 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, b (inner x 32) is packed, the rows of c are stride bytes apart. height is 1 to 14, inner at least 1, cols 1 to 32.
+// tileAVX512 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, b (inner x 32) is packed, the rows of c are stride bytes apart. height is 1 to 14, inner and run at least 1, cols 1 to 32.
 //
 //go:noescape
-func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, b *float32, c *float32, stride int, cols int, add bool)
+func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, c *float32, stride int, cols int, add bool)
 
 // copyRowsAVX512 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //
@@ -73,6 +73,36 @@ func copyRowsAVX512(dst *float32, dstStride int, src *float32, srcStride int, ro
 //
 //go:noescape
 func transposeAVX512(dst *float32, dstStride int, src *float32, srcStride int, rows int, cols int)
+
+// columnsTopAVX512 adds bias to the rows of the panel z, one number a row, and sets top to the largest number of each column. rows is at least 1.
+//
+//go:noescape
+func columnsTopAVX512(z *float32, bias *float32, rows int, top *float32)
+
+// columnsExpAVX512 replaces the panel z by exp(z-top) and sets sum to the sum of each column, four at a time in float32, these in float64. rows is at least 1.
+//
+//go:noescape
+func columnsExpAVX512(z *float32, rows int, top *float32, sum *float64)
+
+// scaleColumnsAVX512 multiplies the rows of the panel z by factor, one number a column, and sets sum[i] to the sum of the first 16 numbers of row i, sum[rows+i] to that of the next 16, if there are. rows is at least 1.
+//
+//go:noescape
+func scaleColumnsAVX512(z *float32, rows int, factor *float32, sum *float32)
+
+// sumChildrenAVX512 sets row first+i of the panel z, for i from nodes-1 down to 0, to the sum of the rows child[start[i]:start[i+1]]. nodes is at least 1.
+//
+//go:noescape
+func sumChildrenAVX512(z *float32, first int, start *int32, child *int32, nodes int)
+
+// addParentsAVX512 replaces row first+i of the panel z, for i from 0 to nodes-1, by length[i] times it plus row parent[i]. nodes is at least 1.
+//
+//go:noescape
+func addParentsAVX512(z *float32, first int, parent *int32, length *float32, nodes int)
+
+// stepRowsAVX512 makes an SGD step on rows of weights w and velocities v with the gradient grad. Strides are in bytes; rows is at least 1, cols 1 to 2 registers; factor has the 6 factors of the step, 16 times each.
+//
+//go:noescape
+func stepRowsAVX512(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
 
 // axpyAVX2 adds a*x to y.
 //
@@ -129,10 +159,10 @@ func expAVX2(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileAVX2 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, b (inner x 16) is packed, the rows of c are stride bytes apart. height is 1 to 6, inner at least 1, cols 1 to 16.
+// tileAVX2 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, b (inner x 16) is packed, the rows of c are stride bytes apart. height is 1 to 6, inner and run at least 1, cols 1 to 16.
 //
 //go:noescape
-func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, b *float32, c *float32, stride int, cols int, add bool)
+func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, c *float32, stride int, cols int, add bool)
 
 // copyRowsAVX2 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //
@@ -143,3 +173,38 @@ func copyRowsAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows
 //
 //go:noescape
 func transposeAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, cols int)
+
+// columnsTopAVX2 adds bias to the rows of the panel z, one number a row, and sets top to the largest number of each column. rows is at least 1.
+//
+//go:noescape
+func columnsTopAVX2(z *float32, bias *float32, rows int, top *float32)
+
+// columnsExpAVX2 replaces the panel z by exp(z-top) and sets sum to the sum of each column, four at a time in float32, these in float64. rows is at least 1.
+//
+//go:noescape
+func columnsExpAVX2(z *float32, rows int, top *float32, sum *float64)
+
+// scaleColumnsAVX2 multiplies the rows of the panel z by factor, one number a column, and sets sum[i] to the sum of the first 16 numbers of row i, sum[rows+i] to that of the next 16, if there are. rows is at least 1.
+//
+//go:noescape
+func scaleColumnsAVX2(z *float32, rows int, factor *float32, sum *float32)
+
+// sumChildrenAVX2 sets row first+i of the panel z, for i from nodes-1 down to 0, to the sum of the rows child[start[i]:start[i+1]]. nodes is at least 1.
+//
+//go:noescape
+func sumChildrenAVX2(z *float32, first int, start *int32, child *int32, nodes int)
+
+// addParentsAVX2 replaces row first+i of the panel z, for i from 0 to nodes-1, by length[i] times it plus row parent[i]. nodes is at least 1.
+//
+//go:noescape
+func addParentsAVX2(z *float32, first int, parent *int32, length *float32, nodes int)
+
+// stepRowsAVX2 makes an SGD step on rows of weights w and velocities v with the gradient grad. Strides are in bytes; rows is at least 1, cols 1 to 2 registers; factor has the 6 factors of the step, 16 times each.
+//
+//go:noescape
+func stepRowsAVX2(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
+
+// fetchRows asks for the first lines cache lines of rows that are stride bytes apart. rows and lines are at least 1.
+//
+//go:noescape
+func fetchRows(p *float32, stride int, rows int, lines int)

@@ -2646,11 +2646,11 @@ DATA cff800000<>+56(SB)/4, $0xff800000
 DATA cff800000<>+60(SB)/4, $0xff800000
 GLOBL cff800000<>(SB), RODATA|NOPTR, $64
 
-// func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, b *float32, c *float32, stride int, cols int, add bool)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tileAVX512(SB), NOSPLIT, $0-73
+// func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, c *float32, stride int, cols int, add bool)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	MOVQ  a+16(FP), AX
-	MOVQ  b+40(FP), CX
+	MOVQ  b+56(FP), CX
 	MOVQ  inner+8(FP), DX
 	MOVQ  innerStride+32(FP), BX
 	MOVQ  rowStride+24(FP), SI
@@ -2660,7 +2660,7 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-73
 	LEAQ  (R9)(SI*2), R10
 	LEAQ  (R10)(SI*2), R11
 	LEAQ  (R11)(SI*2), R12
-	MOVQ  cols+64(FP), R13
+	MOVQ  cols+80(FP), R13
 	MOVQ  $-1, R14
 	BZHIQ R13, R14, R14
 	KMOVW R14, K1
@@ -2681,16 +2681,24 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-73
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
-	MOVB      add+72(FP), SI
+	MOVB      add+88(FP), SI
 	TESTB     SI, SI
 	JZ        fresh126
-	MOVQ      c+48(FP), SI
-	MOVQ      stride+56(FP), DI
+	MOVQ      c+64(FP), SI
+	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 
 fresh126:
-inner127:
+	MOVQ run+40(FP), SI
+
+run127:
+	MOVQ    DX, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	SUBQ    DI, DX
+
+inner128:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	VBROADCASTSS (AX), Z4
@@ -2698,10 +2706,14 @@ inner127:
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner127
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         DI
+	JNZ          inner128
+	MOVQ         skip+48(FP), DI
+	ADDQ         DI, AX
+	TESTQ        DX, DX
+	JNZ          run127
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	VZEROUPPER
@@ -2710,26 +2722,34 @@ inner127:
 atLeast125:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast128
+	JG   atLeast129
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	VPXORD    Z3, Z3, Z3
-	MOVB      add+72(FP), DI
+	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh129
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
+	JZ        fresh130
+	MOVQ      c+64(FP), DI
+	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh129:
-inner130:
+fresh130:
+	MOVQ run+40(FP), DI
+
+run131:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner132:
 	VMOVUPS      (CX), Z4
 	VMOVUPS      64(CX), Z5
 	VBROADCASTSS (AX), Z6
@@ -2740,10 +2760,14 @@ inner130:
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner130
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner132
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run131
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -2752,7 +2776,7 @@ inner130:
 	VZEROUPPER
 	RET
 
-atLeast128:
+atLeast129:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -2760,11 +2784,11 @@ atLeast128:
 	VPXORD    Z3, Z3, Z3
 	VPXORD    Z4, Z4, Z4
 	VPXORD    Z5, Z5, Z5
-	MOVB      add+72(FP), DI
+	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh131
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
+	JZ        fresh133
+	MOVQ      c+64(FP), DI
+	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	ADDQ      R8, DI
@@ -2774,8 +2798,16 @@ atLeast128:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh131:
-inner132:
+fresh133:
+	MOVQ run+40(FP), DI
+
+run134:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner135:
 	VMOVUPS      (CX), Z6
 	VMOVUPS      64(CX), Z7
 	VBROADCASTSS (AX), Z8
@@ -2789,10 +2821,14 @@ inner132:
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner132
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner135
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run134
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -2807,10 +2843,10 @@ inner132:
 atLeast124:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast133
+	JG   atLeast136
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast134
+	JG   atLeast137
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -2821,11 +2857,11 @@ atLeast124:
 	VPXORD    Z5, Z5, Z5
 	VPXORD    Z6, Z6, Z6
 	VPXORD    Z7, Z7, Z7
-	MOVB      add+72(FP), R8
+	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh135
-	MOVQ      c+48(FP), R8
-	MOVQ      stride+56(FP), R9
+	JZ        fresh138
+	MOVQ      c+64(FP), R8
+	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	VMOVUPS.Z 64(R8), K2, Z1
 	ADDQ      R9, R8
@@ -2838,8 +2874,16 @@ atLeast124:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh135:
-inner136:
+fresh138:
+	MOVQ run+40(FP), R8
+
+run139:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner140:
 	VMOVUPS      (CX), Z8
 	VMOVUPS      64(CX), Z9
 	VBROADCASTSS (AX), Z10
@@ -2856,10 +2900,14 @@ inner136:
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner136
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner140
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run139
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -2874,7 +2922,7 @@ inner136:
 	VZEROUPPER
 	RET
 
-atLeast134:
+atLeast137:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -2886,11 +2934,11 @@ atLeast134:
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
-	MOVB      add+72(FP), R8
+	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh137
-	MOVQ      c+48(FP), R8
-	MOVQ      stride+56(FP), R9
+	JZ        fresh141
+	MOVQ      c+64(FP), R8
+	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	VMOVUPS.Z 64(R8), K2, Z1
 	ADDQ      R9, R8
@@ -2906,8 +2954,16 @@ atLeast134:
 	VMOVUPS.Z (R8), K1, Z8
 	VMOVUPS.Z 64(R8), K2, Z9
 
-fresh137:
-inner138:
+fresh141:
+	MOVQ run+40(FP), R8
+
+run142:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner143:
 	VMOVUPS      (CX), Z10
 	VMOVUPS      64(CX), Z11
 	VBROADCASTSS (AX), Z12
@@ -2927,10 +2983,14 @@ inner138:
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner138
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner143
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run142
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -2948,10 +3008,10 @@ inner138:
 	VZEROUPPER
 	RET
 
-atLeast133:
+atLeast136:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast139
+	JG   atLeast144
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -2966,11 +3026,11 @@ atLeast133:
 	VPXORD    Z9, Z9, Z9
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
-	MOVB      add+72(FP), R9
+	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh140
-	MOVQ      c+48(FP), R9
-	MOVQ      stride+56(FP), R10
+	JZ        fresh145
+	MOVQ      c+64(FP), R9
+	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS.Z 64(R9), K2, Z1
 	ADDQ      R10, R9
@@ -2989,8 +3049,16 @@ atLeast133:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh140:
-inner141:
+fresh145:
+	MOVQ run+40(FP), R9
+
+run146:
+	MOVQ    DX, R10
+	CMPQ    R10, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, DX
+
+inner147:
 	VMOVUPS      (CX), Z12
 	VMOVUPS      64(CX), Z13
 	VBROADCASTSS (AX), Z14
@@ -3013,10 +3081,14 @@ inner141:
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner141
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R10
+	JNZ          inner147
+	MOVQ         skip+48(FP), R10
+	ADDQ         R10, AX
+	TESTQ        DX, DX
+	JNZ          run146
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3037,7 +3109,7 @@ inner141:
 	VZEROUPPER
 	RET
 
-atLeast139:
+atLeast144:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3053,11 +3125,11 @@ atLeast139:
 	VPXORD    Z11, Z11, Z11
 	VPXORD    Z12, Z12, Z12
 	VPXORD    Z13, Z13, Z13
-	MOVB      add+72(FP), R9
+	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh142
-	MOVQ      c+48(FP), R9
-	MOVQ      stride+56(FP), R10
+	JZ        fresh148
+	MOVQ      c+64(FP), R9
+	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS.Z 64(R9), K2, Z1
 	ADDQ      R10, R9
@@ -3079,8 +3151,16 @@ atLeast139:
 	VMOVUPS.Z (R9), K1, Z12
 	VMOVUPS.Z 64(R9), K2, Z13
 
-fresh142:
-inner143:
+fresh148:
+	MOVQ run+40(FP), R9
+
+run149:
+	MOVQ    DX, R10
+	CMPQ    R10, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, DX
+
+inner150:
 	VMOVUPS      (CX), Z14
 	VMOVUPS      64(CX), Z15
 	VBROADCASTSS (AX), Z16
@@ -3106,10 +3186,14 @@ inner143:
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner143
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R10
+	JNZ          inner150
+	MOVQ         skip+48(FP), R10
+	ADDQ         R10, AX
+	TESTQ        DX, DX
+	JNZ          run149
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3136,10 +3220,10 @@ inner143:
 atLeast123:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast144
+	JG   atLeast151
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast145
+	JG   atLeast152
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3158,11 +3242,11 @@ atLeast123:
 	VPXORD    Z13, Z13, Z13
 	VPXORD    Z14, Z14, Z14
 	VPXORD    Z15, Z15, Z15
-	MOVB      add+72(FP), R10
+	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh146
-	MOVQ      c+48(FP), R10
-	MOVQ      stride+56(FP), R11
+	JZ        fresh153
+	MOVQ      c+64(FP), R10
+	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	VMOVUPS.Z 64(R10), K2, Z1
 	ADDQ      R11, R10
@@ -3187,8 +3271,16 @@ atLeast123:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh146:
-inner147:
+fresh153:
+	MOVQ run+40(FP), R10
+
+run154:
+	MOVQ    DX, R11
+	CMPQ    R11, R10
+	CMOVQGT R10, R11
+	SUBQ    R11, DX
+
+inner155:
 	VMOVUPS      (CX), Z16
 	VMOVUPS      64(CX), Z17
 	VBROADCASTSS (AX), Z18
@@ -3217,10 +3309,14 @@ inner147:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner147
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R11
+	JNZ          inner155
+	MOVQ         skip+48(FP), R11
+	ADDQ         R11, AX
+	TESTQ        DX, DX
+	JNZ          run154
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3247,10 +3343,10 @@ inner147:
 	VZEROUPPER
 	RET
 
-atLeast145:
+atLeast152:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast148
+	JG   atLeast156
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3271,11 +3367,11 @@ atLeast145:
 	VPXORD    Z15, Z15, Z15
 	VPXORD    Z16, Z16, Z16
 	VPXORD    Z17, Z17, Z17
-	MOVB      add+72(FP), R10
+	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh149
-	MOVQ      c+48(FP), R10
-	MOVQ      stride+56(FP), R11
+	JZ        fresh157
+	MOVQ      c+64(FP), R10
+	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	VMOVUPS.Z 64(R10), K2, Z1
 	ADDQ      R11, R10
@@ -3303,8 +3399,16 @@ atLeast145:
 	VMOVUPS.Z (R10), K1, Z16
 	VMOVUPS.Z 64(R10), K2, Z17
 
-fresh149:
-inner150:
+fresh157:
+	MOVQ run+40(FP), R10
+
+run158:
+	MOVQ    DX, R11
+	CMPQ    R11, R10
+	CMOVQGT R10, R11
+	SUBQ    R11, DX
+
+inner159:
 	VMOVUPS      (CX), Z18
 	VMOVUPS      64(CX), Z19
 	VBROADCASTSS (AX), Z20
@@ -3336,10 +3440,14 @@ inner150:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner150
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R11
+	JNZ          inner159
+	MOVQ         skip+48(FP), R11
+	ADDQ         R11, AX
+	TESTQ        DX, DX
+	JNZ          run158
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3369,7 +3477,7 @@ inner150:
 	VZEROUPPER
 	RET
 
-atLeast148:
+atLeast156:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3391,11 +3499,11 @@ atLeast148:
 	VPXORD    Z17, Z17, Z17
 	VPXORD    Z18, Z18, Z18
 	VPXORD    Z19, Z19, Z19
-	MOVB      add+72(FP), R11
+	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh151
-	MOVQ      c+48(FP), R11
-	MOVQ      stride+56(FP), R12
+	JZ        fresh160
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	VMOVUPS.Z 64(R11), K2, Z1
 	ADDQ      R12, R11
@@ -3426,8 +3534,16 @@ atLeast148:
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
 
-fresh151:
-inner152:
+fresh160:
+	MOVQ run+40(FP), R11
+
+run161:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner162:
 	VMOVUPS      (CX), Z20
 	VMOVUPS      64(CX), Z21
 	VBROADCASTSS (AX), Z22
@@ -3462,10 +3578,14 @@ inner152:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner152
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R12
+	JNZ          inner162
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run161
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3498,13 +3618,13 @@ inner152:
 	VZEROUPPER
 	RET
 
-atLeast144:
+atLeast151:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast153
+	JG   atLeast163
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast154
+	JG   atLeast164
 
 	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3529,11 +3649,11 @@ atLeast144:
 	VPXORD    Z19, Z19, Z19
 	VPXORD    Z20, Z20, Z20
 	VPXORD    Z21, Z21, Z21
-	MOVB      add+72(FP), R11
+	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh155
-	MOVQ      c+48(FP), R11
-	MOVQ      stride+56(FP), R12
+	JZ        fresh165
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	VMOVUPS.Z 64(R11), K2, Z1
 	ADDQ      R12, R11
@@ -3567,8 +3687,16 @@ atLeast144:
 	VMOVUPS.Z (R11), K1, Z20
 	VMOVUPS.Z 64(R11), K2, Z21
 
-fresh155:
-inner156:
+fresh165:
+	MOVQ run+40(FP), R11
+
+run166:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner167:
 	VMOVUPS      (CX), Z22
 	VMOVUPS      64(CX), Z23
 	VBROADCASTSS (AX), Z24
@@ -3606,10 +3734,14 @@ inner156:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner156
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R12
+	JNZ          inner167
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run166
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3645,7 +3777,7 @@ inner156:
 	VZEROUPPER
 	RET
 
-atLeast154:
+atLeast164:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3671,11 +3803,11 @@ atLeast154:
 	VPXORD    Z21, Z21, Z21
 	VPXORD    Z22, Z22, Z22
 	VPXORD    Z23, Z23, Z23
-	MOVB      add+72(FP), R12
+	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh157
-	MOVQ      c+48(FP), R12
-	MOVQ      stride+56(FP), R13
+	JZ        fresh168
+	MOVQ      c+64(FP), R12
+	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	VMOVUPS.Z 64(R12), K2, Z1
 	ADDQ      R13, R12
@@ -3712,8 +3844,16 @@ atLeast154:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh157:
-inner158:
+fresh168:
+	MOVQ run+40(FP), R12
+
+run169:
+	MOVQ    DX, R13
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	SUBQ    R13, DX
+
+inner170:
 	VMOVUPS      (CX), Z24
 	VMOVUPS      64(CX), Z25
 	VBROADCASTSS (AX), Z26
@@ -3754,10 +3894,14 @@ inner158:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner158
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R13
+	JNZ          inner170
+	MOVQ         skip+48(FP), R13
+	ADDQ         R13, AX
+	TESTQ        DX, DX
+	JNZ          run169
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3796,10 +3940,10 @@ inner158:
 	VZEROUPPER
 	RET
 
-atLeast153:
+atLeast163:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast159
+	JG   atLeast171
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3828,11 +3972,11 @@ atLeast153:
 	VPXORD    Z23, Z23, Z23
 	VPXORD    Z24, Z24, Z24
 	VPXORD    Z25, Z25, Z25
-	MOVB      add+72(FP), R12
+	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh160
-	MOVQ      c+48(FP), R12
-	MOVQ      stride+56(FP), R13
+	JZ        fresh172
+	MOVQ      c+64(FP), R12
+	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	VMOVUPS.Z 64(R12), K2, Z1
 	ADDQ      R13, R12
@@ -3872,8 +4016,16 @@ atLeast153:
 	VMOVUPS.Z (R12), K1, Z24
 	VMOVUPS.Z 64(R12), K2, Z25
 
-fresh160:
-inner161:
+fresh172:
+	MOVQ run+40(FP), R12
+
+run173:
+	MOVQ    DX, R13
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	SUBQ    R13, DX
+
+inner174:
 	VMOVUPS      (CX), Z26
 	VMOVUPS      64(CX), Z27
 	VBROADCASTSS (AX), Z28
@@ -3917,10 +4069,14 @@ inner161:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner161
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R13
+	JNZ          inner174
+	MOVQ         skip+48(FP), R13
+	ADDQ         R13, AX
+	TESTQ        DX, DX
+	JNZ          run173
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -3962,7 +4118,7 @@ inner161:
 	VZEROUPPER
 	RET
 
-atLeast159:
+atLeast171:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3992,11 +4148,11 @@ atLeast159:
 	VPXORD    Z25, Z25, Z25
 	VPXORD    Z26, Z26, Z26
 	VPXORD    Z27, Z27, Z27
-	MOVB      add+72(FP), R13
+	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh162
-	MOVQ      c+48(FP), R13
-	MOVQ      stride+56(FP), R14
+	JZ        fresh175
+	MOVQ      c+64(FP), R13
+	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
 	VMOVUPS.Z 64(R13), K2, Z1
 	ADDQ      R14, R13
@@ -4039,8 +4195,16 @@ atLeast159:
 	VMOVUPS.Z (R13), K1, Z26
 	VMOVUPS.Z 64(R13), K2, Z27
 
-fresh162:
-inner163:
+fresh175:
+	MOVQ run+40(FP), R13
+
+run176:
+	MOVQ    DX, R14
+	CMPQ    R14, R13
+	CMOVQGT R13, R14
+	SUBQ    R14, DX
+
+inner177:
 	VMOVUPS      (CX), Z28
 	VMOVUPS      64(CX), Z29
 	VBROADCASTSS (AX), Z30
@@ -4087,10 +4251,14 @@ inner163:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner163
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R14
+	JNZ          inner177
+	MOVQ         skip+48(FP), R14
+	ADDQ         R14, AX
+	TESTQ        DX, DX
+	JNZ          run176
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4138,57 +4306,77 @@ inner163:
 narrow122:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast164
+	JG   atLeast178
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast165
+	JG   atLeast179
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast166
+	JG   atLeast180
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
-	MOVB      add+72(FP), SI
+	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh167
-	MOVQ      c+48(FP), SI
-	MOVQ      stride+56(FP), DI
+	JZ        fresh181
+	MOVQ      c+64(FP), SI
+	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 
-fresh167:
-inner168:
+fresh181:
+	MOVQ run+40(FP), SI
+
+run182:
+	MOVQ    DX, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	SUBQ    DI, DX
+
+inner183:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner168
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         DI
+	JNZ          inner183
+	MOVQ         skip+48(FP), DI
+	ADDQ         DI, AX
+	TESTQ        DX, DX
+	JNZ          run182
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast166:
+atLeast180:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast169
+	JG   atLeast184
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
-	MOVB      add+72(FP), DI
+	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh170
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
+	JZ        fresh185
+	MOVQ      c+64(FP), DI
+	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh170:
-inner171:
+fresh185:
+	MOVQ run+40(FP), DI
+
+run186:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner187:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -4196,34 +4384,46 @@ inner171:
 	VFMADD231PS  Z2, Z3, Z1
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner171
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner187
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run186
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast169:
+atLeast184:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
-	MOVB      add+72(FP), DI
+	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh172
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
+	JZ        fresh188
+	MOVQ      c+64(FP), DI
+	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh172:
-inner173:
+fresh188:
+	MOVQ run+40(FP), DI
+
+run189:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner190:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -4233,10 +4433,14 @@ inner173:
 	VFMADD231PS  Z3, Z4, Z2
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner173
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner190
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run189
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4245,24 +4449,24 @@ inner173:
 	VZEROUPPER
 	RET
 
-atLeast165:
+atLeast179:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast174
+	JG   atLeast191
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast175
+	JG   atLeast192
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	VPXORD    Z3, Z3, Z3
-	MOVB      add+72(FP), R8
+	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh176
-	MOVQ      c+48(FP), R8
-	MOVQ      stride+56(FP), R9
+	JZ        fresh193
+	MOVQ      c+64(FP), R8
+	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z1
@@ -4271,8 +4475,16 @@ atLeast165:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh176:
-inner177:
+fresh193:
+	MOVQ run+40(FP), R8
+
+run194:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner195:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -4284,10 +4496,14 @@ inner177:
 	VFMADD231PS  Z4, Z5, Z3
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner177
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner195
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run194
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4298,18 +4514,18 @@ inner177:
 	VZEROUPPER
 	RET
 
-atLeast175:
+atLeast192:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	VPXORD    Z3, Z3, Z3
 	VPXORD    Z4, Z4, Z4
-	MOVB      add+72(FP), R8
+	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh178
-	MOVQ      c+48(FP), R8
-	MOVQ      stride+56(FP), R9
+	JZ        fresh196
+	MOVQ      c+64(FP), R8
+	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z1
@@ -4320,8 +4536,16 @@ atLeast175:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z4
 
-fresh178:
-inner179:
+fresh196:
+	MOVQ run+40(FP), R8
+
+run197:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner198:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -4335,10 +4559,14 @@ inner179:
 	VFMADD231PS  Z5, Z6, Z4
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner179
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner198
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run197
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4351,10 +4579,10 @@ inner179:
 	VZEROUPPER
 	RET
 
-atLeast174:
+atLeast191:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast180
+	JG   atLeast199
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4363,11 +4591,11 @@ atLeast174:
 	VPXORD    Z3, Z3, Z3
 	VPXORD    Z4, Z4, Z4
 	VPXORD    Z5, Z5, Z5
-	MOVB      add+72(FP), R9
+	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh181
-	MOVQ      c+48(FP), R9
-	MOVQ      stride+56(FP), R10
+	JZ        fresh200
+	MOVQ      c+64(FP), R9
+	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z1
@@ -4380,8 +4608,16 @@ atLeast174:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh181:
-inner182:
+fresh200:
+	MOVQ run+40(FP), R9
+
+run201:
+	MOVQ    DX, R10
+	CMPQ    R10, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, DX
+
+inner202:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -4397,10 +4633,14 @@ inner182:
 	VFMADD231PS  Z6, Z7, Z5
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner182
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R10
+	JNZ          inner202
+	MOVQ         skip+48(FP), R10
+	ADDQ         R10, AX
+	TESTQ        DX, DX
+	JNZ          run201
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4415,7 +4655,7 @@ inner182:
 	VZEROUPPER
 	RET
 
-atLeast180:
+atLeast199:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4424,11 +4664,11 @@ atLeast180:
 	VPXORD    Z4, Z4, Z4
 	VPXORD    Z5, Z5, Z5
 	VPXORD    Z6, Z6, Z6
-	MOVB      add+72(FP), R9
+	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh183
-	MOVQ      c+48(FP), R9
-	MOVQ      stride+56(FP), R10
+	JZ        fresh203
+	MOVQ      c+64(FP), R9
+	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z1
@@ -4443,8 +4683,16 @@ atLeast180:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z6
 
-fresh183:
-inner184:
+fresh203:
+	MOVQ run+40(FP), R9
+
+run204:
+	MOVQ    DX, R10
+	CMPQ    R10, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, DX
+
+inner205:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -4462,10 +4710,14 @@ inner184:
 	VFMADD231PS  Z7, Z8, Z6
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner184
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R10
+	JNZ          inner205
+	MOVQ         skip+48(FP), R10
+	ADDQ         R10, AX
+	TESTQ        DX, DX
+	JNZ          run204
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4482,13 +4734,13 @@ inner184:
 	VZEROUPPER
 	RET
 
-atLeast164:
+atLeast178:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast185
+	JG   atLeast206
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast186
+	JG   atLeast207
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4499,11 +4751,11 @@ atLeast164:
 	VPXORD    Z5, Z5, Z5
 	VPXORD    Z6, Z6, Z6
 	VPXORD    Z7, Z7, Z7
-	MOVB      add+72(FP), R10
+	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh187
-	MOVQ      c+48(FP), R10
-	MOVQ      stride+56(FP), R11
+	JZ        fresh208
+	MOVQ      c+64(FP), R10
+	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z1
@@ -4520,8 +4772,16 @@ atLeast164:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh187:
-inner188:
+fresh208:
+	MOVQ run+40(FP), R10
+
+run209:
+	MOVQ    DX, R11
+	CMPQ    R11, R10
+	CMOVQGT R10, R11
+	SUBQ    R11, DX
+
+inner210:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -4541,10 +4801,14 @@ inner188:
 	VFMADD231PS  Z8, Z9, Z7
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner188
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R11
+	JNZ          inner210
+	MOVQ         skip+48(FP), R11
+	ADDQ         R11, AX
+	TESTQ        DX, DX
+	JNZ          run209
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4563,10 +4827,10 @@ inner188:
 	VZEROUPPER
 	RET
 
-atLeast186:
+atLeast207:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast189
+	JG   atLeast211
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4578,11 +4842,11 @@ atLeast186:
 	VPXORD    Z6, Z6, Z6
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
-	MOVB      add+72(FP), R10
+	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh190
-	MOVQ      c+48(FP), R10
-	MOVQ      stride+56(FP), R11
+	JZ        fresh212
+	MOVQ      c+64(FP), R10
+	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z1
@@ -4601,8 +4865,16 @@ atLeast186:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z8
 
-fresh190:
-inner191:
+fresh212:
+	MOVQ run+40(FP), R10
+
+run213:
+	MOVQ    DX, R11
+	CMPQ    R11, R10
+	CMOVQGT R10, R11
+	SUBQ    R11, DX
+
+inner214:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -4624,10 +4896,14 @@ inner191:
 	VFMADD231PS  Z9, Z10, Z8
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner191
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R11
+	JNZ          inner214
+	MOVQ         skip+48(FP), R11
+	ADDQ         R11, AX
+	TESTQ        DX, DX
+	JNZ          run213
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4648,7 +4924,7 @@ inner191:
 	VZEROUPPER
 	RET
 
-atLeast189:
+atLeast211:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4660,11 +4936,11 @@ atLeast189:
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
-	MOVB      add+72(FP), R11
+	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh192
-	MOVQ      c+48(FP), R11
-	MOVQ      stride+56(FP), R12
+	JZ        fresh215
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z1
@@ -4685,8 +4961,16 @@ atLeast189:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
 
-fresh192:
-inner193:
+fresh215:
+	MOVQ run+40(FP), R11
+
+run216:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner217:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -4710,10 +4994,14 @@ inner193:
 	VFMADD231PS  Z10, Z11, Z9
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner193
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R12
+	JNZ          inner217
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run216
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4736,13 +5024,13 @@ inner193:
 	VZEROUPPER
 	RET
 
-atLeast185:
+atLeast206:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast194
+	JG   atLeast218
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast195
+	JG   atLeast219
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4756,11 +5044,11 @@ atLeast185:
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
 	VPXORD    Z10, Z10, Z10
-	MOVB      add+72(FP), R11
+	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh196
-	MOVQ      c+48(FP), R11
-	MOVQ      stride+56(FP), R12
+	JZ        fresh220
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z1
@@ -4783,8 +5071,16 @@ atLeast185:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z10
 
-fresh196:
-inner197:
+fresh220:
+	MOVQ run+40(FP), R11
+
+run221:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner222:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -4810,10 +5106,14 @@ inner197:
 	VFMADD231PS  Z11, Z12, Z10
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner197
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R12
+	JNZ          inner222
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run221
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4838,7 +5138,7 @@ inner197:
 	VZEROUPPER
 	RET
 
-atLeast195:
+atLeast219:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4852,11 +5152,11 @@ atLeast195:
 	VPXORD    Z9, Z9, Z9
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
-	MOVB      add+72(FP), R12
+	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh198
-	MOVQ      c+48(FP), R12
-	MOVQ      stride+56(FP), R13
+	JZ        fresh223
+	MOVQ      c+64(FP), R12
+	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z1
@@ -4881,8 +5181,16 @@ atLeast195:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh198:
-inner199:
+fresh223:
+	MOVQ run+40(FP), R12
+
+run224:
+	MOVQ    DX, R13
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	SUBQ    R13, DX
+
+inner225:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -4910,10 +5218,14 @@ inner199:
 	VFMADD231PS  Z12, Z13, Z11
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner199
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R13
+	JNZ          inner225
+	MOVQ         skip+48(FP), R13
+	ADDQ         R13, AX
+	TESTQ        DX, DX
+	JNZ          run224
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -4940,10 +5252,10 @@ inner199:
 	VZEROUPPER
 	RET
 
-atLeast194:
+atLeast218:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast200
+	JG   atLeast226
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4959,11 +5271,11 @@ atLeast194:
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
 	VPXORD    Z12, Z12, Z12
-	MOVB      add+72(FP), R12
+	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh201
-	MOVQ      c+48(FP), R12
-	MOVQ      stride+56(FP), R13
+	JZ        fresh227
+	MOVQ      c+64(FP), R12
+	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z1
@@ -4990,8 +5302,16 @@ atLeast194:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z12
 
-fresh201:
-inner202:
+fresh227:
+	MOVQ run+40(FP), R12
+
+run228:
+	MOVQ    DX, R13
+	CMPQ    R13, R12
+	CMOVQGT R12, R13
+	SUBQ    R13, DX
+
+inner229:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -5021,10 +5341,14 @@ inner202:
 	VFMADD231PS  Z13, Z14, Z12
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner202
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R13
+	JNZ          inner229
+	MOVQ         skip+48(FP), R13
+	ADDQ         R13, AX
+	TESTQ        DX, DX
+	JNZ          run228
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -5053,7 +5377,7 @@ inner202:
 	VZEROUPPER
 	RET
 
-atLeast200:
+atLeast226:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5069,11 +5393,11 @@ atLeast200:
 	VPXORD    Z11, Z11, Z11
 	VPXORD    Z12, Z12, Z12
 	VPXORD    Z13, Z13, Z13
-	MOVB      add+72(FP), R13
+	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh203
-	MOVQ      c+48(FP), R13
-	MOVQ      stride+56(FP), R14
+	JZ        fresh230
+	MOVQ      c+64(FP), R13
+	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z1
@@ -5102,8 +5426,16 @@ atLeast200:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh203:
-inner204:
+fresh230:
+	MOVQ run+40(FP), R13
+
+run231:
+	MOVQ    DX, R14
+	CMPQ    R14, R13
+	CMOVQGT R13, R14
+	SUBQ    R14, DX
+
+inner232:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -5135,10 +5467,14 @@ inner204:
 	VFMADD231PS  Z14, Z15, Z13
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner204
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R14
+	JNZ          inner232
+	MOVQ         skip+48(FP), R14
+	ADDQ         R14, AX
+	TESTQ        DX, DX
+	JNZ          run231
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -5184,9 +5520,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow205
+	JLE   narrow233
 
-row206:
+row234:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -5194,18 +5530,18 @@ row206:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row206
+	JNZ       row234
 	VZEROUPPER
 	RET
 
-narrow205:
-row207:
+narrow233:
+row235:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row207
+	JNZ       row235
 	VZEROUPPER
 	RET
 
@@ -5223,9 +5559,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square208:
+square236:
 	CMPQ       DI, $0x00000010
-	JLT        tail209
+	JLT        tail237
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -5386,11 +5722,11 @@ square208:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square208
+	JMP        square236
 
-tail209:
+tail237:
 	TESTQ      DI, DI
-	JZ         done210
+	JZ         done238
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -5522,69 +5858,544 @@ tail209:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done210
+	JZ         done238
 
-done210:
+done238:
+	VZEROUPPER
+	RET
+
+// func columnsTopAVX512(z *float32, bias *float32, rows int, top *float32)
+// Requires: AVX, AVX512F
+TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
+	MOVQ    z+0(FP), AX
+	MOVQ    bias+8(FP), CX
+	MOVQ    top+24(FP), DX
+	MOVQ    rows+16(FP), BX
+	VMOVUPS cff800000<>+0(SB), Z0
+	VMOVUPS cff800000<>+0(SB), Z1
+	VMOVUPS cff800000<>+0(SB), Z2
+	VMOVUPS cff800000<>+0(SB), Z3
+
+rows239:
+	CMPQ         BX, $0x00000002
+	JLT          row240
+	VBROADCASTSS (CX), Z4
+	VADDPS       (AX), Z4, Z5
+	VMOVUPS      Z5, (AX)
+	VMAXPS       Z5, Z0, Z0
+	VADDPS       64(AX), Z4, Z4
+	VMOVUPS      Z4, 64(AX)
+	VMAXPS       Z4, Z1, Z1
+	VBROADCASTSS 4(CX), Z4
+	VADDPS       128(AX), Z4, Z5
+	VMOVUPS      Z5, 128(AX)
+	VMAXPS       Z5, Z2, Z2
+	VADDPS       192(AX), Z4, Z4
+	VMOVUPS      Z4, 192(AX)
+	VMAXPS       Z4, Z3, Z3
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000002, BX
+	JMP          rows239
+
+row240:
+	TESTQ        BX, BX
+	JZ           done241
+	VBROADCASTSS (CX), Z4
+	VADDPS       (AX), Z4, Z5
+	VMOVUPS      Z5, (AX)
+	VMAXPS       Z5, Z0, Z0
+	VADDPS       64(AX), Z4, Z4
+	VMOVUPS      Z4, 64(AX)
+	VMAXPS       Z4, Z1, Z1
+
+done241:
+	VMAXPS  Z2, Z0, Z0
+	VMOVUPS Z0, (DX)
+	VMAXPS  Z3, Z1, Z1
+	VMOVUPS Z1, 64(DX)
+	VZEROUPPER
+	RET
+
+// func columnsExpAVX512(z *float32, rows int, top *float32, sum *float64)
+// Requires: AVX, AVX512F
+TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
+	MOVQ    z+0(FP), AX
+	MOVQ    top+16(FP), CX
+	MOVQ    sum+24(FP), DX
+	MOVQ    rows+8(FP), BX
+	VMOVUPS cc2d00000<>+0(SB), Z0
+	VMOVUPS c42b20000<>+0(SB), Z1
+	VMOVUPS c3f800000<>+0(SB), Z1
+	VMOVUPS c4b400000<>+0(SB), Z6
+	VMOVUPS c3fb8aa3b<>+0(SB), Z7
+	VMOVUPS c3f318000<>+0(SB), Z8
+	VMOVUPS cb95e8083<>+0(SB), Z9
+	VMOVUPS c3ab511e6<>+0(SB), Z10
+	VMOVUPS c3c091d10<>+0(SB), Z11
+	VMOVUPS c3d2aac79<>+0(SB), Z12
+	VMOVUPS c3e2aaa49<>+0(SB), Z13
+	VMOVUPS c3efffffe<>+0(SB), Z14
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+
+rows242:
+	CMPQ          BX, $0x00000004
+	JLT           row243
+	VMOVUPS       (AX), Z15
+	VSUBPS        (CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z17
+	VFMADD213PS   Z11, Z15, Z17
+	VFMADD213PS   Z12, Z15, Z17
+	VFMADD213PS   Z13, Z15, Z17
+	VFMADD213PS   Z14, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VSCALEFPS     Z16, Z17, Z17
+	VMOVUPS       Z17, (AX)
+	VMOVUPS       128(AX), Z15
+	VSUBPS        (CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z18
+	VFMADD213PS   Z11, Z15, Z18
+	VFMADD213PS   Z12, Z15, Z18
+	VFMADD213PS   Z13, Z15, Z18
+	VFMADD213PS   Z14, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VSCALEFPS     Z16, Z18, Z18
+	VMOVUPS       Z18, 128(AX)
+	VADDPS        Z18, Z17, Z17
+	VMOVUPS       256(AX), Z15
+	VSUBPS        (CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z18
+	VFMADD213PS   Z11, Z15, Z18
+	VFMADD213PS   Z12, Z15, Z18
+	VFMADD213PS   Z13, Z15, Z18
+	VFMADD213PS   Z14, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VSCALEFPS     Z16, Z18, Z18
+	VMOVUPS       Z18, 256(AX)
+	VADDPS        Z18, Z17, Z17
+	VMOVUPS       384(AX), Z15
+	VSUBPS        (CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z18
+	VFMADD213PS   Z11, Z15, Z18
+	VFMADD213PS   Z12, Z15, Z18
+	VFMADD213PS   Z13, Z15, Z18
+	VFMADD213PS   Z14, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VSCALEFPS     Z16, Z18, Z18
+	VMOVUPS       Z18, 384(AX)
+	VADDPS        Z18, Z17, Z17
+	VCVTPS2PD     Y17, Z15
+	VEXTRACTF64X4 $0x01, Z17, Y16
+	VCVTPS2PD     Y16, Z16
+	VADDPD        Z15, Z2, Z2
+	VADDPD        Z16, Z3, Z3
+	VMOVUPS       64(AX), Z15
+	VSUBPS        64(CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z17
+	VFMADD213PS   Z11, Z15, Z17
+	VFMADD213PS   Z12, Z15, Z17
+	VFMADD213PS   Z13, Z15, Z17
+	VFMADD213PS   Z14, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VSCALEFPS     Z16, Z17, Z17
+	VMOVUPS       Z17, 64(AX)
+	VMOVUPS       192(AX), Z15
+	VSUBPS        64(CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z18
+	VFMADD213PS   Z11, Z15, Z18
+	VFMADD213PS   Z12, Z15, Z18
+	VFMADD213PS   Z13, Z15, Z18
+	VFMADD213PS   Z14, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VSCALEFPS     Z16, Z18, Z18
+	VMOVUPS       Z18, 192(AX)
+	VADDPS        Z18, Z17, Z17
+	VMOVUPS       320(AX), Z15
+	VSUBPS        64(CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z18
+	VFMADD213PS   Z11, Z15, Z18
+	VFMADD213PS   Z12, Z15, Z18
+	VFMADD213PS   Z13, Z15, Z18
+	VFMADD213PS   Z14, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VSCALEFPS     Z16, Z18, Z18
+	VMOVUPS       Z18, 320(AX)
+	VADDPS        Z18, Z17, Z17
+	VMOVUPS       448(AX), Z15
+	VSUBPS        64(CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z18
+	VFMADD213PS   Z11, Z15, Z18
+	VFMADD213PS   Z12, Z15, Z18
+	VFMADD213PS   Z13, Z15, Z18
+	VFMADD213PS   Z14, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VFMADD213PS   Z1, Z15, Z18
+	VSCALEFPS     Z16, Z18, Z18
+	VMOVUPS       Z18, 448(AX)
+	VADDPS        Z18, Z17, Z17
+	VCVTPS2PD     Y17, Z15
+	VEXTRACTF64X4 $0x01, Z17, Y16
+	VCVTPS2PD     Y16, Z16
+	VADDPD        Z15, Z4, Z4
+	VADDPD        Z16, Z5, Z5
+	ADDQ          $0x00000200, AX
+	SUBQ          $0x00000004, BX
+	JMP           rows242
+
+row243:
+	TESTQ         BX, BX
+	JZ            done244
+	VMOVUPS       (AX), Z15
+	VSUBPS        (CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z17
+	VFMADD213PS   Z11, Z15, Z17
+	VFMADD213PS   Z12, Z15, Z17
+	VFMADD213PS   Z13, Z15, Z17
+	VFMADD213PS   Z14, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VSCALEFPS     Z16, Z17, Z17
+	VMOVUPS       Z17, (AX)
+	VCVTPS2PD     Y17, Z15
+	VEXTRACTF64X4 $0x01, Z17, Y16
+	VCVTPS2PD     Y16, Z16
+	VADDPD        Z15, Z2, Z2
+	VADDPD        Z16, Z3, Z3
+	VMOVUPS       64(AX), Z15
+	VSUBPS        64(CX), Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVAPS       Z6, Z16
+	VFMADD231PS   Z7, Z15, Z16
+	VSUBPS        Z6, Z16, Z16
+	VFNMADD231PS  Z8, Z16, Z15
+	VFNMADD231PS  Z9, Z16, Z15
+	VMOVAPS       Z10, Z17
+	VFMADD213PS   Z11, Z15, Z17
+	VFMADD213PS   Z12, Z15, Z17
+	VFMADD213PS   Z13, Z15, Z17
+	VFMADD213PS   Z14, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VFMADD213PS   Z1, Z15, Z17
+	VSCALEFPS     Z16, Z17, Z17
+	VMOVUPS       Z17, 64(AX)
+	VCVTPS2PD     Y17, Z15
+	VEXTRACTF64X4 $0x01, Z17, Y16
+	VCVTPS2PD     Y16, Z16
+	VADDPD        Z15, Z4, Z4
+	VADDPD        Z16, Z5, Z5
+	ADDQ          $0x00000080, AX
+	DECQ          BX
+	JMP           row243
+
+done244:
+	VMOVUPD Z2, (DX)
+	VMOVUPD Z3, 64(DX)
+	VMOVUPD Z4, 128(DX)
+	VMOVUPD Z5, 192(DX)
+	VZEROUPPER
+	RET
+
+// func scaleColumnsAVX512(z *float32, rows int, factor *float32, sum *float32)
+// Requires: AVX, AVX512F
+TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
+	MOVQ    z+0(FP), AX
+	MOVQ    factor+16(FP), CX
+	MOVQ    sum+24(FP), DX
+	MOVQ    rows+8(FP), BX
+	VMOVUPS (CX), Z0
+	VMOVUPS 64(CX), Z1
+	MOVQ    BX, CX
+
+row245:
+	VMULPS        (AX), Z0, Z2
+	VMOVUPS       Z2, (AX)
+	VMULPS        64(AX), Z1, Z3
+	VMOVUPS       Z3, 64(AX)
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X4
+	VADDPS        X4, X3, X3
+	VPERMILPD     $0x01, X3, X4
+	VADDPS        X4, X3, X3
+	VMOVSHDUP     X3, X4
+	VADDPS        X4, X3, X3
+	VMOVSS        X3, (DX)(BX*4)
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPS        Y3, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VADDPS        X3, X2, X2
+	VPERMILPD     $0x01, X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSHDUP     X2, X3
+	VADDPS        X3, X2, X2
+	VMOVSS        X2, (DX)
+	ADDQ          $0x00000080, AX
+	ADDQ          $0x00000004, DX
+	DECQ          CX
+	JNZ           row245
+	VZEROUPPER
+	RET
+
+// func sumChildrenAVX512(z *float32, first int, start *int32, child *int32, nodes int)
+// Requires: AVX, AVX512F
+TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
+	MOVQ z+0(FP), AX
+	MOVQ start+16(FP), CX
+	MOVQ child+24(FP), DX
+	MOVQ first+8(FP), BX
+	MOVQ nodes+32(FP), SI
+	LEAQ (BX)(SI*1), BX
+	SHLQ $0x07, BX
+	ADDQ AX, BX
+
+node246:
+	DECQ    SI
+	SUBQ    $0x00000080, BX
+	MOVLQSX (CX)(SI*4), DI
+	MOVLQSX 4(CX)(SI*4), R8
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	CMPQ    DI, R8
+	JGE     done248
+
+child247:
+	MOVLQSX (DX)(DI*4), R9
+	SHLQ    $0x07, R9
+	VADDPS  (AX)(R9*1), Z0, Z0
+	VADDPS  64(AX)(R9*1), Z1, Z1
+	INCQ    DI
+	CMPQ    DI, R8
+	JLT     child247
+
+done248:
+	VMOVUPS Z0, (BX)
+	VMOVUPS Z1, 64(BX)
+	TESTQ   SI, SI
+	JNZ     node246
+	VZEROUPPER
+	RET
+
+// func addParentsAVX512(z *float32, first int, parent *int32, length *float32, nodes int)
+// Requires: AVX, AVX512F
+TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
+	MOVQ z+0(FP), AX
+	MOVQ parent+16(FP), CX
+	MOVQ length+24(FP), DX
+	MOVQ first+8(FP), BX
+	MOVQ nodes+32(FP), SI
+	SHLQ $0x07, BX
+	ADDQ AX, BX
+
+row249:
+	VBROADCASTSS (DX), Z0
+	MOVLQSX      (CX), DI
+	SHLQ         $0x07, DI
+	VMOVUPS      (AX)(DI*1), Z1
+	VMOVUPS      64(AX)(DI*1), Z2
+	VFMADD231PS  (BX), Z0, Z1
+	VMOVUPS      Z1, (BX)
+	VFMADD231PS  64(BX), Z0, Z2
+	VMOVUPS      Z2, 64(BX)
+	ADDQ         $0x00000080, BX
+	ADDQ         $0x00000004, CX
+	ADDQ         $0x00000004, DX
+	DECQ         SI
+	JNZ          row249
+	VZEROUPPER
+	RET
+
+// func stepRowsAVX512(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·stepRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ  w+0(FP), AX
+	MOVQ  v+8(FP), CX
+	MOVQ  grad+24(FP), DX
+	MOVQ  factor+56(FP), BX
+	MOVQ  stride+16(FP), SI
+	MOVQ  gradStride+32(FP), DI
+	MOVQ  rows+40(FP), R8
+	MOVQ  cols+48(FP), R9
+	MOVQ  $-1, R10
+	BZHIQ R9, R10, R10
+	KMOVW R10, K1
+	SHRQ  $0x10, R10
+	KMOVW R10, K2
+	CMPQ  R9, $0x00000010
+	JLE   narrow250
+
+row251:
+	VMOVUPS.Z   (AX), K1, Z0
+	VMOVUPS.Z   (CX), K1, Z1
+	VMOVUPS.Z   (DX), K1, Z2
+	VMULPS      (BX), Z0, Z3
+	VFMADD231PS 64(BX), Z1, Z3
+	VFMADD231PS 128(BX), Z2, Z3
+	VMULPS      192(BX), Z0, Z0
+	VFMADD231PS 256(BX), Z1, Z0
+	VFMADD231PS 320(BX), Z2, Z0
+	VMOVUPS     Z3, K1, (AX)
+	VMOVUPS     Z0, K1, (CX)
+	VMOVUPS.Z   64(AX), K2, Z0
+	VMOVUPS.Z   64(CX), K2, Z1
+	VMOVUPS.Z   64(DX), K2, Z2
+	VMULPS      (BX), Z0, Z3
+	VFMADD231PS 64(BX), Z1, Z3
+	VFMADD231PS 128(BX), Z2, Z3
+	VMULPS      192(BX), Z0, Z0
+	VFMADD231PS 256(BX), Z1, Z0
+	VFMADD231PS 320(BX), Z2, Z0
+	VMOVUPS     Z3, K2, 64(AX)
+	VMOVUPS     Z0, K2, 64(CX)
+	ADDQ        SI, AX
+	ADDQ        SI, CX
+	ADDQ        DI, DX
+	DECQ        R8
+	JNZ         row251
+	VZEROUPPER
+	RET
+
+narrow250:
+row252:
+	VMOVUPS.Z   (AX), K1, Z0
+	VMOVUPS.Z   (CX), K1, Z1
+	VMOVUPS.Z   (DX), K1, Z2
+	VMULPS      (BX), Z0, Z3
+	VFMADD231PS 64(BX), Z1, Z3
+	VFMADD231PS 128(BX), Z2, Z3
+	VMULPS      192(BX), Z0, Z0
+	VFMADD231PS 256(BX), Z1, Z0
+	VFMADD231PS 320(BX), Z2, Z0
+	VMOVUPS     Z3, K1, (AX)
+	VMOVUPS     Z0, K1, (CX)
+	ADDQ        SI, AX
+	ADDQ        SI, CX
+	ADDQ        DI, DX
+	DECQ        R8
+	JNZ         row252
 	VZEROUPPER
 	RET
 
@@ -5596,9 +6407,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower212
+	JLT          narrower254
 
-block211:
+block253:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -5627,13 +6438,13 @@ block211:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block211
+	JGE         block253
 
-narrower212:
+narrower254:
 	CMPQ DX, $0x00000010
-	JLT  narrower214
+	JLT  narrower256
 
-block213:
+block255:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -5644,11 +6455,11 @@ block213:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block213
+	JGE         block255
 
-narrower214:
+narrower256:
 	TESTQ       DX, DX
-	JZ          done215
+	JZ          done257
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -5662,7 +6473,7 @@ narrower214:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done215:
+done257:
 	VZEROUPPER
 	RET
 
@@ -5746,9 +6557,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower217
+	JLT          narrower259
 
-block216:
+block258:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -5804,13 +6615,13 @@ block216:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block216
+	JGE         block258
 
-narrower217:
+narrower259:
 	CMPQ DI, $0x00000010
-	JLT  narrower219
+	JLT  narrower261
 
-block218:
+block260:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -5830,11 +6641,11 @@ block218:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block218
+	JGE         block260
 
-narrower219:
+narrower261:
 	TESTQ       DI, DI
-	JZ          done220
+	JZ          done262
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -5860,7 +6671,7 @@ narrower219:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done220:
+done262:
 	VZEROUPPER
 	RET
 
@@ -5871,9 +6682,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower222
+	JLT  narrower264
 
-block221:
+block263:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -5902,13 +6713,13 @@ block221:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block221
+	JGE     block263
 
-narrower222:
+narrower264:
 	CMPQ DX, $0x00000010
-	JLT  narrower224
+	JLT  narrower266
 
-block223:
+block265:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -5919,11 +6730,11 @@ block223:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block223
+	JGE     block265
 
-narrower224:
+narrower266:
 	TESTQ      DX, DX
-	JZ         done225
+	JZ         done267
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -5937,7 +6748,7 @@ narrower224:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done225:
+done267:
 	VZEROUPPER
 	RET
 
@@ -5948,9 +6759,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower227
+	JLT          narrower269
 
-block226:
+block268:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -5970,13 +6781,13 @@ block226:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block226
+	JGE     block268
 
-narrower227:
+narrower269:
 	CMPQ CX, $0x00000010
-	JLT  narrower229
+	JLT  narrower271
 
-block228:
+block270:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -5984,11 +6795,11 @@ block228:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block228
+	JGE     block270
 
-narrower229:
+narrower271:
 	TESTQ      CX, CX
-	JZ         done230
+	JZ         done272
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -6000,7 +6811,7 @@ narrower229:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done230:
+done272:
 	VZEROUPPER
 	RET
 
@@ -6019,9 +6830,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower232
+	JLT    narrower274
 
-block231:
+block273:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -6042,13 +6853,13 @@ block231:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block231
+	JGE         block273
 
-narrower232:
+narrower274:
 	CMPQ DX, $0x00000010
-	JLT  narrower234
+	JLT  narrower276
 
-block233:
+block275:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -6057,11 +6868,11 @@ block233:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block233
+	JGE         block275
 
-narrower234:
+narrower276:
 	TESTQ       DX, DX
-	JZ          done235
+	JZ          done277
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -6073,7 +6884,7 @@ narrower234:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done235:
+done277:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -6106,9 +6917,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower237
+	JLT    narrower279
 
-block236:
+block278:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -6145,13 +6956,13 @@ block236:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block236
+	JGE         block278
 
-narrower237:
+narrower279:
 	CMPQ DX, $0x00000008
-	JLT  narrower239
+	JLT  narrower281
 
-block238:
+block280:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -6164,11 +6975,11 @@ block238:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block238
+	JGE         block280
 
-narrower239:
+narrower281:
 	TESTQ       DX, DX
-	JZ          done240
+	JZ          done282
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -6186,7 +6997,7 @@ narrower239:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done240:
+done282:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -6219,9 +7030,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower242
+	JLT          narrower284
 
-block241:
+block283:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -6258,13 +7069,13 @@ block241:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block241
+	JGE         block283
 
-narrower242:
+narrower284:
 	CMPQ DX, $0x00000008
-	JLT  narrower244
+	JLT  narrower286
 
-block243:
+block285:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -6285,11 +7096,11 @@ block243:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block243
+	JGE         block285
 
-narrower244:
+narrower286:
 	TESTQ       DX, DX
-	JZ          done245
+	JZ          done287
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -6315,7 +7126,7 @@ narrower244:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done245:
+done287:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -6347,9 +7158,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel246:
+panel288:
 	CMPQ     R9, $0x00000060
-	JLE      narrow247
+	JLE      narrow289
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -6367,7 +7178,7 @@ panel246:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row248:
+row290:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -6389,7 +7200,7 @@ row248:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row248
+	JLT          row290
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6405,9 +7216,9 @@ row248:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel246
+	JMP          panel288
 
-narrow247:
+narrow289:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -6417,17 +7228,17 @@ narrow247:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast249
+	JGE     atLeast291
 	CMPQ    R10, $0x00000003
-	JGE     atLeast250
+	JGE     atLeast292
 	CMPQ    R10, $0x00000001
-	JGE     atLeast251
+	JGE     atLeast293
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row252:
+row294:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6438,22 +7249,22 @@ row252:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row252
+	JLT          row294
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast251:
+atLeast293:
 	CMPQ R10, $0x00000002
-	JGE  atLeast253
+	JGE  atLeast295
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row254:
+row296:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6465,21 +7276,21 @@ row254:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row254
+	JLT          row296
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast253:
+atLeast295:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row255:
+row297:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6492,7 +7303,7 @@ row255:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row255
+	JLT          row297
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -6500,9 +7311,9 @@ row255:
 	VZEROUPPER
 	RET
 
-atLeast250:
+atLeast292:
 	CMPQ R10, $0x00000004
-	JGE  atLeast256
+	JGE  atLeast298
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -6511,7 +7322,7 @@ atLeast250:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row257:
+row299:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6525,7 +7336,7 @@ row257:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row257
+	JLT          row299
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6534,9 +7345,9 @@ row257:
 	VZEROUPPER
 	RET
 
-atLeast256:
+atLeast298:
 	CMPQ R10, $0x00000005
-	JGE  atLeast258
+	JGE  atLeast300
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -6546,7 +7357,7 @@ atLeast256:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row259:
+row301:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6561,7 +7372,7 @@ row259:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row259
+	JLT          row301
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6571,7 +7382,7 @@ row259:
 	VZEROUPPER
 	RET
 
-atLeast258:
+atLeast300:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -6581,7 +7392,7 @@ atLeast258:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row260:
+row302:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6597,7 +7408,7 @@ row260:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row260
+	JLT          row302
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6608,11 +7419,11 @@ row260:
 	VZEROUPPER
 	RET
 
-atLeast249:
+atLeast291:
 	CMPQ R10, $0x00000009
-	JGE  atLeast261
+	JGE  atLeast303
 	CMPQ R10, $0x00000007
-	JGE  atLeast262
+	JGE  atLeast304
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -6624,7 +7435,7 @@ atLeast249:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row263:
+row305:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6641,7 +7452,7 @@ row263:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row263
+	JLT          row305
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6653,9 +7464,9 @@ row263:
 	VZEROUPPER
 	RET
 
-atLeast262:
+atLeast304:
 	CMPQ R10, $0x00000008
-	JGE  atLeast264
+	JGE  atLeast306
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -6668,7 +7479,7 @@ atLeast262:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row265:
+row307:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6686,7 +7497,7 @@ row265:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row265
+	JLT          row307
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6699,7 +7510,7 @@ row265:
 	VZEROUPPER
 	RET
 
-atLeast264:
+atLeast306:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -6712,7 +7523,7 @@ atLeast264:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row266:
+row308:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6731,7 +7542,7 @@ row266:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row266
+	JLT          row308
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6745,9 +7556,9 @@ row266:
 	VZEROUPPER
 	RET
 
-atLeast261:
+atLeast303:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast267
+	JGE  atLeast309
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -6762,7 +7573,7 @@ atLeast261:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row268:
+row310:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6782,7 +7593,7 @@ row268:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row268
+	JLT          row310
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6797,9 +7608,9 @@ row268:
 	VZEROUPPER
 	RET
 
-atLeast267:
+atLeast309:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast269
+	JGE  atLeast311
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -6815,7 +7626,7 @@ atLeast267:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row270:
+row312:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6836,7 +7647,7 @@ row270:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row270
+	JLT          row312
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6852,7 +7663,7 @@ row270:
 	VZEROUPPER
 	RET
 
-atLeast269:
+atLeast311:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -6868,7 +7679,7 @@ atLeast269:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row271:
+row313:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -6890,7 +7701,7 @@ row271:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row271
+	JLT          row313
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -6922,9 +7733,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel272:
+panel314:
 	CMPQ     DI, $0x00000060
-	JLE      narrow273
+	JLE      narrow315
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -6943,7 +7754,7 @@ panel272:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row274:
+row316:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -6961,7 +7772,7 @@ row274:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row274
+	JLT          row316
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -6977,9 +7788,9 @@ row274:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel272
+	JMP          panel314
 
-narrow273:
+narrow315:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -6989,38 +7800,38 @@ narrow273:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast275
+	JGE     atLeast317
 	CMPQ    R8, $0x00000003
-	JGE     atLeast276
+	JGE     atLeast318
 	CMPQ    R8, $0x00000001
-	JGE     atLeast277
+	JGE     atLeast319
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row278:
+row320:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row278
+	JLT          row320
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast277:
+atLeast319:
 	CMPQ R8, $0x00000002
-	JGE  atLeast279
+	JGE  atLeast321
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row280:
+row322:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -7028,20 +7839,20 @@ row280:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row280
+	JLT          row322
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast279:
+atLeast321:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row281:
+row323:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -7050,16 +7861,16 @@ row281:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row281
+	JLT          row323
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast276:
+atLeast318:
 	CMPQ R8, $0x00000004
-	JGE  atLeast282
+	JGE  atLeast324
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -7068,7 +7879,7 @@ atLeast276:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row283:
+row325:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -7078,7 +7889,7 @@ row283:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row283
+	JLT          row325
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7086,9 +7897,9 @@ row283:
 	VZEROUPPER
 	RET
 
-atLeast282:
+atLeast324:
 	CMPQ R8, $0x00000005
-	JGE  atLeast284
+	JGE  atLeast326
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -7098,7 +7909,7 @@ atLeast282:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row285:
+row327:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -7109,7 +7920,7 @@ row285:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row285
+	JLT          row327
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7118,7 +7929,7 @@ row285:
 	VZEROUPPER
 	RET
 
-atLeast284:
+atLeast326:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -7128,7 +7939,7 @@ atLeast284:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row286:
+row328:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -7140,7 +7951,7 @@ row286:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row286
+	JLT          row328
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7150,11 +7961,11 @@ row286:
 	VZEROUPPER
 	RET
 
-atLeast275:
+atLeast317:
 	CMPQ R8, $0x00000009
-	JGE  atLeast287
+	JGE  atLeast329
 	CMPQ R8, $0x00000007
-	JGE  atLeast288
+	JGE  atLeast330
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -7166,7 +7977,7 @@ atLeast275:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row289:
+row331:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -7179,7 +7990,7 @@ row289:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row289
+	JLT          row331
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7190,9 +8001,9 @@ row289:
 	VZEROUPPER
 	RET
 
-atLeast288:
+atLeast330:
 	CMPQ R8, $0x00000008
-	JGE  atLeast290
+	JGE  atLeast332
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -7205,7 +8016,7 @@ atLeast288:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row291:
+row333:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -7219,7 +8030,7 @@ row291:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row291
+	JLT          row333
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7231,7 +8042,7 @@ row291:
 	VZEROUPPER
 	RET
 
-atLeast290:
+atLeast332:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -7244,7 +8055,7 @@ atLeast290:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row292:
+row334:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -7259,7 +8070,7 @@ row292:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row292
+	JLT          row334
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7272,9 +8083,9 @@ row292:
 	VZEROUPPER
 	RET
 
-atLeast287:
+atLeast329:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast293
+	JGE  atLeast335
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -7289,7 +8100,7 @@ atLeast287:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row294:
+row336:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -7305,7 +8116,7 @@ row294:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row294
+	JLT          row336
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7319,9 +8130,9 @@ row294:
 	VZEROUPPER
 	RET
 
-atLeast293:
+atLeast335:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast295
+	JGE  atLeast337
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -7337,7 +8148,7 @@ atLeast293:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row296:
+row338:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -7354,7 +8165,7 @@ row296:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row296
+	JLT          row338
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7369,7 +8180,7 @@ row296:
 	VZEROUPPER
 	RET
 
-atLeast295:
+atLeast337:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -7385,7 +8196,7 @@ atLeast295:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row297:
+row339:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -7403,7 +8214,7 @@ row297:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row297
+	JLT          row339
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7426,9 +8237,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower299
+	JLT  narrower341
 
-block298:
+block340:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -7545,13 +8356,13 @@ block298:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block298
+	JGE          block340
 
-narrower299:
+narrower341:
 	CMPQ DX, $0x00000010
-	JLT  narrower301
+	JLT  narrower343
 
-block300:
+block342:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -7612,11 +8423,11 @@ block300:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block300
+	JGE          block342
 
-narrower301:
+narrower343:
 	TESTQ        DX, DX
-	JZ           done302
+	JZ           done344
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -7678,7 +8489,7 @@ narrower301:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done302:
+done344:
 	VZEROUPPER
 	RET
 
@@ -7699,9 +8510,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower304
+	JLT     narrower346
 
-block303:
+block345:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -7713,23 +8524,23 @@ block303:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block303
+	JGE    block345
 
-narrower304:
+narrower346:
 	CMPQ SI, $0x00000010
-	JLT  narrower306
+	JLT  narrower348
 
-block305:
+block347:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block305
+	JGE    block347
 
-narrower306:
+narrower348:
 	TESTQ      SI, SI
-	JZ         done307
+	JZ         done349
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -7743,7 +8554,7 @@ narrower306:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done307:
+done349:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -7766,9 +8577,9 @@ done307:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower309
+	JLT          narrower351
 
-block308:
+block350:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -7893,11 +8704,11 @@ block308:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block308
+	JGE          block350
 
-narrower309:
+narrower351:
 	TESTQ        SI, SI
-	JZ           done310
+	JZ           done352
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -8029,7 +8840,7 @@ narrower309:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done310:
+done352:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -8044,9 +8855,9 @@ done310:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower312
+	JLT          narrower354
 
-block311:
+block353:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -8066,13 +8877,13 @@ block311:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block311
+	JGE     block353
 
-narrower312:
+narrower354:
 	CMPQ DX, $0x00000010
-	JLT  narrower314
+	JLT  narrower356
 
-block313:
+block355:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -8080,11 +8891,11 @@ block313:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block313
+	JGE     block355
 
-narrower314:
+narrower356:
 	TESTQ      DX, DX
-	JZ         done315
+	JZ         done357
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -8096,48 +8907,56 @@ narrower314:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done315:
+done357:
 	VZEROUPPER
 	RET
 
-// func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, b *float32, c *float32, stride int, cols int, add bool)
-// Requires: AVX, FMA3
-TEXT ·tileAVX2(SB), NOSPLIT, $0-73
+// func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, c *float32, stride int, cols int, add bool)
+// Requires: AVX, CMOV, FMA3
+TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	MOVQ    a+16(FP), AX
-	MOVQ    b+40(FP), CX
+	MOVQ    b+56(FP), CX
 	MOVQ    inner+8(FP), DX
 	MOVQ    innerStride+32(FP), BX
 	MOVQ    rowStride+24(FP), SI
 	LEAQ    (SI)(SI*2), DI
 	LEAQ    (DI)(SI*2), R8
-	MOVQ    cols+64(FP), R9
+	MOVQ    cols+80(FP), R9
 	LEAQ    tailTable<>+0(SB), R10
 	MOVQ    R9, R11
 	NEGQ    R11
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow316
+	JLE     narrow358
 	MOVQ    height+0(FP), R9
 	CMPQ    R9, $0x00000003
-	JG      atLeast317
+	JG      atLeast359
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast318
+	JG      atLeast360
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVB       add+72(FP), SI
+	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh319
-	MOVQ       c+48(FP), SI
-	MOVQ       stride+56(FP), DI
+	JZ         fresh361
+	MOVQ       c+64(FP), SI
+	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y2
 	VMASKMOVPS 32(SI), Y1, Y3
 
-fresh319:
-inner320:
+fresh361:
+	MOVQ run+40(FP), SI
+
+run362:
+	MOVQ    DX, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	SUBQ    DI, DX
+
+inner363:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -8145,38 +8964,50 @@ inner320:
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner320
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         DI
+	JNZ          inner363
+	MOVQ         skip+48(FP), DI
+	ADDQ         DI, AX
+	TESTQ        DX, DX
+	JNZ          run362
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	VZEROUPPER
 	RET
 
-atLeast318:
+atLeast360:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast321
+	JG   atLeast364
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVB       add+72(FP), DI
+	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh322
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
+	JZ         fresh365
+	MOVQ       c+64(FP), DI
+	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh322:
-inner323:
+fresh365:
+	MOVQ run+40(FP), DI
+
+run366:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner367:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -8187,10 +9018,14 @@ inner323:
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner323
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner367
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run366
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -8199,7 +9034,7 @@ inner323:
 	VZEROUPPER
 	RET
 
-atLeast321:
+atLeast364:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -8207,11 +9042,11 @@ atLeast321:
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVB       add+72(FP), DI
+	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh324
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
+	JZ         fresh368
+	MOVQ       c+64(FP), DI
+	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 	ADDQ       R8, DI
@@ -8221,8 +9056,16 @@ atLeast321:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh324:
-inner325:
+fresh368:
+	MOVQ run+40(FP), DI
+
+run369:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner370:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -8236,10 +9079,14 @@ inner325:
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner325
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner370
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run369
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -8251,10 +9098,10 @@ inner325:
 	VZEROUPPER
 	RET
 
-atLeast317:
+atLeast359:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast326
+	JG   atLeast371
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -8265,11 +9112,11 @@ atLeast317:
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
-	MOVB       add+72(FP), R8
+	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh327
-	MOVQ       c+48(FP), R8
-	MOVQ       stride+56(FP), R9
+	JZ         fresh372
+	MOVQ       c+64(FP), R8
+	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
 	VMASKMOVPS 32(R8), Y1, Y3
 	ADDQ       R9, R8
@@ -8282,8 +9129,16 @@ atLeast317:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh327:
-inner328:
+fresh372:
+	MOVQ run+40(FP), R8
+
+run373:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner374:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -8300,10 +9155,14 @@ inner328:
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner328
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner374
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run373
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -8318,10 +9177,10 @@ inner328:
 	VZEROUPPER
 	RET
 
-atLeast326:
+atLeast371:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast329
+	JG   atLeast375
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -8334,11 +9193,11 @@ atLeast326:
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVB       add+72(FP), R8
+	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh330
-	MOVQ       c+48(FP), R8
-	MOVQ       stride+56(FP), R9
+	JZ         fresh376
+	MOVQ       c+64(FP), R8
+	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
 	VMASKMOVPS 32(R8), Y1, Y3
 	ADDQ       R9, R8
@@ -8354,8 +9213,16 @@ atLeast326:
 	VMASKMOVPS (R8), Y0, Y10
 	VMASKMOVPS 32(R8), Y1, Y11
 
-fresh330:
-inner331:
+fresh376:
+	MOVQ run+40(FP), R8
+
+run377:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner378:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -8375,10 +9242,14 @@ inner331:
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner331
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner378
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run377
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -8396,7 +9267,7 @@ inner331:
 	VZEROUPPER
 	RET
 
-atLeast329:
+atLeast375:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -8410,11 +9281,11 @@ atLeast329:
 	VXORPS     Y11, Y11, Y11
 	VXORPS     Y12, Y12, Y12
 	VXORPS     Y13, Y13, Y13
-	MOVB       add+72(FP), R9
+	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh332
-	MOVQ       c+48(FP), R9
-	MOVQ       stride+56(FP), R10
+	JZ         fresh379
+	MOVQ       c+64(FP), R9
+	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y2
 	VMASKMOVPS 32(R9), Y1, Y3
 	ADDQ       R10, R9
@@ -8433,8 +9304,16 @@ atLeast329:
 	VMASKMOVPS (R9), Y0, Y12
 	VMASKMOVPS 32(R9), Y1, Y13
 
-fresh332:
-inner333:
+fresh379:
+	MOVQ run+40(FP), R9
+
+run380:
+	MOVQ    DX, R10
+	CMPQ    R10, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, DX
+
+inner381:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -8457,10 +9336,14 @@ inner333:
 	VFMADD231PS  Y15, Y16, Y13
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner333
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R10
+	JNZ          inner381
+	MOVQ         skip+48(FP), R10
+	ADDQ         R10, AX
+	TESTQ        DX, DX
+	JNZ          run380
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -8481,57 +9364,77 @@ inner333:
 	VZEROUPPER
 	RET
 
-narrow316:
+narrow358:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast334
+	JG   atLeast382
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast335
+	JG   atLeast383
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
-	MOVB       add+72(FP), SI
+	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh336
-	MOVQ       c+48(FP), SI
-	MOVQ       stride+56(FP), DI
+	JZ         fresh384
+	MOVQ       c+64(FP), SI
+	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y1
 
-fresh336:
-inner337:
+fresh384:
+	MOVQ run+40(FP), SI
+
+run385:
+	MOVQ    DX, DI
+	CMPQ    DI, SI
+	CMOVQGT SI, DI
+	SUBQ    DI, DX
+
+inner386:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner337
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         DI
+	JNZ          inner386
+	MOVQ         skip+48(FP), DI
+	ADDQ         DI, AX
+	TESTQ        DX, DX
+	JNZ          run385
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast335:
+atLeast383:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast338
+	JG   atLeast387
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
-	MOVB       add+72(FP), DI
+	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh339
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
+	JZ         fresh388
+	MOVQ       c+64(FP), DI
+	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh339:
-inner340:
+fresh388:
+	MOVQ run+40(FP), DI
+
+run389:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner390:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -8539,34 +9442,46 @@ inner340:
 	VFMADD231PS  Y3, Y4, Y2
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner340
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner390
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run389
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast338:
+atLeast387:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVB       add+72(FP), DI
+	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh341
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
+	JZ         fresh391
+	MOVQ       c+64(FP), DI
+	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh341:
-inner342:
+fresh391:
+	MOVQ run+40(FP), DI
+
+run392:
+	MOVQ    DX, R8
+	CMPQ    R8, DI
+	CMOVQGT DI, R8
+	SUBQ    R8, DX
+
+inner393:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -8576,10 +9491,14 @@ inner342:
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner342
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R8
+	JNZ          inner393
+	MOVQ         skip+48(FP), R8
+	ADDQ         R8, AX
+	TESTQ        DX, DX
+	JNZ          run392
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -8588,21 +9507,21 @@ inner342:
 	VZEROUPPER
 	RET
 
-atLeast334:
+atLeast382:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast343
+	JG   atLeast394
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
-	MOVB       add+72(FP), R8
+	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh344
-	MOVQ       c+48(FP), R8
-	MOVQ       stride+56(FP), R9
+	JZ         fresh395
+	MOVQ       c+64(FP), R8
+	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y2
@@ -8611,8 +9530,16 @@ atLeast334:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh344:
-inner345:
+fresh395:
+	MOVQ run+40(FP), R8
+
+run396:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner397:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -8624,10 +9551,14 @@ inner345:
 	VFMADD231PS  Y5, Y6, Y4
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner345
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner397
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run396
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -8638,10 +9569,10 @@ inner345:
 	VZEROUPPER
 	RET
 
-atLeast343:
+atLeast394:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast346
+	JG   atLeast398
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -8649,11 +9580,11 @@ atLeast343:
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVB       add+72(FP), R8
+	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh347
-	MOVQ       c+48(FP), R8
-	MOVQ       stride+56(FP), R9
+	JZ         fresh399
+	MOVQ       c+64(FP), R8
+	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y2
@@ -8664,8 +9595,16 @@ atLeast343:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y5
 
-fresh347:
-inner348:
+fresh399:
+	MOVQ run+40(FP), R8
+
+run400:
+	MOVQ    DX, R9
+	CMPQ    R9, R8
+	CMOVQGT R8, R9
+	SUBQ    R9, DX
+
+inner401:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -8679,10 +9618,14 @@ inner348:
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner348
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R9
+	JNZ          inner401
+	MOVQ         skip+48(FP), R9
+	ADDQ         R9, AX
+	TESTQ        DX, DX
+	JNZ          run400
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -8695,7 +9638,7 @@ inner348:
 	VZEROUPPER
 	RET
 
-atLeast346:
+atLeast398:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -8703,11 +9646,11 @@ atLeast346:
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
-	MOVB       add+72(FP), R9
+	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh349
-	MOVQ       c+48(FP), R9
-	MOVQ       stride+56(FP), R10
+	JZ         fresh402
+	MOVQ       c+64(FP), R9
+	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y2
@@ -8720,8 +9663,16 @@ atLeast346:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh349:
-inner350:
+fresh402:
+	MOVQ run+40(FP), R9
+
+run403:
+	MOVQ    DX, R10
+	CMPQ    R10, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, DX
+
+inner404:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -8737,10 +9688,14 @@ inner350:
 	VFMADD231PS  Y7, Y8, Y6
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          inner350
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
+	DECQ         R10
+	JNZ          inner404
+	MOVQ         skip+48(FP), R10
+	ADDQ         R10, AX
+	TESTQ        DX, DX
+	JNZ          run403
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -8770,9 +9725,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow351
+	JLE     narrow405
 
-row352:
+row406:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -8780,18 +9735,18 @@ row352:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row352
+	JNZ        row406
 	VZEROUPPER
 	RET
 
-narrow351:
-row353:
+narrow405:
+row407:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row353
+	JNZ        row407
 	VZEROUPPER
 	RET
 
@@ -8809,9 +9764,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square354:
+square408:
 	CMPQ       DI, $0x00000008
-	JLT        tail355
+	JLT        tail409
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -8884,11 +9839,11 @@ square354:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square354
+	JMP        square408
 
-tail355:
+tail409:
 	TESTQ      DI, DI
-	JZ         done356
+	JZ         done410
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -8949,36 +9904,611 @@ tail355:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done356
+	JZ         done410
 
-done356:
+done410:
 	VZEROUPPER
+	RET
+
+// func columnsTopAVX2(z *float32, bias *float32, rows int, top *float32)
+// Requires: AVX
+TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
+	MOVQ    z+0(FP), AX
+	MOVQ    bias+8(FP), CX
+	MOVQ    top+24(FP), DX
+	MOVQ    rows+16(FP), BX
+	VMOVUPS cff800000<>+0(SB), Y0
+	VMOVUPS cff800000<>+0(SB), Y1
+	VMOVUPS cff800000<>+0(SB), Y2
+	VMOVUPS cff800000<>+0(SB), Y3
+
+rows411:
+	CMPQ         BX, $0x00000002
+	JLT          row412
+	VBROADCASTSS (CX), Y4
+	VADDPS       (AX), Y4, Y5
+	VMOVUPS      Y5, (AX)
+	VMAXPS       Y5, Y0, Y0
+	VADDPS       32(AX), Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	VMAXPS       Y4, Y1, Y1
+	VBROADCASTSS 4(CX), Y4
+	VADDPS       64(AX), Y4, Y5
+	VMOVUPS      Y5, 64(AX)
+	VMAXPS       Y5, Y2, Y2
+	VADDPS       96(AX), Y4, Y4
+	VMOVUPS      Y4, 96(AX)
+	VMAXPS       Y4, Y3, Y3
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000002, BX
+	JMP          rows411
+
+row412:
+	TESTQ        BX, BX
+	JZ           done413
+	VBROADCASTSS (CX), Y4
+	VADDPS       (AX), Y4, Y5
+	VMOVUPS      Y5, (AX)
+	VMAXPS       Y5, Y0, Y0
+	VADDPS       32(AX), Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	VMAXPS       Y4, Y1, Y1
+
+done413:
+	VMAXPS  Y2, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMAXPS  Y3, Y1, Y1
+	VMOVUPS Y1, 32(DX)
+	VZEROUPPER
+	RET
+
+// func columnsExpAVX2(z *float32, rows int, top *float32, sum *float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
+	MOVQ   z+0(FP), AX
+	MOVQ   top+16(FP), CX
+	MOVQ   sum+24(FP), DX
+	MOVQ   rows+8(FP), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+rows414:
+	CMPQ         BX, $0x00000004
+	JLT          row415
+	VMOVUPS      (AX), Y4
+	VSUBPS       (CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y5
+	VMOVAPS      Y5, Y5
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y5
+	VPSUBD       c4b400000<>+0(SB), Y5, Y6
+	VSUBPS       c4b400000<>+0(SB), Y5, Y5
+	VFNMADD231PS c3f318000<>+0(SB), Y5, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y5, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y5
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y5
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y5
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y5
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VPSRAD       $0x01, Y6, Y4
+	VPSUBD       Y4, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       c3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      64(AX), Y4
+	VSUBPS       (CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y6
+	VMOVAPS      Y6, Y6
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y6
+	VPSUBD       c4b400000<>+0(SB), Y6, Y7
+	VSUBPS       c4b400000<>+0(SB), Y6, Y6
+	VFNMADD231PS c3f318000<>+0(SB), Y6, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y6, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y6
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y6
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 64(AX)
+	VADDPS       Y6, Y5, Y5
+	VMOVUPS      128(AX), Y4
+	VSUBPS       (CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y6
+	VMOVAPS      Y6, Y6
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y6
+	VPSUBD       c4b400000<>+0(SB), Y6, Y7
+	VSUBPS       c4b400000<>+0(SB), Y6, Y6
+	VFNMADD231PS c3f318000<>+0(SB), Y6, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y6, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y6
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y6
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 128(AX)
+	VADDPS       Y6, Y5, Y5
+	VMOVUPS      192(AX), Y4
+	VSUBPS       (CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y6
+	VMOVAPS      Y6, Y6
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y6
+	VPSUBD       c4b400000<>+0(SB), Y6, Y7
+	VSUBPS       c4b400000<>+0(SB), Y6, Y6
+	VFNMADD231PS c3f318000<>+0(SB), Y6, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y6, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y6
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y6
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VADDPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y4
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VMOVUPS      32(AX), Y4
+	VSUBPS       32(CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y5
+	VMOVAPS      Y5, Y5
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y5
+	VPSUBD       c4b400000<>+0(SB), Y5, Y6
+	VSUBPS       c4b400000<>+0(SB), Y5, Y5
+	VFNMADD231PS c3f318000<>+0(SB), Y5, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y5, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y5
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y5
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y5
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y5
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VPSRAD       $0x01, Y6, Y4
+	VPSUBD       Y4, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       c3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 32(AX)
+	VMOVUPS      96(AX), Y4
+	VSUBPS       32(CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y6
+	VMOVAPS      Y6, Y6
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y6
+	VPSUBD       c4b400000<>+0(SB), Y6, Y7
+	VSUBPS       c4b400000<>+0(SB), Y6, Y6
+	VFNMADD231PS c3f318000<>+0(SB), Y6, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y6, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y6
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y6
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 96(AX)
+	VADDPS       Y6, Y5, Y5
+	VMOVUPS      160(AX), Y4
+	VSUBPS       32(CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y6
+	VMOVAPS      Y6, Y6
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y6
+	VPSUBD       c4b400000<>+0(SB), Y6, Y7
+	VSUBPS       c4b400000<>+0(SB), Y6, Y6
+	VFNMADD231PS c3f318000<>+0(SB), Y6, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y6, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y6
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y6
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 160(AX)
+	VADDPS       Y6, Y5, Y5
+	VMOVUPS      224(AX), Y4
+	VSUBPS       32(CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y6
+	VMOVAPS      Y6, Y6
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y6
+	VPSUBD       c4b400000<>+0(SB), Y6, Y7
+	VSUBPS       c4b400000<>+0(SB), Y6, Y6
+	VFNMADD231PS c3f318000<>+0(SB), Y6, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y6, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y6
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y6
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y6
+	VPSRAD       $0x01, Y7, Y4
+	VPSUBD       Y4, Y7, Y7
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VMOVUPS      Y6, 224(AX)
+	VADDPS       Y6, Y5, Y5
+	VCVTPS2PD    X5, Y4
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	ADDQ         $0x00000100, AX
+	SUBQ         $0x00000004, BX
+	JMP          rows414
+
+row415:
+	TESTQ        BX, BX
+	JZ           done416
+	VMOVUPS      (AX), Y4
+	VSUBPS       (CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y5
+	VMOVAPS      Y5, Y5
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y5
+	VPSUBD       c4b400000<>+0(SB), Y5, Y6
+	VSUBPS       c4b400000<>+0(SB), Y5, Y5
+	VFNMADD231PS c3f318000<>+0(SB), Y5, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y5, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y5
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y5
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y5
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y5
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VPSRAD       $0x01, Y6, Y4
+	VPSUBD       Y4, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       c3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, (AX)
+	VCVTPS2PD    X5, Y4
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VMOVUPS      32(AX), Y4
+	VSUBPS       32(CX), Y4, Y4
+	VMOVUPS      cc2d00000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMOVUPS      c4b400000<>+0(SB), Y5
+	VMOVAPS      Y5, Y5
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y4, Y5
+	VPSUBD       c4b400000<>+0(SB), Y5, Y6
+	VSUBPS       c4b400000<>+0(SB), Y5, Y5
+	VFNMADD231PS c3f318000<>+0(SB), Y5, Y4
+	VFNMADD231PS cb95e8083<>+0(SB), Y5, Y4
+	VMOVAPS      c3ab511e6<>+0(SB), Y5
+	VFMADD213PS  c3c091d10<>+0(SB), Y4, Y5
+	VFMADD213PS  c3d2aac79<>+0(SB), Y4, Y5
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y4, Y5
+	VFMADD213PS  c3efffffe<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VFMADD213PS  c3f800000<>+0(SB), Y4, Y5
+	VPSRAD       $0x01, Y6, Y4
+	VPSUBD       Y4, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       c3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 32(AX)
+	VCVTPS2PD    X5, Y4
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	ADDQ         $0x00000040, AX
+	DECQ         BX
+	JMP          row415
+
+done416:
+	VMOVUPD Y0, (DX)
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD Y3, 96(DX)
+	VZEROUPPER
+	RET
+
+// func scaleColumnsAVX2(z *float32, rows int, factor *float32, sum *float32)
+// Requires: AVX
+TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
+	MOVQ    z+0(FP), AX
+	MOVQ    factor+16(FP), CX
+	MOVQ    sum+24(FP), DX
+	MOVQ    rows+8(FP), BX
+	VMOVUPS (CX), Y0
+	VMOVUPS 32(CX), Y1
+	MOVQ    BX, CX
+
+row417:
+	VMULPS       (AX), Y0, Y2
+	VMOVUPS      Y2, (AX)
+	VMULPS       32(AX), Y1, Y3
+	VMOVUPS      Y3, 32(AX)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSS       X2, (DX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000004, DX
+	DECQ         CX
+	JNZ          row417
+	VZEROUPPER
+	RET
+
+// func sumChildrenAVX2(z *float32, first int, start *int32, child *int32, nodes int)
+// Requires: AVX
+TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
+	MOVQ z+0(FP), AX
+	MOVQ start+16(FP), CX
+	MOVQ child+24(FP), DX
+	MOVQ first+8(FP), BX
+	MOVQ nodes+32(FP), SI
+	LEAQ (BX)(SI*1), BX
+	SHLQ $0x06, BX
+	ADDQ AX, BX
+
+node418:
+	DECQ    SI
+	SUBQ    $0x00000040, BX
+	MOVLQSX (CX)(SI*4), DI
+	MOVLQSX 4(CX)(SI*4), R8
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	CMPQ    DI, R8
+	JGE     done420
+
+child419:
+	MOVLQSX (DX)(DI*4), R9
+	SHLQ    $0x06, R9
+	VADDPS  (AX)(R9*1), Y0, Y0
+	VADDPS  32(AX)(R9*1), Y1, Y1
+	INCQ    DI
+	CMPQ    DI, R8
+	JLT     child419
+
+done420:
+	VMOVUPS Y0, (BX)
+	VMOVUPS Y1, 32(BX)
+	TESTQ   SI, SI
+	JNZ     node418
+	VZEROUPPER
+	RET
+
+// func addParentsAVX2(z *float32, first int, parent *int32, length *float32, nodes int)
+// Requires: AVX, FMA3
+TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
+	MOVQ z+0(FP), AX
+	MOVQ parent+16(FP), CX
+	MOVQ length+24(FP), DX
+	MOVQ first+8(FP), BX
+	MOVQ nodes+32(FP), SI
+	SHLQ $0x06, BX
+	ADDQ AX, BX
+
+row421:
+	VBROADCASTSS (DX), Y0
+	MOVLQSX      (CX), DI
+	SHLQ         $0x06, DI
+	VMOVUPS      (AX)(DI*1), Y1
+	VMOVUPS      32(AX)(DI*1), Y2
+	VFMADD231PS  (BX), Y0, Y1
+	VMOVUPS      Y1, (BX)
+	VFMADD231PS  32(BX), Y0, Y2
+	VMOVUPS      Y2, 32(BX)
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000004, CX
+	ADDQ         $0x00000004, DX
+	DECQ         SI
+	JNZ          row421
+	VZEROUPPER
+	RET
+
+// func stepRowsAVX2(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
+// Requires: AVX, FMA3
+TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ    w+0(FP), AX
+	MOVQ    v+8(FP), CX
+	MOVQ    grad+24(FP), DX
+	MOVQ    factor+56(FP), BX
+	MOVQ    stride+16(FP), SI
+	MOVQ    gradStride+32(FP), DI
+	MOVQ    rows+40(FP), R8
+	MOVQ    cols+48(FP), R9
+	LEAQ    tailTable<>+0(SB), R10
+	MOVQ    R9, R11
+	NEGQ    R11
+	VMOVUPS 128(R10)(R11*4), Y0
+	VMOVUPS 160(R10)(R11*4), Y1
+	CMPQ    R9, $0x00000008
+	JLE     narrow422
+
+row423:
+	VMASKMOVPS  (AX), Y0, Y2
+	VMASKMOVPS  (CX), Y0, Y3
+	VMASKMOVPS  (DX), Y0, Y4
+	VMULPS      (BX), Y2, Y5
+	VFMADD231PS 64(BX), Y3, Y5
+	VFMADD231PS 128(BX), Y4, Y5
+	VMULPS      192(BX), Y2, Y2
+	VFMADD231PS 256(BX), Y3, Y2
+	VFMADD231PS 320(BX), Y4, Y2
+	VMASKMOVPS  Y5, Y0, (AX)
+	VMASKMOVPS  Y2, Y0, (CX)
+	VMASKMOVPS  32(AX), Y1, Y2
+	VMASKMOVPS  32(CX), Y1, Y3
+	VMASKMOVPS  32(DX), Y1, Y4
+	VMULPS      (BX), Y2, Y5
+	VFMADD231PS 64(BX), Y3, Y5
+	VFMADD231PS 128(BX), Y4, Y5
+	VMULPS      192(BX), Y2, Y2
+	VFMADD231PS 256(BX), Y3, Y2
+	VFMADD231PS 320(BX), Y4, Y2
+	VMASKMOVPS  Y5, Y1, 32(AX)
+	VMASKMOVPS  Y2, Y1, 32(CX)
+	ADDQ        SI, AX
+	ADDQ        SI, CX
+	ADDQ        DI, DX
+	DECQ        R8
+	JNZ         row423
+	VZEROUPPER
+	RET
+
+narrow422:
+row424:
+	VMASKMOVPS  (AX), Y0, Y1
+	VMASKMOVPS  (CX), Y0, Y2
+	VMASKMOVPS  (DX), Y0, Y3
+	VMULPS      (BX), Y1, Y4
+	VFMADD231PS 64(BX), Y2, Y4
+	VFMADD231PS 128(BX), Y3, Y4
+	VMULPS      192(BX), Y1, Y1
+	VFMADD231PS 256(BX), Y2, Y1
+	VFMADD231PS 320(BX), Y3, Y1
+	VMASKMOVPS  Y4, Y0, (AX)
+	VMASKMOVPS  Y1, Y0, (CX)
+	ADDQ        SI, AX
+	ADDQ        SI, CX
+	ADDQ        DI, DX
+	DECQ        R8
+	JNZ         row424
+	VZEROUPPER
+	RET
+
+// func fetchRows(p *float32, stride int, rows int, lines int)
+// Requires: MMX+
+TEXT ·fetchRows(SB), NOSPLIT, $0-32
+	MOVQ p+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ lines+24(FP), BX
+
+row425:
+	MOVQ AX, SI
+	MOVQ BX, DI
+
+line426:
+	PREFETCHT0 (SI)
+	ADDQ       $0x00000040, SI
+	DECQ       DI
+	JNZ        line426
+	ADDQ       CX, AX
+	DECQ       DX
+	JNZ        row425
 	RET

@@ -17,7 +17,7 @@ func cut(n, parts, i int) (lo, hi int) { return i * n / parts, (i + 1) * n / par
 // ceil returns n/by, rounded up.
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-func tileGo(height, inner int, a []float32, rowStride, innerStride int, b, c []float32, stride, cols int, add bool) {
+func tileGo(height, inner int, a []float32, rowStride, innerStride, run, skip int, b, c []float32, stride, cols int, add bool) {
 	const width = 4
 	for i := range height {
 		var sum [width]float32
@@ -32,7 +32,9 @@ func tileGo(height, inner int, a []float32, rowStride, innerStride int, b, c []f
 			sum[1] += x * y[1]
 			sum[2] += x * y[2]
 			sum[3] += x * y[3]
-			at += innerStride
+			if at += innerStride; (l+1)%run == 0 {
+				at += skip
+			}
 		}
 		copy(row, sum[:])
 	}

@@ -178,7 +178,7 @@ func (p *Product) multiplyRows(worker, task int) {
 			a, rowStride, innerStride = p.copied(worker, a, hi-lo, inner)
 		}
 		for j := p.jLo; j < p.jHi; j += nr {
-			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, p.panel((j-p.jLo)/nr),
+			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, inner, 0, p.panel((j-p.jLo)/nr),
 				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.lLo > 0)
 		}
 	}
@@ -230,7 +230,7 @@ func (p *Product) multiplyTurned(worker, task int) {
 			i, iHi := cut(rows, blocks, block)
 			a := p.a[(lo+i)*p.rowStride+lLo:]
 			for j := 0; j < p.cols; j += nr {
-				tile32(p.kind, iHi-i, lHi-lLo, a, p.rowStride, 1, p.panel(j / nr)[lLo*nr:],
+				tile32(p.kind, iHi-i, lHi-lLo, a, p.rowStride, 1, p.inner, 0, p.panel(j / nr)[lLo*nr:],
 					s[j*rows+i*nr:], nr, min(nr, p.cols-j), lLo > 0)
 			}
 		}

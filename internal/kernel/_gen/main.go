@@ -31,6 +31,13 @@ func main() {
 		tile(m)
 		copyRows(m)
 		transpose(m)
+		columnsTop(m)
+		columnsExp(m)
+		scaleColumns(m)
+		sumChildren(m)
+		addParents(m)
+		stepRows(m)
 	}
+	fetchRows(isa{"", 0})
 	Generate()
 }

@@ -25,8 +25,8 @@ func (m isa) tileRows() int {
 // depends neither on how the inner index is cut into pieces nor on the size of
 // the tile.
 func tile(m isa) {
-	m.text("tile", "func(height, inner int, a *float32, rowStride, innerStride int, b, c *float32, stride, cols int, add bool)",
-		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, b (inner x %d) is packed, the rows of c are stride bytes apart. height is 1 to %d, inner at least 1, cols 1 to %d.",
+	m.text("tile", "func(height, inner int, a *float32, rowStride, innerStride, run, skip int, b, c *float32, stride, cols int, add bool)",
+		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, b (inner x %d) is packed, the rows of c are stride bytes apart. height is 1 to %d, inner and run at least 1, cols 1 to %d.",
 			2*m.lanes, m.tileRows(), 2*m.lanes))
 	t := tiler{m: m, a: pointers("a")[0], b: pointers("b")[0], inner: length("inner"), step: length("innerStride")}
 	row := length("rowStride")
@@ -94,7 +94,14 @@ func (t tiler) product(vectors, height int) {
 	t.eachOfC(vectors, height, func(n int, at access, c GPVirtual) { at.load(c, sum[n]) })
 	Label(fresh)
 
-	loop := label("inner")
+	run, piece, loop := length("run"), label("run"), label("inner")
+	left := GP64()
+	Label(piece)
+	// The next run columns, or what is left.
+	MOVQ(t.inner, left)
+	CMPQ(left, run)
+	CMOVQGT(run, left)
+	SUBQ(left, t.inner)
 	Label(loop)
 	b := make([]VecVirtual, vectors)
 	for s := range b {
@@ -110,8 +117,11 @@ func (t tiler) product(vectors, height int) {
 	}
 	ADDQ(U32(2*m.lanes*4), t.b)
 	ADDQ(t.step, t.a)
-	DECQ(t.inner)
+	DECQ(left)
 	JNZ(LabelRef(loop))
+	ADDQ(length("skip"), t.a)
+	TESTQ(t.inner, t.inner)
+	JNZ(LabelRef(piece))
 
 	t.eachOfC(vectors, height, func(n int, at access, c GPVirtual) { at.store(sum[n], c) })
 	finish()

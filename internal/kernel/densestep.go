@@ -1,0 +1,276 @@
+package kernel
+
+import "math"
+
+// Step is an SGD step as a linear map: with the gradient g, w becomes
+// WW w + WV v + WG g and v becomes VW w + VV v + VG g.
+type Step struct{ WW, WV, WG, VW, VV, VG float32 }
+
+// step is Step as the assembly reads it.
+type step [6][16]float32
+
+func (s Step) spread() *step {
+	var f step
+	for i, x := range [6]float32{s.WW, s.WV, s.WG, s.VW, s.VV, s.VG} {
+		for j := range f[i] {
+			f[i][j] = x
+		}
+	}
+	return &f
+}
+
+// Dense trains the weights W (k x d) and the bias b (k) of a softmax on dense
+// rows with cross entropy, in place: scores, softmax, product with K = A Aᵀ,
+// gradient and update in one go, over batches of up to the length it was made
+// for.
+//
+// Rows of W and of the velocity are padded to an odd number of cache lines. The
+// scores are kept class by class, so that the softmax and the K pass work on
+// whole registers, an example a lane; W is read where it lies and only the
+// batch is copied. No gradient is stored: a tile of it goes from the registers
+// through the first cache into the step. A step costs 4*B*d*k operations and
+// does not allocate. Its result does not depend on the number of threads.
+type Dense struct {
+	Classes, Features, Batch int
+
+	Weight   Rect // k x d
+	Velocity Rect
+	Sum      Rect // of the weights after each step; nil X: not wanted
+	Bias     []float32
+	BiasVel  []float32
+	BiasSum  []float32
+
+	kind      kind
+	team      *Team
+	family    *Family
+	kernelOf  func(worker int, out, g []float32, cols int)
+	x, xt, z  []float32 // the batch by columns and by rows, and the scores, in panels
+	biasParts []float32 // of each group of 16 columns, k numbers
+	biasGrad  []float32
+	losses    []float64
+	workers   []denseWorker
+	rows      [][]float32
+	class     []int32
+	share     []float32
+	step      *step
+	biasStep  Step
+	blocks    int
+	lines     int
+	zRows     int // of a panel of z
+	panels    int
+	group     int
+	read      func(worker, task int)
+	score     func(worker, task int)
+	normalise func(worker, task int)
+	update    func(worker, task int)
+}
+
+// denseWorker is the memory of one goroutine.
+type denseWorker struct {
+	tile        []float32
+	top, factor []float32
+	sum         []float64
+	label       []float32
+	spare       []float32 // k x panelCols, for a general K
+}
+
+// oddLines returns a row length of at least n numbers that is an odd number of
+// cache lines, so that the rows of a block do not share the places of a cache.
+func oddLines(n int) int { return 16 * (ceil(n, 16) | 1) }
+
+func newRect(rows, cols int) Rect {
+	stride := oddLines(cols)
+	return Rect{X: make([]float32, rows*stride), Rows: rows, Cols: cols, Stride: stride}
+}
+
+// NewDense returns zero weights for k classes and d features. The gradient is
+// multiplied by K of the family, or by kernel, which sets out (k x cols) to K g
+// and is called by one goroutine a worker; both nil: K = I.
+func NewDense(team *Team, k, d, batch int, average bool, family *Family, kernel func(worker int, out, g []float32, cols int)) *Dense {
+	return newDense(best, team, k, d, batch, average, family, kernel)
+}
+
+func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family, kernel func(worker int, out, g []float32, cols int)) *Dense {
+	nr := kd.panelCols()
+	s := &Dense{Classes: k, Features: d, Batch: batch, kind: kd, team: team, family: family, kernelOf: kernel,
+		Weight: newRect(k, d), Velocity: newRect(k, d), Bias: make([]float32, k), BiasVel: make([]float32, k)}
+	if average {
+		s.Sum, s.BiasSum = newRect(k, d), make([]float32, k)
+	}
+	s.zRows = k
+	if family != nil {
+		s.zRows = family.Rows()
+	}
+	wide := ceil(batch, nr) * nr
+	s.lines = nr / 16
+	s.x = make([]float32, ceil(d, nr)*s.featurePanel())
+	s.xt, s.z = make([]float32, wide*d), make([]float32, wide*s.zRows)
+	s.biasParts, s.biasGrad, s.losses = make([]float32, wide/min(nr, 16)*k), make([]float32, k), make([]float64, wide)
+	s.blocks = ceil(k, kd.tileRows())
+	s.group = max(1, min(6, s.blocks/(4*team.Threads())))
+	s.workers = make([]denseWorker, team.Threads())
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.tile = make([]float32, kd.tileRows()*nr)
+		w.top, w.factor, w.label, w.sum = make([]float32, nr), make([]float32, nr), make([]float32, nr), make([]float64, nr)
+		if kernel != nil {
+			w.spare = make([]float32, k*nr)
+		}
+	}
+	s.read, s.score, s.normalise, s.update = s.readPanel, s.scoreRows, s.normalisePanel, s.updateRows
+	s.SetStep(Step{WW: 1, VV: 1}, Step{WW: 1, VV: 1})
+	return s
+}
+
+// SetStep sets what a step does to weights and to biases.
+func (s *Dense) SetStep(weight, bias Step) { s.step, s.biasStep = weight.spread(), bias }
+
+// featurePanel is the distance of two panels of x: a line more than the
+// panel's length, so that they do not share the places of a cache.
+func (s *Dense) featurePanel() int {
+	nr := s.kind.panelCols()
+	return (ceil(s.Batch, nr)*nr + 1) * nr
+}
+
+// Step makes a step on the given rows, all of length d, with their classes.
+// share is what the gradient of each row counts, 1/len(rows) for a mean. It
+// returns the sum of the losses times share, in nats. More rows than the batch
+// length, or a class that does not exist, panic.
+func (s *Dense) Step(rows [][]float32, class []int32, share []float32) (loss float64) {
+	n := len(rows)
+	if n == 0 {
+		return 0
+	}
+	s.rows, s.class, s.share = rows, class[:n], share[:n]
+	_ = s.losses[n-1]
+	nr := s.kind.panelCols()
+	s.panels = ceil(n, nr)
+	s.run(s.panels, s.read)
+	s.run(ceil(s.blocks, s.group), s.score)
+	s.run(s.panels, s.normalise)
+	s.run(ceil(s.blocks, s.group), s.update)
+	s.updateBias()
+	for _, l := range s.losses[:n] {
+		loss += l
+	}
+	s.rows, s.class, s.share = nil, nil, nil
+	return loss
+}
+
+func (s *Dense) run(tasks int, work func(worker, task int)) {
+	if len(s.rows)*s.Features*s.Classes < smallProduct {
+		for i := range tasks {
+			work(0, i)
+		}
+		return
+	}
+	s.team.Run(tasks, work)
+}
+
+// readPanel copies the rows of a panel of examples into the panels of features
+// and, transposed, into one of its own.
+func (s *Dense) readPanel(_, panel int) {
+	nr, d := s.kind.panelCols(), s.Features
+	whole, rest := d/nr, d%nr
+	lo, hi := panel*nr, min((panel+1)*nr, len(s.rows))
+	for b, row := range s.rows[lo:hi] {
+		row = row[:d]
+		if to := s.x[(lo+b)*nr:]; whole > 0 {
+			copyRows32(s.kind, to, s.featurePanel(), row, nr, whole, nr)
+		}
+		if rest > 0 {
+			copyRows32(s.kind, s.x[whole*s.featurePanel()+(lo+b)*nr:], nr, row[whole*nr:], nr, 1, rest)
+		}
+	}
+	to := s.xt[lo*d : (lo+nr)*d]
+	for f := 0; f < d; f += nr {
+		transposeRows(s.kind, to[f*nr:], nr, s.x[f/nr*s.featurePanel()+lo*nr:], nr, hi-lo, min(nr, d-f))
+	}
+	// A panel that is not full has zeros, so that its scores are numbers.
+	for f := 0; hi < lo+nr && f < d; f++ {
+		clear(to[f*nr+hi-lo : (f+1)*nr])
+	}
+}
+
+// scoreRows sets some rows of the scores, all panels of them.
+func (s *Dense) scoreRows(_, task int) {
+	nr, d := s.kind.panelCols(), s.Features
+	parts := ceil(d, innerBlock)
+	for block := task * s.group; block < min((task+1)*s.group, s.blocks); block++ {
+		i, iHi := cut(s.Classes, s.blocks, block)
+		for part := range parts {
+			lo, hi := cut(d, parts, part)
+			for p := range s.panels {
+				tile32(s.kind, iHi-i, hi-lo, s.Weight.X[i*s.Weight.Stride+lo:], s.Weight.Stride, 1, d, 0,
+					s.xt[(p*d+lo)*nr:], s.z[(p*s.zRows+i)*nr:], nr, nr, lo > 0)
+			}
+		}
+	}
+}
+
+// normalisePanel turns the scores of a panel into the gradient.
+func (s *Dense) normalisePanel(worker, p int) {
+	nr, k := s.kind.panelCols(), s.Classes
+	w := &s.workers[worker]
+	z := s.z[p*s.zRows*nr : (p+1)*s.zRows*nr]
+	lo, hi := p*nr, min((p+1)*nr, len(s.rows))
+	columnsTop32(s.kind, z, s.Bias, k, w.top)
+	for j, c := range s.class[lo:hi] {
+		w.label[j] = z[int(c)*nr+j]
+	}
+	columnsExp32(s.kind, z, k, w.top, w.sum)
+	clear(w.factor)
+	for j, c := range s.class[lo:hi] {
+		// The gradient is (exp - sum at the class) / sum.
+		share, sum := s.share[lo+j], w.sum[j]
+		s.losses[lo+j] = float64(share) * (float64(w.top[j]) - float64(w.label[j]) + math.Log(sum))
+		w.factor[j] = float32(float64(share) / sum)
+		z[int(c)*nr+j] -= float32(sum)
+	}
+	scaleColumns32(s.kind, z, k, w.factor, s.biasParts[ceil(nr, 16)*p*k:])
+	switch {
+	case s.family != nil:
+		kernelRows32(s.kind, s.family, z)
+	case s.kernelOf != nil:
+		s.kernelOf(worker, w.spare, z[:k*nr], nr)
+		copy(z, w.spare)
+	}
+}
+
+// updateRows makes the step on some rows of the weights.
+func (s *Dense) updateRows(worker, task int) {
+	nr, d, stride, n := s.kind.panelCols(), s.Features, s.Weight.Stride, len(s.rows)
+	tile := s.workers[worker].tile
+	for block := task * s.group; block < min((task+1)*s.group, s.blocks); block++ {
+		lo, hi := cut(s.Classes, s.blocks, block)
+		for f := 0; f < d; f += nr {
+			cols := min(nr, d-f)
+			at := lo*stride + f
+			fetchRows32(s.Weight.X[at:], stride, hi-lo, s.lines)
+			fetchRows32(s.Velocity.X[at:], stride, hi-lo, s.lines)
+			tile32(s.kind, hi-lo, n, s.z[lo*nr:], nr, 1, nr, (s.zRows-1)*nr, s.x[f/nr*s.featurePanel():], tile, nr, cols, false)
+			stepRows32(s.kind, s.Weight.X[at:], s.Velocity.X[at:], stride, tile, nr, hi-lo, cols, s.step)
+		}
+		for c := lo; s.Sum.X != nil && c < hi; c++ {
+			add32(s.kind, s.Weight.X[c*stride:c*stride+d], s.Sum.X[c*stride:c*stride+d])
+		}
+	}
+}
+
+// updateBias makes the step on the bias, whose gradient K does not touch.
+func (s *Dense) updateBias() {
+	k, groups := s.Classes, len(s.rows)
+	groups = ceil(groups, min(16, s.kind.panelCols()))
+	clear(s.biasGrad)
+	for g := range groups {
+		add32(s.kind, s.biasParts[g*k:(g+1)*k], s.biasGrad)
+	}
+	b := s.biasStep
+	for c, g := range s.biasGrad {
+		w, v := s.Bias[c], s.BiasVel[c]
+		s.Bias[c], s.BiasVel[c] = b.WW*w+b.WV*v+b.WG*g, b.VW*w+b.VV*v+b.VG*g
+	}
+	if s.BiasSum != nil {
+		add32(s.kind, s.Bias, s.BiasSum)
+	}
+}

@@ -1,0 +1,96 @@
+package kernel
+
+import "fmt"
+
+// Family is a tree over classes, laid out for K passes over panels: products
+// with K = A Aᵀ, where A has sqrt(length of v) for the classes at or below node
+// v. Rows 0..k-1 of a panel are the classes, then come the inner nodes, parents
+// before children, and a row of zeros above the root. A class without children
+// is a row only; one that has them sits on an inner node with length 0.
+//
+// A Family does not change and may be shared by goroutines.
+type Family struct {
+	classParent []int32 // row number
+	classLength []float32
+	nodeParent  []int32 // of each inner node, row number
+	nodeLength  []float32
+	start       []int32 // of each inner node's part of child; one more at the end
+	child       []int32 // row numbers
+}
+
+// NewFamily lays out a tree: the parent of each node, less than the node and
+// -1 for the root, node 0; the length of the edge above each node; the node of
+// each class. O(nodes).
+func NewFamily(parent []int32, length []float64, class []int32) (*Family, error) {
+	n, k := len(parent), len(class)
+	if n == 0 || k == 0 || len(length) != n || parent[0] != -1 {
+		return nil, fmt.Errorf("kernel: a tree of %d nodes, %d lengths and %d classes, want a root that is node 0", n, len(length), k)
+	}
+	inner, holds := make([]bool, n), make([]int, n)
+	inner[0] = true
+	for v, p := range parent[1:] {
+		if p < 0 || int(p) > v {
+			return nil, fmt.Errorf("kernel: node %d of a tree has the parent %d, want 0 to %d", v+1, p, v)
+		}
+		inner[p] = true
+	}
+	for c, v := range class {
+		if v < 0 || int(v) >= n {
+			return nil, fmt.Errorf("kernel: class %d sits on node %d of %d", c, v, n)
+		}
+		if holds[v]++; holds[v] > 1 {
+			inner[v] = true
+		}
+	}
+	f := &Family{classParent: make([]int32, k), classLength: make([]float32, k)}
+	row := make([]int32, n) // of each node
+	for v := range parent {
+		if inner[v] || holds[v] == 0 {
+			row[v] = int32(k + len(f.nodeParent))
+			f.nodeParent = append(f.nodeParent, 0)
+			f.nodeLength = append(f.nodeLength, float32(length[v]))
+		}
+	}
+	above := int32(k + len(f.nodeParent)) // the row of zeros
+	for c, v := range class {
+		f.classParent[c] = row[v]
+		if row[v] == 0 { // a node of its own
+			row[v] = int32(c)
+			f.classLength[c] = float32(length[v])
+			f.classParent[c] = row[parent[v]]
+		}
+	}
+	for v, r := range row {
+		if i := int(r) - k; i >= 0 {
+			f.nodeParent[i] = above
+			if v > 0 {
+				f.nodeParent[i] = row[parent[v]]
+			}
+		}
+	}
+	f.start = make([]int32, len(f.nodeParent)+1)
+	all := append(append([]int32{}, f.classParent...), f.nodeParent...)
+	for _, p := range all {
+		if p != above {
+			f.start[p-int32(k)+1]++
+		}
+	}
+	for i := range f.nodeParent {
+		f.start[i+1] += f.start[i]
+	}
+	next := append([]int32{}, f.start...)
+	f.child = make([]int32, f.start[len(f.nodeParent)])
+	for r, p := range all {
+		if p != above {
+			f.child[next[p-int32(k)]] = int32(r)
+			next[p-int32(k)]++
+		}
+	}
+	return f, nil
+}
+
+// Classes returns k.
+func (f *Family) Classes() int { return len(f.classParent) }
+
+// Rows returns how many rows a panel needs.
+func (f *Family) Rows() int { return len(f.classParent) + len(f.nodeParent) + 1 }

@@ -1,0 +1,93 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+// The functions below check what the assembly trusts: that rows lie within the
+// slices. Row numbers inside a family come from newFamily, which checked them.
+
+func columnsTop32(k kind, z, bias []float32, rows int, top []float32) {
+	if k == plain {
+		columnsTopGo(z, bias, rows, top)
+		return
+	}
+	mustHold(rows > 0)
+	_, _, _ = z[rows*k.panelCols()-1], bias[rows-1], top[k.panelCols()-1]
+	if k == avx512 {
+		columnsTopAVX512(first(z), first(bias), rows, first(top))
+	} else {
+		columnsTopAVX2(first(z), first(bias), rows, first(top))
+	}
+}
+
+func columnsExp32(k kind, z []float32, rows int, top []float32, sum []float64) {
+	if k == plain {
+		columnsExpGo(z, rows, top, sum)
+		return
+	}
+	mustHold(rows > 0)
+	_, _, _ = z[rows*k.panelCols()-1], sum[k.panelCols()-1], top[k.panelCols()-1]
+	if k == avx512 {
+		columnsExpAVX512(first(z), rows, first(top), first(sum))
+	} else {
+		columnsExpAVX2(first(z), rows, first(top), first(sum))
+	}
+}
+
+// scaleColumns32 sets sum (panelCols/16 x rows) to the sums over groups of 16
+// columns, or all 4 in plain Go.
+func scaleColumns32(k kind, z []float32, rows int, factor, sum []float32) {
+	if k == plain {
+		scaleColumnsGo(z, rows, factor, sum)
+		return
+	}
+	nr := k.panelCols()
+	mustHold(rows > 0)
+	_, _, _ = z[rows*nr-1], factor[nr-1], sum[nr/16*rows-1]
+	if k == avx512 {
+		scaleColumnsAVX512(first(z), rows, first(factor), first(sum))
+	} else {
+		scaleColumnsAVX2(first(z), rows, first(factor), first(sum))
+	}
+}
+
+// kernelRows32 is the K pass of a family, in place, on the panel z, which has
+// room for the rows of the family.
+func kernelRows32(k kind, f *Family, z []float32) {
+	if k == plain {
+		kernelRowsGo(f, z)
+		return
+	}
+	nr, classes, nodes := k.panelCols(), len(f.classParent), len(f.nodeParent)
+	clear(z[(f.Rows()-1)*nr : f.Rows()*nr])
+	if k == avx512 {
+		sumChildrenAVX512(first(z), classes, first(f.start), first(f.child), nodes)
+		addParentsAVX512(first(z), classes, first(f.nodeParent), first(f.nodeLength), nodes)
+		addParentsAVX512(first(z), 0, first(f.classParent), first(f.classLength), classes)
+	} else {
+		sumChildrenAVX2(first(z), classes, first(f.start), first(f.child), nodes)
+		addParentsAVX2(first(z), classes, first(f.nodeParent), first(f.nodeLength), nodes)
+		addParentsAVX2(first(z), 0, first(f.classParent), first(f.classLength), classes)
+	}
+}
+
+func stepRows32(k kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *step) {
+	if k == plain {
+		stepRowsGo(w, v, stride, grad, gradStride, rows, cols, s)
+		return
+	}
+	mustHold(rows > 0 && cols > 0 && cols <= k.panelCols() && stride >= 0 && gradStride >= 0)
+	end := (rows-1)*stride + cols - 1
+	_, _, _ = w[end], v[end], grad[(rows-1)*gradStride+cols-1]
+	if k == avx512 {
+		stepRowsAVX512(first(w), first(v), 4*stride, first(grad), 4*gradStride, rows, cols, &s[0][0])
+	} else {
+		stepRowsAVX2(first(w), first(v), 4*stride, first(grad), 4*gradStride, rows, cols, &s[0][0])
+	}
+}
+
+// mustHold panics if a size is wrong, which is a bug in this package.
+func mustHold(ok bool) {
+	if !ok {
+		panic("kernel: rows of the wrong size")
+	}
+}

@@ -1,0 +1,21 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+func columnsTop32(_ kind, z, bias []float32, rows int, top []float32) {
+	columnsTopGo(z, bias, rows, top)
+}
+
+func columnsExp32(_ kind, z []float32, rows int, top []float32, sum []float64) {
+	columnsExpGo(z, rows, top, sum)
+}
+
+func scaleColumns32(_ kind, z []float32, rows int, factor, sum []float32) {
+	scaleColumnsGo(z, rows, factor, sum)
+}
+
+func kernelRows32(_ kind, f *Family, z []float32) { kernelRowsGo(f, z) }
+
+func stepRows32(_ kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *step) {
+	stepRowsGo(w, v, stride, grad, gradStride, rows, cols, s)
+}
