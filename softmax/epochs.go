@@ -49,6 +49,7 @@ type epochLoop[T matrix.Float] struct {
 	outputs   int
 	newHead   func() *head[T]
 	newKernel func() *sharing.Operator[T] // if set, gradients are multiplied by K
+	dense     *denseSteps                 // if set, it is the update and makes the whole step
 
 	design  *design[T]
 	workers []*worker[T]
@@ -86,6 +87,9 @@ type state struct {
 }
 
 func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
+	if t.dense != nil {
+		defer t.dense.close()
+	}
 	if err := t.checkMonitor(); err != nil {
 		return nil, Record{}, err
 	}
@@ -228,6 +232,9 @@ func (t *epochLoop[T]) epoch(ctx context.Context, s *state, order []int32) error
 // gradient is the mean over the batch, each example counted by its weight over
 // the mean weight of all.
 func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
+	if t.dense != nil {
+		return t.dense.step(t.ex, t.mean, batch)
+	}
 	features := t.group.collect(t.design, batch)
 	t.update.prepare(features)
 	r, size := t.outputs, t.mean*float64(len(batch))

@@ -86,6 +86,11 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 			return newHead[T](sharing.None{K: opts.Sharing.Classes()}, opts.Loss, opts.Hierarchy)
 		},
 	}
+	if u, ok := any(u).(*linearUpdate[float32]); ok {
+		if d := newDenseSteps(ex, opts, u, sgd.Batch); d != nil {
+			loop.dense, loop.update = d, any(d).(updater[T])
+		}
+	}
 	if _, plain := opts.Sharing.(sharing.None); !plain && opts.Hierarchy == nil {
 		loop.newKernel = func() *sharing.Operator[T] { return sharing.NewOperator[T](opts.Sharing) }
 	}

@@ -33,12 +33,12 @@ func (s Step) spread() *step {
 type Dense struct {
 	Classes, Features, Batch int
 
-	Weight   Rect // k x d
-	Velocity Rect
-	Sum      Rect // of the weights after each step; nil X: not wanted
-	Bias     []float32
-	BiasVel  []float32
-	BiasSum  []float32
+	Weight       Rect // k x d
+	Velocity     Rect
+	Sum          Rect // of the weights after each step; nil X: not wanted
+	Bias         []float32
+	BiasVelocity []float32
+	BiasSum      []float32
 
 	kind      kind
 	team      *Team
@@ -93,7 +93,7 @@ func NewDense(team *Team, k, d, batch int, average bool, family *Family, kernel 
 func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family, kernel func(worker int, out, g []float32, cols int)) *Dense {
 	nr := kd.panelCols()
 	s := &Dense{Classes: k, Features: d, Batch: batch, kind: kd, team: team, family: family, kernelOf: kernel,
-		Weight: newRect(k, d), Velocity: newRect(k, d), Bias: make([]float32, k), BiasVel: make([]float32, k)}
+		Weight: newRect(k, d), Velocity: newRect(k, d), Bias: make([]float32, k), BiasVelocity: make([]float32, k)}
 	if average {
 		s.Sum, s.BiasSum = newRect(k, d), make([]float32, k)
 	}
@@ -267,8 +267,8 @@ func (s *Dense) updateBias() {
 	}
 	b := s.biasStep
 	for c, g := range s.biasGrad {
-		w, v := s.Bias[c], s.BiasVel[c]
-		s.Bias[c], s.BiasVel[c] = b.WW*w+b.WV*v+b.WG*g, b.VW*w+b.VV*v+b.VG*g
+		w, v := s.Bias[c], s.BiasVelocity[c]
+		s.Bias[c], s.BiasVelocity[c] = b.WW*w+b.WV*v+b.WG*g, b.VW*w+b.VV*v+b.VG*g
 	}
 	if s.BiasSum != nil {
 		add32(s.kind, s.Bias, s.BiasSum)

@@ -172,7 +172,7 @@ func TestDense(t *testing.T) {
 		}
 		seed := rng.Uint64()
 		rate, mu, decay, nesterov := 0.3, 0.9, 0.01, n%2 == 0
-		var vector []float32
+		var vector, inGo []float32
 		for _, kd := range kinds() {
 			for _, team := range []*Team{nil, three} {
 				name := fmt.Sprintf("case %d: k=%d d=%d batch=%d kind=%v threads=%d", n, k, d, batch, kd, team.Threads())
@@ -210,7 +210,16 @@ func TestDense(t *testing.T) {
 					}
 				}
 				all = append(all, s.BiasSum...)
-				if kd != plain {
+				if kd == plain {
+					inGo = all
+				} else {
+					// How far models may be apart, after a few steps with
+					// gradients of about 1.
+					for i, x := range inGo {
+						if apart := math.Abs(float64(x - all[i])); apart > 1e-5*(1+math.Abs(float64(x))) {
+							t.Fatalf("%s: number %d is %g, in plain Go %g", name, i, all[i], x)
+						}
+					}
 					for i := range vector {
 						if !same(vector[i], all[i]) {
 							t.Fatalf("%s: number %d is %g, earlier kind or team %g", name, i, all[i], vector[i])

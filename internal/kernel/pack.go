@@ -62,3 +62,20 @@ func transposeRows(k kind, dst []float32, dstStride int, src []float32, srcStrid
 		transpose32(k, dst[i:], dstStride, src[i*srcStride:], srcStride, min(step, rows-i), cols)
 	}
 }
+
+// Transpose sets dst to the transpose of src. Another shape of dst is a bug in
+// the caller and panics; they must not overlap.
+func Transpose(dst, src Rect) {
+	src.check(src.Rows, src.Cols)
+	dst.check(src.Cols, src.Rows)
+	if src.Rows == 0 || src.Cols == 0 {
+		return
+	}
+	// A square of this size has its lines in the first cache on both sides.
+	const side = 64
+	for i := 0; i < src.Rows; i += side {
+		for j := 0; j < src.Cols; j += side {
+			transposeRows(best, dst.X[j*dst.Stride+i:], dst.Stride, src.X[i*src.Stride+j:], src.Stride, min(side, src.Rows-i), min(side, src.Cols-j))
+		}
+	}
+}
