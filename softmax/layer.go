@@ -40,8 +40,13 @@ func (l *Layer) Scores(out []float32, index []int32, value []float32) {
 func (l *Layer) Probabilities(p, scratch []float32, index []int32, value []float32) {
 	scores := scratch[:len(l.Bias)]
 	l.Scores(scores, index, value)
+	l.normalise(p, scratch[len(l.Bias):2*len(l.Bias)], scores)
+}
+
+// normalise sets p (k) to the probabilities of scores; spare has their length.
+func (l *Layer) normalise(p, spare, scores []float32) {
 	if l.Hierarchy != nil {
-		loss.Probabilities(l.Hierarchy, p, scratch[len(l.Bias):2*len(l.Bias)], scores)
+		loss.Probabilities(l.Hierarchy, p, spare, scores)
 		return
 	}
 	kernel.Softmax(p[:l.Classes], scores)
@@ -49,20 +54,21 @@ func (l *Layer) Probabilities(p, scratch []float32, index []int32, value []float
 
 // PredictAll calls visit with the probabilities of each row of x, in order of
 // blocks; visit runs on several goroutines, once a row. The slice is reused.
+// Dense rows go many at a time, as one matrix product; p has the same bits as
+// that of Probabilities where there are vector instructions.
 func (l *Layer) PredictAll(x matrix.Matrix, threads int, visit func(row int, p []float32)) error {
 	if x.Cols() != l.Features {
 		return fmt.Errorf("softmax: inputs of %d features, the model has %d", x.Cols(), l.Features)
 	}
+	if x, ok := x.(*matrix.Dense); ok {
+		l.predictDense(x, threads, visit)
+		return nil
+	}
 	kernel.Parallel(threads, x.Rows(), rowGrain, func(_, lo, hi int) {
 		p, scratch := make([]float32, l.Classes), make([]float32, 2*len(l.Bias))
 		for i := lo; i < hi; i++ {
-			switch x := x.(type) {
-			case *matrix.Sparse:
-				index, value := x.Row(i)
-				l.Probabilities(p, scratch, index, value)
-			case *matrix.Dense:
-				l.Probabilities(p, scratch, nil, x.Row(i))
-			}
+			index, value := x.(*matrix.Sparse).Row(i)
+			l.Probabilities(p, scratch, index, value)
 			visit(i, p)
 		}
 	})

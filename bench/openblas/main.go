@@ -28,10 +28,6 @@ static void gemv(int d, int k, const float *w, const float *x, float *y, int tim
 	for (int i = 0; i < times; i++)
 		cblas_sgemv(CblasRowMajor, CblasTrans, d, k, 1, w, k, x, 1, 0, y, 1);
 }
-static void gemvRows(int d, int k, const float *w, const float *x, float *y, int times) {
-	for (int i = 0; i < times; i++)
-		cblas_sgemv(CblasRowMajor, CblasNoTrans, k, d, 1, w, d, x, 1, 0, y, 1);
-}
 */
 import "C"
 
@@ -48,6 +44,7 @@ import (
 )
 
 func main() {
+	only := flag.String("only", "", "gemm or gemv; default both")
 	seconds := flag.Float64("seconds", 1, "time for each line")
 	flag.Parse()
 	runtime.LockOSThread()
@@ -67,6 +64,9 @@ func main() {
 	}
 	product := kernel.NewProduct(nil)
 	for _, s := range [][3]int{{64, 768, 1000}, {256, 768, 1000}, {256, 300, 150}, {32, 2048, 1000}, {128, 64, 100}, {1024, 1024, 1024}} {
+		if *only == "gemv" {
+			break
+		}
 		b, d, k := s[0], s[1], s[2]
 		x, w, g := random(b*d), random(k*d), random(b*k)
 		logits, gradient, back := [2][]float32{random(b * k), random(b * k)}, [2][]float32{random(k * d), random(k * d)}, [2][]float32{random(b * d), random(b * d)}
@@ -88,24 +88,17 @@ func main() {
 			fmt.Printf("%-16s %-5s %6.1f GF/s %6.1f GF/s %7.2f %9.1e\n", fmt.Sprintf("%d,%d,%d", b, d, k), form.name, flop/theirs, flop/ours, theirs/ours, difference(form.out))
 		}
 	}
-	for _, s := range [][2]int{{768, 1000}, {300, 150}, {64, 100}} {
+	for _, s := range [][2]int{{768, 1000}, {1000, 768}, {768, 150}, {300, 150}, {64, 100}} {
 		d, k := s[0], s[1]
 		x, w := random(d), random(d*k)
 		out := [2][]float32{random(k), random(k)}
-		for _, form := range []struct {
-			name   string
-			theirs func(n int)
-		}{
-			{"gemv", func(n int) { C.gemv(C.int(d), C.int(k), at(w), at(x), at(out[0]), C.int(n)) }},
-			{"rows", func(n int) { C.gemvRows(C.int(d), C.int(k), at(w), at(x), at(out[0]), C.int(n)) }},
-		} {
-			theirs, ours := compare(*seconds, form.theirs, func() {
+		theirs, ours := compare(*seconds,
+			func(n int) { C.gemv(C.int(d), C.int(k), at(w), at(x), at(out[0]), C.int(n)) },
+			func() {
 				clear(out[1])
 				kernel.CombineAllRows(x, w, k, out[1])
 			})
-			form.theirs(1)
-			fmt.Printf("%-16s %-5s %8.2f us  %8.2f us  %7.2f %9.1e\n", fmt.Sprintf("1,%d,%d", d, k), form.name, theirs*1e6, ours*1e6, theirs/ours, difference(out))
-		}
+		fmt.Printf("%-16s %-5s %8.2f us  %8.2f us  %7.2f %9.1e\n", fmt.Sprintf("1,%d,%d", d, k), "gemv", theirs*1e6, ours*1e6, theirs/ours, difference(out))
 	}
 }
 

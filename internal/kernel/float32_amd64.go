@@ -153,6 +153,14 @@ func panicOutside(index []int32, rows []float32, stride, cols int) {
 	}
 }
 
+// Rows of at least wideCols numbers, wideSize in all, which is more than the
+// second cache holds, are read wideRows at a time from end to end.
+const (
+	wideCols = 256
+	wideSize = 1 << 18
+	wideRows = 8
+)
+
 func combineAllRows32(k kind, value, rows []float32, stride int, y []float32) {
 	n, cols := len(value), len(y)
 	if k == plain {
@@ -163,6 +171,20 @@ func combineAllRows32(k kind, value, rows []float32, stride int, y []float32) {
 		return
 	}
 	_ = rows[(n-1)*stride:][cols-1]
+	if cols >= wideCols && n*cols >= wideSize {
+		for ; n >= wideRows; n -= wideRows {
+			if k == avx512 {
+				addWideRowsAVX512(first(value), first(rows), 4*stride, first(y), cols)
+			} else {
+				addWideRowsAVX2(first(value), first(rows), 4*stride, first(y), cols)
+			}
+			value = value[wideRows:]
+			rows = rows[min(wideRows*stride, len(rows)):]
+		}
+		if n == 0 {
+			return
+		}
+	}
 	if k == avx512 {
 		combineAllRowsAVX512(first(value), n, first(rows), 4*stride, first(y), cols)
 	} else {

@@ -49,6 +49,11 @@ func combineRowsAVX512(index *int32, value *float32, n int, rows *float32, strid
 //go:noescape
 func combineAllRowsAVX512(value *float32, n int, rows *float32, stride int, y *float32, cols int)
 
+// addWideRowsAVX512 adds value[i]*rows[i], for the 8 rows, to y. stride is in bytes. cols is at least 1.
+//
+//go:noescape
+func addWideRowsAVX512(value *float32, rows *float32, stride int, y *float32, cols int)
+
 // expAVX512 sets dst to e^x.
 //
 //go:noescape
@@ -148,6 +153,11 @@ func combineRowsAVX2(index *int32, value *float32, n int, rows *float32, stride 
 //
 //go:noescape
 func combineAllRowsAVX2(value *float32, n int, rows *float32, stride int, y *float32, cols int)
+
+// addWideRowsAVX2 adds value[i]*rows[i], for the 8 rows, to y. stride is in bytes. cols is at least 1.
+//
+//go:noescape
+func addWideRowsAVX2(value *float32, rows *float32, stride int, y *float32, cols int)
 
 // expAVX2 sets dst to e^x.
 //

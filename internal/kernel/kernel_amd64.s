@@ -2064,6 +2064,117 @@ row103:
 	VZEROUPPER
 	RET
 
+// func addWideRowsAVX512(value *float32, rows *float32, stride int, y *float32, cols int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addWideRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         value+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         stride+16(FP), BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	VBROADCASTSS (AX), Z0
+	VBROADCASTSS 4(AX), Z1
+	VBROADCASTSS 8(AX), Z2
+	VBROADCASTSS 12(AX), Z3
+	VBROADCASTSS 16(AX), Z4
+	VBROADCASTSS 20(AX), Z5
+	VBROADCASTSS 24(AX), Z6
+	VBROADCASTSS 28(AX), Z7
+	MOVQ         cols+32(FP), AX
+	CMPQ         AX, $0x00000040
+	JLT          narrower105
+
+block104:
+	VMOVUPS     (DX), Z8
+	VFMADD231PS (CX), Z0, Z8
+	VFMADD231PS (CX)(BX*1), Z1, Z8
+	VFMADD231PS (CX)(BX*2), Z2, Z8
+	VFMADD231PS (CX)(SI*1), Z3, Z8
+	VFMADD231PS (CX)(BX*4), Z4, Z8
+	VFMADD231PS (CX)(DI*1), Z5, Z8
+	VFMADD231PS (CX)(SI*2), Z6, Z8
+	VFMADD231PS (CX)(R8*1), Z7, Z8
+	VMOVUPS     Z8, (DX)
+	VMOVUPS     64(DX), Z8
+	VFMADD231PS 64(CX), Z0, Z8
+	VFMADD231PS 64(CX)(BX*1), Z1, Z8
+	VFMADD231PS 64(CX)(BX*2), Z2, Z8
+	VFMADD231PS 64(CX)(SI*1), Z3, Z8
+	VFMADD231PS 64(CX)(BX*4), Z4, Z8
+	VFMADD231PS 64(CX)(DI*1), Z5, Z8
+	VFMADD231PS 64(CX)(SI*2), Z6, Z8
+	VFMADD231PS 64(CX)(R8*1), Z7, Z8
+	VMOVUPS     Z8, 64(DX)
+	VMOVUPS     128(DX), Z8
+	VFMADD231PS 128(CX), Z0, Z8
+	VFMADD231PS 128(CX)(BX*1), Z1, Z8
+	VFMADD231PS 128(CX)(BX*2), Z2, Z8
+	VFMADD231PS 128(CX)(SI*1), Z3, Z8
+	VFMADD231PS 128(CX)(BX*4), Z4, Z8
+	VFMADD231PS 128(CX)(DI*1), Z5, Z8
+	VFMADD231PS 128(CX)(SI*2), Z6, Z8
+	VFMADD231PS 128(CX)(R8*1), Z7, Z8
+	VMOVUPS     Z8, 128(DX)
+	VMOVUPS     192(DX), Z8
+	VFMADD231PS 192(CX), Z0, Z8
+	VFMADD231PS 192(CX)(BX*1), Z1, Z8
+	VFMADD231PS 192(CX)(BX*2), Z2, Z8
+	VFMADD231PS 192(CX)(SI*1), Z3, Z8
+	VFMADD231PS 192(CX)(BX*4), Z4, Z8
+	VFMADD231PS 192(CX)(DI*1), Z5, Z8
+	VFMADD231PS 192(CX)(SI*2), Z6, Z8
+	VFMADD231PS 192(CX)(R8*1), Z7, Z8
+	VMOVUPS     Z8, 192(DX)
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, AX
+	CMPQ        AX, $0x00000040
+	JGE         block104
+
+narrower105:
+	CMPQ AX, $0x00000010
+	JLT  narrower107
+
+block106:
+	VMOVUPS     (DX), Z8
+	VFMADD231PS (CX), Z0, Z8
+	VFMADD231PS (CX)(BX*1), Z1, Z8
+	VFMADD231PS (CX)(BX*2), Z2, Z8
+	VFMADD231PS (CX)(SI*1), Z3, Z8
+	VFMADD231PS (CX)(BX*4), Z4, Z8
+	VFMADD231PS (CX)(DI*1), Z5, Z8
+	VFMADD231PS (CX)(SI*2), Z6, Z8
+	VFMADD231PS (CX)(R8*1), Z7, Z8
+	VMOVUPS     Z8, (DX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, AX
+	CMPQ        AX, $0x00000010
+	JGE         block106
+
+narrower107:
+	TESTQ       AX, AX
+	JZ          done108
+	MOVQ        $-1, R9
+	BZHIQ       AX, R9, R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (DX), K1, Z8
+	VFMADD231PS (CX), Z0, K1, Z8
+	VFMADD231PS (CX)(BX*1), Z1, K1, Z8
+	VFMADD231PS (CX)(BX*2), Z2, K1, Z8
+	VFMADD231PS (CX)(SI*1), Z3, K1, Z8
+	VFMADD231PS (CX)(BX*4), Z4, K1, Z8
+	VFMADD231PS (CX)(DI*1), Z5, K1, Z8
+	VFMADD231PS (CX)(SI*2), Z6, K1, Z8
+	VFMADD231PS (CX)(R8*1), Z7, K1, Z8
+	VMOVUPS     Z8, K1, (DX)
+
+done108:
+	VZEROUPPER
+	RET
+
 // func expAVX512(dst *float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·expAVX512(SB), NOSPLIT, $0-24
@@ -2083,9 +2194,9 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS c3e2aaa49<>+0(SB), Z10
 	VMOVUPS c3efffffe<>+0(SB), Z11
 	CMPQ    DX, $0x00000020
-	JLT     narrower105
+	JLT     narrower110
 
-block104:
+block109:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -2124,13 +2235,13 @@ block104:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block104
+	JGE          block109
 
-narrower105:
+narrower110:
 	CMPQ DX, $0x00000010
-	JLT  narrower107
+	JLT  narrower112
 
-block106:
+block111:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -2152,11 +2263,11 @@ block106:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block106
+	JGE          block111
 
-narrower107:
+narrower112:
 	TESTQ        DX, DX
-	JZ           done108
+	JZ           done113
 	MOVQ         $-1, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
@@ -2178,7 +2289,7 @@ narrower107:
 	VSCALEFPS    Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)
 
-done108:
+done113:
 	VZEROUPPER
 	RET
 
@@ -2411,9 +2522,9 @@ TEXT ·softmaxAVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower110
+	JLT     narrower115
 
-block109:
+block114:
 	VMAXPS (BX), Z0, Z0
 	VMAXPS 64(BX), Z1, Z1
 	VMAXPS 128(BX), Z2, Z2
@@ -2421,28 +2532,28 @@ block109:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block109
+	JGE    block114
 
-narrower110:
+narrower115:
 	CMPQ SI, $0x00000010
-	JLT  narrower112
+	JLT  narrower117
 
-block111:
+block116:
 	VMAXPS (BX), Z0, Z0
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block111
+	JGE    block116
 
-narrower112:
+narrower117:
 	TESTQ  SI, SI
-	JZ     done113
+	JZ     done118
 	MOVQ   $-1, DI
 	BZHIQ  SI, DI, DI
 	KMOVW  DI, K1
 	VMAXPS (BX), Z0, K1, Z0
 
-done113:
+done118:
 	VMAXPS        Z1, Z0, Z0
 	VMAXPS        Z3, Z2, Z2
 	VMAXPS        Z2, Z0, Z0
@@ -2473,9 +2584,9 @@ done113:
 	MOVQ          AX, BX
 	MOVQ          DX, SI
 	CMPQ          SI, $0x00000020
-	JLT           narrower115
+	JLT           narrower120
 
-block114:
+block119:
 	VMOVUPS       (CX), Z14
 	VSUBPS        Z0, Z14, Z14
 	VMAXPS        Z14, Z1, Z14
@@ -2520,11 +2631,11 @@ block114:
 	ADDQ          $0x00000080, BX
 	SUBQ          $0x00000020, SI
 	CMPQ          SI, $0x00000020
-	JGE           block114
+	JGE           block119
 
-narrower115:
+narrower120:
 	TESTQ         SI, SI
-	JZ            done116
+	JZ            done121
 	MOVQ          $-1, DI
 	BZHIQ         SI, DI, DI
 	KMOVW         DI, K1
@@ -2571,7 +2682,7 @@ narrower115:
 	VADDPD        Z0, Z4, Z4
 	VADDPD        Z1, Z5, Z5
 
-done116:
+done121:
 	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y4
@@ -2586,9 +2697,9 @@ done116:
 	VCVTSD2SS     X0, X0, X0
 	VBROADCASTSS  X0, Z0
 	CMPQ          DX, $0x00000040
-	JLT           narrower118
+	JLT           narrower123
 
-block117:
+block122:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  64(AX), Z0, Z1
@@ -2600,23 +2711,23 @@ block117:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block117
+	JGE     block122
 
-narrower118:
+narrower123:
 	CMPQ DX, $0x00000010
-	JLT  narrower120
+	JLT  narrower125
 
-block119:
+block124:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block119
+	JGE     block124
 
-narrower120:
+narrower125:
 	TESTQ     DX, DX
-	JZ        done121
+	JZ        done126
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
@@ -2624,7 +2735,7 @@ narrower120:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-done121:
+done126:
 	VZEROUPPER
 	RET
 
@@ -2667,38 +2778,38 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	SHRQ  $0x10, R14
 	KMOVW R14, K2
 	CMPQ  R13, $0x00000010
-	JLE   narrow122
+	JLE   narrow127
 	MOVQ  height+0(FP), R13
 	CMPQ  R13, $0x00000007
-	JG    atLeast123
+	JG    atLeast128
 	MOVQ  height+0(FP), R9
 	CMPQ  R9, $0x00000003
-	JG    atLeast124
+	JG    atLeast129
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000001
-	JG    atLeast125
+	JG    atLeast130
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh126
+	JZ        fresh131
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 
-fresh126:
+fresh131:
 	MOVQ run+40(FP), SI
 
-run127:
+run132:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner128:
+inner133:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	VBROADCASTSS (AX), Z4
@@ -2707,11 +2818,11 @@ inner128:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner128
+	JNZ          inner133
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run127
+	JNZ          run132
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2719,10 +2830,10 @@ inner128:
 	VZEROUPPER
 	RET
 
-atLeast125:
+atLeast130:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast129
+	JG   atLeast134
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -2731,7 +2842,7 @@ atLeast125:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh130
+	JZ        fresh135
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -2740,16 +2851,16 @@ atLeast125:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh130:
+fresh135:
 	MOVQ run+40(FP), DI
 
-run131:
+run136:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner132:
+inner137:
 	VMOVUPS      (CX), Z4
 	VMOVUPS      64(CX), Z5
 	VBROADCASTSS (AX), Z6
@@ -2761,11 +2872,11 @@ inner132:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner132
+	JNZ          inner137
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run131
+	JNZ          run136
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2776,7 +2887,7 @@ inner132:
 	VZEROUPPER
 	RET
 
-atLeast129:
+atLeast134:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -2786,7 +2897,7 @@ atLeast129:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh133
+	JZ        fresh138
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -2798,16 +2909,16 @@ atLeast129:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh133:
+fresh138:
 	MOVQ run+40(FP), DI
 
-run134:
+run139:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner135:
+inner140:
 	VMOVUPS      (CX), Z6
 	VMOVUPS      64(CX), Z7
 	VBROADCASTSS (AX), Z8
@@ -2822,11 +2933,11 @@ inner135:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner135
+	JNZ          inner140
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run134
+	JNZ          run139
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2840,13 +2951,13 @@ inner135:
 	VZEROUPPER
 	RET
 
-atLeast124:
+atLeast129:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast136
+	JG   atLeast141
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast137
+	JG   atLeast142
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -2859,7 +2970,7 @@ atLeast124:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh138
+	JZ        fresh143
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -2874,16 +2985,16 @@ atLeast124:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh138:
+fresh143:
 	MOVQ run+40(FP), R8
 
-run139:
+run144:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner140:
+inner145:
 	VMOVUPS      (CX), Z8
 	VMOVUPS      64(CX), Z9
 	VBROADCASTSS (AX), Z10
@@ -2901,11 +3012,11 @@ inner140:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner140
+	JNZ          inner145
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run139
+	JNZ          run144
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2922,7 +3033,7 @@ inner140:
 	VZEROUPPER
 	RET
 
-atLeast137:
+atLeast142:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -2936,7 +3047,7 @@ atLeast137:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh141
+	JZ        fresh146
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -2954,16 +3065,16 @@ atLeast137:
 	VMOVUPS.Z (R8), K1, Z8
 	VMOVUPS.Z 64(R8), K2, Z9
 
-fresh141:
+fresh146:
 	MOVQ run+40(FP), R8
 
-run142:
+run147:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner143:
+inner148:
 	VMOVUPS      (CX), Z10
 	VMOVUPS      64(CX), Z11
 	VBROADCASTSS (AX), Z12
@@ -2984,11 +3095,11 @@ inner143:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner143
+	JNZ          inner148
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run142
+	JNZ          run147
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3008,10 +3119,10 @@ inner143:
 	VZEROUPPER
 	RET
 
-atLeast136:
+atLeast141:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast144
+	JG   atLeast149
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3028,7 +3139,7 @@ atLeast136:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh145
+	JZ        fresh150
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -3049,16 +3160,16 @@ atLeast136:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh145:
+fresh150:
 	MOVQ run+40(FP), R9
 
-run146:
+run151:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner147:
+inner152:
 	VMOVUPS      (CX), Z12
 	VMOVUPS      64(CX), Z13
 	VBROADCASTSS (AX), Z14
@@ -3082,11 +3193,11 @@ inner147:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner147
+	JNZ          inner152
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run146
+	JNZ          run151
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3109,7 +3220,7 @@ inner147:
 	VZEROUPPER
 	RET
 
-atLeast144:
+atLeast149:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3127,7 +3238,7 @@ atLeast144:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh148
+	JZ        fresh153
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -3151,16 +3262,16 @@ atLeast144:
 	VMOVUPS.Z (R9), K1, Z12
 	VMOVUPS.Z 64(R9), K2, Z13
 
-fresh148:
+fresh153:
 	MOVQ run+40(FP), R9
 
-run149:
+run154:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner150:
+inner155:
 	VMOVUPS      (CX), Z14
 	VMOVUPS      64(CX), Z15
 	VBROADCASTSS (AX), Z16
@@ -3187,11 +3298,11 @@ inner150:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner150
+	JNZ          inner155
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run149
+	JNZ          run154
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3217,13 +3328,13 @@ inner150:
 	VZEROUPPER
 	RET
 
-atLeast123:
+atLeast128:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast151
+	JG   atLeast156
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast152
+	JG   atLeast157
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3244,7 +3355,7 @@ atLeast123:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh153
+	JZ        fresh158
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -3271,16 +3382,16 @@ atLeast123:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh153:
+fresh158:
 	MOVQ run+40(FP), R10
 
-run154:
+run159:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner155:
+inner160:
 	VMOVUPS      (CX), Z16
 	VMOVUPS      64(CX), Z17
 	VBROADCASTSS (AX), Z18
@@ -3310,11 +3421,11 @@ inner155:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner155
+	JNZ          inner160
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run154
+	JNZ          run159
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3343,10 +3454,10 @@ inner155:
 	VZEROUPPER
 	RET
 
-atLeast152:
+atLeast157:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast156
+	JG   atLeast161
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3369,7 +3480,7 @@ atLeast152:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh157
+	JZ        fresh162
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -3399,16 +3510,16 @@ atLeast152:
 	VMOVUPS.Z (R10), K1, Z16
 	VMOVUPS.Z 64(R10), K2, Z17
 
-fresh157:
+fresh162:
 	MOVQ run+40(FP), R10
 
-run158:
+run163:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner159:
+inner164:
 	VMOVUPS      (CX), Z18
 	VMOVUPS      64(CX), Z19
 	VBROADCASTSS (AX), Z20
@@ -3441,11 +3552,11 @@ inner159:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner159
+	JNZ          inner164
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run158
+	JNZ          run163
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3477,7 +3588,7 @@ inner159:
 	VZEROUPPER
 	RET
 
-atLeast156:
+atLeast161:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3499,156 +3610,6 @@ atLeast156:
 	VPXORD    Z17, Z17, Z17
 	VPXORD    Z18, Z18, Z18
 	VPXORD    Z19, Z19, Z19
-	MOVB      add+88(FP), R11
-	TESTB     R11, R11
-	JZ        fresh160
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
-	VMOVUPS.Z (R11), K1, Z0
-	VMOVUPS.Z 64(R11), K2, Z1
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z2
-	VMOVUPS.Z 64(R11), K2, Z3
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z4
-	VMOVUPS.Z 64(R11), K2, Z5
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z6
-	VMOVUPS.Z 64(R11), K2, Z7
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z8
-	VMOVUPS.Z 64(R11), K2, Z9
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z10
-	VMOVUPS.Z 64(R11), K2, Z11
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z12
-	VMOVUPS.Z 64(R11), K2, Z13
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z14
-	VMOVUPS.Z 64(R11), K2, Z15
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z16
-	VMOVUPS.Z 64(R11), K2, Z17
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z18
-	VMOVUPS.Z 64(R11), K2, Z19
-
-fresh160:
-	MOVQ run+40(FP), R11
-
-run161:
-	MOVQ    DX, R12
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	SUBQ    R12, DX
-
-inner162:
-	VMOVUPS      (CX), Z20
-	VMOVUPS      64(CX), Z21
-	VBROADCASTSS (AX), Z22
-	VFMADD231PS  Z20, Z22, Z0
-	VFMADD231PS  Z21, Z22, Z1
-	VBROADCASTSS (AX)(SI*1), Z22
-	VFMADD231PS  Z20, Z22, Z2
-	VFMADD231PS  Z21, Z22, Z3
-	VBROADCASTSS (AX)(SI*2), Z22
-	VFMADD231PS  Z20, Z22, Z4
-	VFMADD231PS  Z21, Z22, Z5
-	VBROADCASTSS (AX)(DI*1), Z22
-	VFMADD231PS  Z20, Z22, Z6
-	VFMADD231PS  Z21, Z22, Z7
-	VBROADCASTSS (AX)(SI*4), Z22
-	VFMADD231PS  Z20, Z22, Z8
-	VFMADD231PS  Z21, Z22, Z9
-	VBROADCASTSS (AX)(R8*1), Z22
-	VFMADD231PS  Z20, Z22, Z10
-	VFMADD231PS  Z21, Z22, Z11
-	VBROADCASTSS (AX)(DI*2), Z22
-	VFMADD231PS  Z20, Z22, Z12
-	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS (AX)(R9*1), Z22
-	VFMADD231PS  Z20, Z22, Z14
-	VFMADD231PS  Z21, Z22, Z15
-	VBROADCASTSS (AX)(SI*8), Z22
-	VFMADD231PS  Z20, Z22, Z16
-	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS (AX)(R10*1), Z22
-	VFMADD231PS  Z20, Z22, Z18
-	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         $0x00000080, CX
-	ADDQ         BX, AX
-	DECQ         R12
-	JNZ          inner162
-	MOVQ         skip+48(FP), R12
-	ADDQ         R12, AX
-	TESTQ        DX, DX
-	JNZ          run161
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
-	VMOVUPS      Z0, K1, (AX)
-	VMOVUPS      Z1, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
-	VMOVUPS      Z3, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
-	VMOVUPS      Z5, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
-	VMOVUPS      Z7, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
-	VMOVUPS      Z9, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z10, K1, (AX)
-	VMOVUPS      Z11, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z12, K1, (AX)
-	VMOVUPS      Z13, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z14, K1, (AX)
-	VMOVUPS      Z15, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z16, K1, (AX)
-	VMOVUPS      Z17, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z18, K1, (AX)
-	VMOVUPS      Z19, K2, 64(AX)
-	VZEROUPPER
-	RET
-
-atLeast151:
-	MOVQ height+0(FP), R13
-	CMPQ R13, $0x0000000c
-	JG   atLeast163
-	MOVQ height+0(FP), R12
-	CMPQ R12, $0x0000000b
-	JG   atLeast164
-
-	// 11 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
 	JZ        fresh165
@@ -3683,9 +3644,6 @@ atLeast151:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z20
-	VMOVUPS.Z 64(R11), K2, Z21
 
 fresh165:
 	MOVQ run+40(FP), R11
@@ -3697,41 +3655,38 @@ run166:
 	SUBQ    R12, DX
 
 inner167:
-	VMOVUPS      (CX), Z22
-	VMOVUPS      64(CX), Z23
-	VBROADCASTSS (AX), Z24
-	VFMADD231PS  Z22, Z24, Z0
-	VFMADD231PS  Z23, Z24, Z1
-	VBROADCASTSS (AX)(SI*1), Z24
-	VFMADD231PS  Z22, Z24, Z2
-	VFMADD231PS  Z23, Z24, Z3
-	VBROADCASTSS (AX)(SI*2), Z24
-	VFMADD231PS  Z22, Z24, Z4
-	VFMADD231PS  Z23, Z24, Z5
-	VBROADCASTSS (AX)(DI*1), Z24
-	VFMADD231PS  Z22, Z24, Z6
-	VFMADD231PS  Z23, Z24, Z7
-	VBROADCASTSS (AX)(SI*4), Z24
-	VFMADD231PS  Z22, Z24, Z8
-	VFMADD231PS  Z23, Z24, Z9
-	VBROADCASTSS (AX)(R8*1), Z24
-	VFMADD231PS  Z22, Z24, Z10
-	VFMADD231PS  Z23, Z24, Z11
-	VBROADCASTSS (AX)(DI*2), Z24
-	VFMADD231PS  Z22, Z24, Z12
-	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS (AX)(R9*1), Z24
-	VFMADD231PS  Z22, Z24, Z14
-	VFMADD231PS  Z23, Z24, Z15
-	VBROADCASTSS (AX)(SI*8), Z24
-	VFMADD231PS  Z22, Z24, Z16
-	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS (AX)(R10*1), Z24
-	VFMADD231PS  Z22, Z24, Z18
-	VFMADD231PS  Z23, Z24, Z19
-	VBROADCASTSS (AX)(R8*2), Z24
-	VFMADD231PS  Z22, Z24, Z20
-	VFMADD231PS  Z23, Z24, Z21
+	VMOVUPS      (CX), Z20
+	VMOVUPS      64(CX), Z21
+	VBROADCASTSS (AX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (AX)(SI*1), Z22
+	VFMADD231PS  Z20, Z22, Z2
+	VFMADD231PS  Z21, Z22, Z3
+	VBROADCASTSS (AX)(SI*2), Z22
+	VFMADD231PS  Z20, Z22, Z4
+	VFMADD231PS  Z21, Z22, Z5
+	VBROADCASTSS (AX)(DI*1), Z22
+	VFMADD231PS  Z20, Z22, Z6
+	VFMADD231PS  Z21, Z22, Z7
+	VBROADCASTSS (AX)(SI*4), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (AX)(R8*1), Z22
+	VFMADD231PS  Z20, Z22, Z10
+	VFMADD231PS  Z21, Z22, Z11
+	VBROADCASTSS (AX)(DI*2), Z22
+	VFMADD231PS  Z20, Z22, Z12
+	VFMADD231PS  Z21, Z22, Z13
+	VBROADCASTSS (AX)(R9*1), Z22
+	VFMADD231PS  Z20, Z22, Z14
+	VFMADD231PS  Z21, Z22, Z15
+	VBROADCASTSS (AX)(SI*8), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (AX)(R10*1), Z22
+	VFMADD231PS  Z20, Z22, Z18
+	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
@@ -3771,13 +3726,169 @@ inner167:
 	ADDQ         CX, AX
 	VMOVUPS      Z18, K1, (AX)
 	VMOVUPS      Z19, K2, 64(AX)
+	VZEROUPPER
+	RET
+
+atLeast156:
+	MOVQ height+0(FP), R13
+	CMPQ R13, $0x0000000c
+	JG   atLeast168
+	MOVQ height+0(FP), R12
+	CMPQ R12, $0x0000000b
+	JG   atLeast169
+
+	// 11 rows of 2 vectors.
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VPXORD    Z13, Z13, Z13
+	VPXORD    Z14, Z14, Z14
+	VPXORD    Z15, Z15, Z15
+	VPXORD    Z16, Z16, Z16
+	VPXORD    Z17, Z17, Z17
+	VPXORD    Z18, Z18, Z18
+	VPXORD    Z19, Z19, Z19
+	VPXORD    Z20, Z20, Z20
+	VPXORD    Z21, Z21, Z21
+	MOVB      add+88(FP), R11
+	TESTB     R11, R11
+	JZ        fresh170
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
+	VMOVUPS.Z (R11), K1, Z0
+	VMOVUPS.Z 64(R11), K2, Z1
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z2
+	VMOVUPS.Z 64(R11), K2, Z3
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z4
+	VMOVUPS.Z 64(R11), K2, Z5
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z6
+	VMOVUPS.Z 64(R11), K2, Z7
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z8
+	VMOVUPS.Z 64(R11), K2, Z9
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z10
+	VMOVUPS.Z 64(R11), K2, Z11
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z12
+	VMOVUPS.Z 64(R11), K2, Z13
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z14
+	VMOVUPS.Z 64(R11), K2, Z15
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z16
+	VMOVUPS.Z 64(R11), K2, Z17
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z18
+	VMOVUPS.Z 64(R11), K2, Z19
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z20
+	VMOVUPS.Z 64(R11), K2, Z21
+
+fresh170:
+	MOVQ run+40(FP), R11
+
+run171:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner172:
+	VMOVUPS      (CX), Z22
+	VMOVUPS      64(CX), Z23
+	VBROADCASTSS (AX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (AX)(SI*1), Z24
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS (AX)(SI*2), Z24
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (AX)(DI*1), Z24
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS (AX)(SI*4), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (AX)(R8*1), Z24
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (AX)(DI*2), Z24
+	VFMADD231PS  Z22, Z24, Z12
+	VFMADD231PS  Z23, Z24, Z13
+	VBROADCASTSS (AX)(R9*1), Z24
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS (AX)(SI*8), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (AX)(R10*1), Z24
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	VBROADCASTSS (AX)(R8*2), Z24
+	VFMADD231PS  Z22, Z24, Z20
+	VFMADD231PS  Z23, Z24, Z21
+	ADDQ         $0x00000080, CX
+	ADDQ         BX, AX
+	DECQ         R12
+	JNZ          inner172
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run171
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	VMOVUPS      Z0, K1, (AX)
+	VMOVUPS      Z1, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      Z3, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      Z5, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      Z7, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      Z9, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, K1, (AX)
+	VMOVUPS      Z11, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, K1, (AX)
+	VMOVUPS      Z13, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, K1, (AX)
+	VMOVUPS      Z15, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, K1, (AX)
+	VMOVUPS      Z17, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, K1, (AX)
+	VMOVUPS      Z19, K2, 64(AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z20, K1, (AX)
 	VMOVUPS      Z21, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast164:
+atLeast169:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3805,7 +3916,7 @@ atLeast164:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh168
+	JZ        fresh173
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -3844,16 +3955,16 @@ atLeast164:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh168:
+fresh173:
 	MOVQ run+40(FP), R12
 
-run169:
+run174:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner170:
+inner175:
 	VMOVUPS      (CX), Z24
 	VMOVUPS      64(CX), Z25
 	VBROADCASTSS (AX), Z26
@@ -3895,11 +4006,11 @@ inner170:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner170
+	JNZ          inner175
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run169
+	JNZ          run174
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3940,10 +4051,10 @@ inner170:
 	VZEROUPPER
 	RET
 
-atLeast163:
+atLeast168:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast171
+	JG   atLeast176
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3974,7 +4085,7 @@ atLeast163:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh172
+	JZ        fresh177
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -4016,16 +4127,16 @@ atLeast163:
 	VMOVUPS.Z (R12), K1, Z24
 	VMOVUPS.Z 64(R12), K2, Z25
 
-fresh172:
+fresh177:
 	MOVQ run+40(FP), R12
 
-run173:
+run178:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner174:
+inner179:
 	VMOVUPS      (CX), Z26
 	VMOVUPS      64(CX), Z27
 	VBROADCASTSS (AX), Z28
@@ -4070,11 +4181,11 @@ inner174:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner174
+	JNZ          inner179
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run173
+	JNZ          run178
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4118,7 +4229,7 @@ inner174:
 	VZEROUPPER
 	RET
 
-atLeast171:
+atLeast176:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4150,7 +4261,7 @@ atLeast171:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh175
+	JZ        fresh180
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -4195,16 +4306,16 @@ atLeast171:
 	VMOVUPS.Z (R13), K1, Z26
 	VMOVUPS.Z 64(R13), K2, Z27
 
-fresh175:
+fresh180:
 	MOVQ run+40(FP), R13
 
-run176:
+run181:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner177:
+inner182:
 	VMOVUPS      (CX), Z28
 	VMOVUPS      64(CX), Z29
 	VBROADCASTSS (AX), Z30
@@ -4252,11 +4363,11 @@ inner177:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner177
+	JNZ          inner182
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run176
+	JNZ          run181
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4303,80 +4414,80 @@ inner177:
 	VZEROUPPER
 	RET
 
-narrow122:
+narrow127:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast178
+	JG   atLeast183
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast179
+	JG   atLeast184
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast180
+	JG   atLeast185
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh181
+	JZ        fresh186
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 
-fresh181:
+fresh186:
 	MOVQ run+40(FP), SI
 
-run182:
+run187:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner183:
+inner188:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner183
+	JNZ          inner188
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run182
+	JNZ          run187
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast180:
+atLeast185:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast184
+	JG   atLeast189
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh185
+	JZ        fresh190
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh185:
+fresh190:
 	MOVQ run+40(FP), DI
 
-run186:
+run191:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner187:
+inner192:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -4385,11 +4496,11 @@ inner187:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner187
+	JNZ          inner192
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run186
+	JNZ          run191
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4398,14 +4509,14 @@ inner187:
 	VZEROUPPER
 	RET
 
-atLeast184:
+atLeast189:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh188
+	JZ        fresh193
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4414,16 +4525,16 @@ atLeast184:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh188:
+fresh193:
 	MOVQ run+40(FP), DI
 
-run189:
+run194:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner190:
+inner195:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -4434,11 +4545,11 @@ inner190:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner190
+	JNZ          inner195
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run189
+	JNZ          run194
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4449,13 +4560,13 @@ inner190:
 	VZEROUPPER
 	RET
 
-atLeast179:
+atLeast184:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast191
+	JG   atLeast196
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast192
+	JG   atLeast197
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4464,7 +4575,7 @@ atLeast179:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh193
+	JZ        fresh198
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4475,16 +4586,16 @@ atLeast179:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh193:
+fresh198:
 	MOVQ run+40(FP), R8
 
-run194:
+run199:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner195:
+inner200:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -4497,11 +4608,11 @@ inner195:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner195
+	JNZ          inner200
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run194
+	JNZ          run199
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4514,7 +4625,7 @@ inner195:
 	VZEROUPPER
 	RET
 
-atLeast192:
+atLeast197:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4523,7 +4634,7 @@ atLeast192:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh196
+	JZ        fresh201
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4536,16 +4647,16 @@ atLeast192:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z4
 
-fresh196:
+fresh201:
 	MOVQ run+40(FP), R8
 
-run197:
+run202:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner198:
+inner203:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -4560,11 +4671,11 @@ inner198:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner198
+	JNZ          inner203
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run197
+	JNZ          run202
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4579,10 +4690,10 @@ inner198:
 	VZEROUPPER
 	RET
 
-atLeast191:
+atLeast196:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast199
+	JG   atLeast204
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4593,7 +4704,7 @@ atLeast191:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh200
+	JZ        fresh205
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4608,16 +4719,16 @@ atLeast191:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh200:
+fresh205:
 	MOVQ run+40(FP), R9
 
-run201:
+run206:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner202:
+inner207:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -4634,11 +4745,11 @@ inner202:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner202
+	JNZ          inner207
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run201
+	JNZ          run206
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4655,7 +4766,7 @@ inner202:
 	VZEROUPPER
 	RET
 
-atLeast199:
+atLeast204:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4666,7 +4777,7 @@ atLeast199:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh203
+	JZ        fresh208
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4683,16 +4794,16 @@ atLeast199:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z6
 
-fresh203:
+fresh208:
 	MOVQ run+40(FP), R9
 
-run204:
+run209:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner205:
+inner210:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -4711,11 +4822,11 @@ inner205:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner205
+	JNZ          inner210
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run204
+	JNZ          run209
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4734,13 +4845,13 @@ inner205:
 	VZEROUPPER
 	RET
 
-atLeast178:
+atLeast183:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast206
+	JG   atLeast211
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast207
+	JG   atLeast212
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4753,7 +4864,7 @@ atLeast178:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh208
+	JZ        fresh213
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4772,16 +4883,16 @@ atLeast178:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh208:
+fresh213:
 	MOVQ run+40(FP), R10
 
-run209:
+run214:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner210:
+inner215:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -4802,11 +4913,11 @@ inner210:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner210
+	JNZ          inner215
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run209
+	JNZ          run214
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4827,10 +4938,10 @@ inner210:
 	VZEROUPPER
 	RET
 
-atLeast207:
+atLeast212:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast211
+	JG   atLeast216
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4844,7 +4955,7 @@ atLeast207:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh212
+	JZ        fresh217
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4865,16 +4976,16 @@ atLeast207:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z8
 
-fresh212:
+fresh217:
 	MOVQ run+40(FP), R10
 
-run213:
+run218:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner214:
+inner219:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -4897,11 +5008,11 @@ inner214:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner214
+	JNZ          inner219
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run213
+	JNZ          run218
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4924,7 +5035,7 @@ inner214:
 	VZEROUPPER
 	RET
 
-atLeast211:
+atLeast216:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4936,114 +5047,6 @@ atLeast211:
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
-	MOVB      add+88(FP), R11
-	TESTB     R11, R11
-	JZ        fresh215
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
-	VMOVUPS.Z (R11), K1, Z0
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z1
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z2
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z3
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z4
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z5
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z6
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z7
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z8
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z9
-
-fresh215:
-	MOVQ run+40(FP), R11
-
-run216:
-	MOVQ    DX, R12
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	SUBQ    R12, DX
-
-inner217:
-	VMOVUPS      (CX), Z10
-	VBROADCASTSS (AX), Z11
-	VFMADD231PS  Z10, Z11, Z0
-	VBROADCASTSS (AX)(SI*1), Z11
-	VFMADD231PS  Z10, Z11, Z1
-	VBROADCASTSS (AX)(SI*2), Z11
-	VFMADD231PS  Z10, Z11, Z2
-	VBROADCASTSS (AX)(DI*1), Z11
-	VFMADD231PS  Z10, Z11, Z3
-	VBROADCASTSS (AX)(SI*4), Z11
-	VFMADD231PS  Z10, Z11, Z4
-	VBROADCASTSS (AX)(R8*1), Z11
-	VFMADD231PS  Z10, Z11, Z5
-	VBROADCASTSS (AX)(DI*2), Z11
-	VFMADD231PS  Z10, Z11, Z6
-	VBROADCASTSS (AX)(R9*1), Z11
-	VFMADD231PS  Z10, Z11, Z7
-	VBROADCASTSS (AX)(SI*8), Z11
-	VFMADD231PS  Z10, Z11, Z8
-	VBROADCASTSS (AX)(R10*1), Z11
-	VFMADD231PS  Z10, Z11, Z9
-	ADDQ         $0x00000080, CX
-	ADDQ         BX, AX
-	DECQ         R12
-	JNZ          inner217
-	MOVQ         skip+48(FP), R12
-	ADDQ         R12, AX
-	TESTQ        DX, DX
-	JNZ          run216
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
-	VZEROUPPER
-	RET
-
-atLeast206:
-	MOVQ height+0(FP), R13
-	CMPQ R13, $0x0000000c
-	JG   atLeast218
-	MOVQ height+0(FP), R12
-	CMPQ R12, $0x0000000b
-	JG   atLeast219
-
-	// 11 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
 	JZ        fresh220
@@ -5068,8 +5071,6 @@ atLeast206:
 	VMOVUPS.Z (R11), K1, Z8
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z10
 
 fresh220:
 	MOVQ run+40(FP), R11
@@ -5081,29 +5082,27 @@ run221:
 	SUBQ    R12, DX
 
 inner222:
-	VMOVUPS      (CX), Z11
-	VBROADCASTSS (AX), Z12
-	VFMADD231PS  Z11, Z12, Z0
-	VBROADCASTSS (AX)(SI*1), Z12
-	VFMADD231PS  Z11, Z12, Z1
-	VBROADCASTSS (AX)(SI*2), Z12
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (AX)(DI*1), Z12
-	VFMADD231PS  Z11, Z12, Z3
-	VBROADCASTSS (AX)(SI*4), Z12
-	VFMADD231PS  Z11, Z12, Z4
-	VBROADCASTSS (AX)(R8*1), Z12
-	VFMADD231PS  Z11, Z12, Z5
-	VBROADCASTSS (AX)(DI*2), Z12
-	VFMADD231PS  Z11, Z12, Z6
-	VBROADCASTSS (AX)(R9*1), Z12
-	VFMADD231PS  Z11, Z12, Z7
-	VBROADCASTSS (AX)(SI*8), Z12
-	VFMADD231PS  Z11, Z12, Z8
-	VBROADCASTSS (AX)(R10*1), Z12
-	VFMADD231PS  Z11, Z12, Z9
-	VBROADCASTSS (AX)(R8*2), Z12
-	VFMADD231PS  Z11, Z12, Z10
+	VMOVUPS      (CX), Z10
+	VBROADCASTSS (AX), Z11
+	VFMADD231PS  Z10, Z11, Z0
+	VBROADCASTSS (AX)(SI*1), Z11
+	VFMADD231PS  Z10, Z11, Z1
+	VBROADCASTSS (AX)(SI*2), Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VBROADCASTSS (AX)(DI*1), Z11
+	VFMADD231PS  Z10, Z11, Z3
+	VBROADCASTSS (AX)(SI*4), Z11
+	VFMADD231PS  Z10, Z11, Z4
+	VBROADCASTSS (AX)(R8*1), Z11
+	VFMADD231PS  Z10, Z11, Z5
+	VBROADCASTSS (AX)(DI*2), Z11
+	VFMADD231PS  Z10, Z11, Z6
+	VBROADCASTSS (AX)(R9*1), Z11
+	VFMADD231PS  Z10, Z11, Z7
+	VBROADCASTSS (AX)(SI*8), Z11
+	VFMADD231PS  Z10, Z11, Z8
+	VBROADCASTSS (AX)(R10*1), Z11
+	VFMADD231PS  Z10, Z11, Z9
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
@@ -5133,12 +5132,124 @@ inner222:
 	VMOVUPS      Z8, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z9, K1, (AX)
+	VZEROUPPER
+	RET
+
+atLeast211:
+	MOVQ height+0(FP), R13
+	CMPQ R13, $0x0000000c
+	JG   atLeast223
+	MOVQ height+0(FP), R12
+	CMPQ R12, $0x0000000b
+	JG   atLeast224
+
+	// 11 rows of 1 vectors.
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	MOVB      add+88(FP), R11
+	TESTB     R11, R11
+	JZ        fresh225
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z9
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z10
+
+fresh225:
+	MOVQ run+40(FP), R11
+
+run226:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner227:
+	VMOVUPS      (CX), Z11
+	VBROADCASTSS (AX), Z12
+	VFMADD231PS  Z11, Z12, Z0
+	VBROADCASTSS (AX)(SI*1), Z12
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (AX)(SI*2), Z12
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (AX)(DI*1), Z12
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (AX)(SI*4), Z12
+	VFMADD231PS  Z11, Z12, Z4
+	VBROADCASTSS (AX)(R8*1), Z12
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (AX)(DI*2), Z12
+	VFMADD231PS  Z11, Z12, Z6
+	VBROADCASTSS (AX)(R9*1), Z12
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (AX)(SI*8), Z12
+	VFMADD231PS  Z11, Z12, Z8
+	VBROADCASTSS (AX)(R10*1), Z12
+	VFMADD231PS  Z11, Z12, Z9
+	VBROADCASTSS (AX)(R8*2), Z12
+	VFMADD231PS  Z11, Z12, Z10
+	ADDQ         $0x00000080, CX
+	ADDQ         BX, AX
+	DECQ         R12
+	JNZ          inner227
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run226
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z1, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z3, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z9, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z10, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast219:
+atLeast224:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5154,7 +5265,7 @@ atLeast219:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh223
+	JZ        fresh228
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5181,16 +5292,16 @@ atLeast219:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh223:
+fresh228:
 	MOVQ run+40(FP), R12
 
-run224:
+run229:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner225:
+inner230:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -5219,11 +5330,11 @@ inner225:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner225
+	JNZ          inner230
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run224
+	JNZ          run229
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5252,10 +5363,10 @@ inner225:
 	VZEROUPPER
 	RET
 
-atLeast218:
+atLeast223:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast226
+	JG   atLeast231
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5273,7 +5384,7 @@ atLeast218:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh227
+	JZ        fresh232
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5302,16 +5413,16 @@ atLeast218:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z12
 
-fresh227:
+fresh232:
 	MOVQ run+40(FP), R12
 
-run228:
+run233:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner229:
+inner234:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -5342,11 +5453,11 @@ inner229:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner229
+	JNZ          inner234
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run228
+	JNZ          run233
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5377,7 +5488,7 @@ inner229:
 	VZEROUPPER
 	RET
 
-atLeast226:
+atLeast231:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5395,7 +5506,7 @@ atLeast226:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh230
+	JZ        fresh235
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -5426,16 +5537,16 @@ atLeast226:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh230:
+fresh235:
 	MOVQ run+40(FP), R13
 
-run231:
+run236:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner232:
+inner237:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -5468,11 +5579,11 @@ inner232:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner232
+	JNZ          inner237
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run231
+	JNZ          run236
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5520,9 +5631,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow233
+	JLE   narrow238
 
-row234:
+row239:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -5530,18 +5641,18 @@ row234:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row234
+	JNZ       row239
 	VZEROUPPER
 	RET
 
-narrow233:
-row235:
+narrow238:
+row240:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row235
+	JNZ       row240
 	VZEROUPPER
 	RET
 
@@ -5559,9 +5670,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square236:
+square241:
 	CMPQ       DI, $0x00000010
-	JLT        tail237
+	JLT        tail242
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -5722,11 +5833,11 @@ square236:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square236
+	JMP        square241
 
-tail237:
+tail242:
 	TESTQ      DI, DI
-	JZ         done238
+	JZ         done243
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -5858,69 +5969,69 @@ tail237:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done238
+	JZ         done243
 
-done238:
+done243:
 	VZEROUPPER
 	RET
 
@@ -5936,9 +6047,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows239:
+rows244:
 	CMPQ         BX, $0x00000002
-	JLT          row240
+	JLT          row245
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -5956,11 +6067,11 @@ rows239:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows239
+	JMP          rows244
 
-row240:
+row245:
 	TESTQ        BX, BX
-	JZ           done241
+	JZ           done246
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -5969,7 +6080,7 @@ row240:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done241:
+done246:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -6001,9 +6112,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows242:
+rows247:
 	CMPQ          BX, $0x00000004
-	JLT           row243
+	JLT           row248
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -6158,11 +6269,11 @@ rows242:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows242
+	JMP           rows247
 
-row243:
+row248:
 	TESTQ         BX, BX
-	JZ            done244
+	JZ            done249
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -6209,9 +6320,9 @@ row243:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row243
+	JMP           row248
 
-done244:
+done249:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -6230,7 +6341,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row245:
+row250:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -6256,7 +6367,7 @@ row245:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row245
+	JNZ           row250
 	VZEROUPPER
 	RET
 
@@ -6272,7 +6383,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node246:
+node251:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -6280,22 +6391,22 @@ node246:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done248
+	JGE     done253
 
-child247:
+child252:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child247
+	JLT     child252
 
-done248:
+done253:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node246
+	JNZ     node251
 	VZEROUPPER
 	RET
 
@@ -6310,7 +6421,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row249:
+row254:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -6324,7 +6435,7 @@ row249:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row249
+	JNZ          row254
 	VZEROUPPER
 	RET
 
@@ -6345,9 +6456,9 @@ TEXT ·stepRowsAVX512(SB), NOSPLIT, $0-64
 	SHRQ  $0x10, R10
 	KMOVW R10, K2
 	CMPQ  R9, $0x00000010
-	JLE   narrow250
+	JLE   narrow255
 
-row251:
+row256:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -6374,12 +6485,12 @@ row251:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row251
+	JNZ         row256
 	VZEROUPPER
 	RET
 
-narrow250:
-row252:
+narrow255:
+row257:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -6395,7 +6506,7 @@ row252:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row252
+	JNZ         row257
 	VZEROUPPER
 	RET
 
@@ -6407,9 +6518,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower254
+	JLT          narrower259
 
-block253:
+block258:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -6438,13 +6549,13 @@ block253:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block253
+	JGE         block258
 
-narrower254:
+narrower259:
 	CMPQ DX, $0x00000010
-	JLT  narrower256
+	JLT  narrower261
 
-block255:
+block260:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -6455,11 +6566,11 @@ block255:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block255
+	JGE         block260
 
-narrower256:
+narrower261:
 	TESTQ       DX, DX
-	JZ          done257
+	JZ          done262
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -6473,7 +6584,7 @@ narrower256:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done257:
+done262:
 	VZEROUPPER
 	RET
 
@@ -6557,9 +6668,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower259
+	JLT          narrower264
 
-block258:
+block263:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -6615,13 +6726,13 @@ block258:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block258
+	JGE         block263
 
-narrower259:
+narrower264:
 	CMPQ DI, $0x00000010
-	JLT  narrower261
+	JLT  narrower266
 
-block260:
+block265:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -6641,11 +6752,11 @@ block260:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block260
+	JGE         block265
 
-narrower261:
+narrower266:
 	TESTQ       DI, DI
-	JZ          done262
+	JZ          done267
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -6671,7 +6782,7 @@ narrower261:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done262:
+done267:
 	VZEROUPPER
 	RET
 
@@ -6682,9 +6793,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower264
+	JLT  narrower269
 
-block263:
+block268:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -6713,13 +6824,13 @@ block263:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block263
+	JGE     block268
 
-narrower264:
+narrower269:
 	CMPQ DX, $0x00000010
-	JLT  narrower266
+	JLT  narrower271
 
-block265:
+block270:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -6730,11 +6841,11 @@ block265:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block265
+	JGE     block270
 
-narrower266:
+narrower271:
 	TESTQ      DX, DX
-	JZ         done267
+	JZ         done272
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -6748,7 +6859,7 @@ narrower266:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done267:
+done272:
 	VZEROUPPER
 	RET
 
@@ -6759,9 +6870,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower269
+	JLT          narrower274
 
-block268:
+block273:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -6781,13 +6892,13 @@ block268:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block268
+	JGE     block273
 
-narrower269:
+narrower274:
 	CMPQ CX, $0x00000010
-	JLT  narrower271
+	JLT  narrower276
 
-block270:
+block275:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -6795,11 +6906,11 @@ block270:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block270
+	JGE     block275
 
-narrower271:
+narrower276:
 	TESTQ      CX, CX
-	JZ         done272
+	JZ         done277
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -6811,7 +6922,7 @@ narrower271:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done272:
+done277:
 	VZEROUPPER
 	RET
 
@@ -6830,9 +6941,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower274
+	JLT    narrower279
 
-block273:
+block278:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -6853,13 +6964,13 @@ block273:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block273
+	JGE         block278
 
-narrower274:
+narrower279:
 	CMPQ DX, $0x00000010
-	JLT  narrower276
+	JLT  narrower281
 
-block275:
+block280:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -6868,11 +6979,11 @@ block275:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block275
+	JGE         block280
 
-narrower276:
+narrower281:
 	TESTQ       DX, DX
-	JZ          done277
+	JZ          done282
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -6884,7 +6995,7 @@ narrower276:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done277:
+done282:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -6917,9 +7028,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower279
+	JLT    narrower284
 
-block278:
+block283:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -6956,13 +7067,13 @@ block278:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block278
+	JGE         block283
 
-narrower279:
+narrower284:
 	CMPQ DX, $0x00000008
-	JLT  narrower281
+	JLT  narrower286
 
-block280:
+block285:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -6975,11 +7086,11 @@ block280:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block280
+	JGE         block285
 
-narrower281:
+narrower286:
 	TESTQ       DX, DX
-	JZ          done282
+	JZ          done287
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -6997,7 +7108,7 @@ narrower281:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done282:
+done287:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -7030,9 +7141,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower284
+	JLT          narrower289
 
-block283:
+block288:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -7069,13 +7180,13 @@ block283:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block283
+	JGE         block288
 
-narrower284:
+narrower289:
 	CMPQ DX, $0x00000008
-	JLT  narrower286
+	JLT  narrower291
 
-block285:
+block290:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -7096,11 +7207,11 @@ block285:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block285
+	JGE         block290
 
-narrower286:
+narrower291:
 	TESTQ       DX, DX
-	JZ          done287
+	JZ          done292
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -7126,7 +7237,7 @@ narrower286:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done287:
+done292:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -7158,9 +7269,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel288:
+panel293:
 	CMPQ     R9, $0x00000060
-	JLE      narrow289
+	JLE      narrow294
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -7178,7 +7289,7 @@ panel288:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row290:
+row295:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -7200,7 +7311,7 @@ row290:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row290
+	JLT          row295
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7216,9 +7327,9 @@ row290:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel288
+	JMP          panel293
 
-narrow289:
+narrow294:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -7228,17 +7339,17 @@ narrow289:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast291
+	JGE     atLeast296
 	CMPQ    R10, $0x00000003
-	JGE     atLeast292
+	JGE     atLeast297
 	CMPQ    R10, $0x00000001
-	JGE     atLeast293
+	JGE     atLeast298
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row294:
+row299:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7249,22 +7360,22 @@ row294:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row294
+	JLT          row299
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast293:
+atLeast298:
 	CMPQ R10, $0x00000002
-	JGE  atLeast295
+	JGE  atLeast300
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row296:
+row301:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7276,21 +7387,21 @@ row296:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row296
+	JLT          row301
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast295:
+atLeast300:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row297:
+row302:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7303,7 +7414,7 @@ row297:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row297
+	JLT          row302
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -7311,9 +7422,9 @@ row297:
 	VZEROUPPER
 	RET
 
-atLeast292:
+atLeast297:
 	CMPQ R10, $0x00000004
-	JGE  atLeast298
+	JGE  atLeast303
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -7322,7 +7433,7 @@ atLeast292:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row299:
+row304:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7336,7 +7447,7 @@ row299:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row299
+	JLT          row304
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7345,9 +7456,9 @@ row299:
 	VZEROUPPER
 	RET
 
-atLeast298:
+atLeast303:
 	CMPQ R10, $0x00000005
-	JGE  atLeast300
+	JGE  atLeast305
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -7357,7 +7468,7 @@ atLeast298:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row301:
+row306:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7372,7 +7483,7 @@ row301:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row301
+	JLT          row306
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7382,7 +7493,7 @@ row301:
 	VZEROUPPER
 	RET
 
-atLeast300:
+atLeast305:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -7392,7 +7503,7 @@ atLeast300:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row302:
+row307:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7408,7 +7519,7 @@ row302:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row302
+	JLT          row307
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7419,11 +7530,11 @@ row302:
 	VZEROUPPER
 	RET
 
-atLeast291:
+atLeast296:
 	CMPQ R10, $0x00000009
-	JGE  atLeast303
+	JGE  atLeast308
 	CMPQ R10, $0x00000007
-	JGE  atLeast304
+	JGE  atLeast309
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -7435,7 +7546,7 @@ atLeast291:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row305:
+row310:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7452,7 +7563,7 @@ row305:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row305
+	JLT          row310
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7464,9 +7575,9 @@ row305:
 	VZEROUPPER
 	RET
 
-atLeast304:
+atLeast309:
 	CMPQ R10, $0x00000008
-	JGE  atLeast306
+	JGE  atLeast311
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -7479,7 +7590,7 @@ atLeast304:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row307:
+row312:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7497,7 +7608,7 @@ row307:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row307
+	JLT          row312
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7510,7 +7621,7 @@ row307:
 	VZEROUPPER
 	RET
 
-atLeast306:
+atLeast311:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -7523,7 +7634,7 @@ atLeast306:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row308:
+row313:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7542,7 +7653,7 @@ row308:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row308
+	JLT          row313
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7556,9 +7667,9 @@ row308:
 	VZEROUPPER
 	RET
 
-atLeast303:
+atLeast308:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast309
+	JGE  atLeast314
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -7573,7 +7684,7 @@ atLeast303:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row310:
+row315:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7593,7 +7704,7 @@ row310:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row310
+	JLT          row315
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7608,9 +7719,9 @@ row310:
 	VZEROUPPER
 	RET
 
-atLeast309:
+atLeast314:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast311
+	JGE  atLeast316
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -7626,7 +7737,7 @@ atLeast309:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row312:
+row317:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7647,7 +7758,7 @@ row312:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row312
+	JLT          row317
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7663,7 +7774,7 @@ row312:
 	VZEROUPPER
 	RET
 
-atLeast311:
+atLeast316:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -7679,7 +7790,7 @@ atLeast311:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row313:
+row318:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7701,7 +7812,7 @@ row313:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row313
+	JLT          row318
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7733,9 +7844,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel314:
+panel319:
 	CMPQ     DI, $0x00000060
-	JLE      narrow315
+	JLE      narrow320
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -7754,7 +7865,7 @@ panel314:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row316:
+row321:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -7772,7 +7883,7 @@ row316:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row316
+	JLT          row321
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7788,9 +7899,9 @@ row316:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel314
+	JMP          panel319
 
-narrow315:
+narrow320:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -7800,38 +7911,38 @@ narrow315:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast317
+	JGE     atLeast322
 	CMPQ    R8, $0x00000003
-	JGE     atLeast318
+	JGE     atLeast323
 	CMPQ    R8, $0x00000001
-	JGE     atLeast319
+	JGE     atLeast324
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row320:
+row325:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row320
+	JLT          row325
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast319:
+atLeast324:
 	CMPQ R8, $0x00000002
-	JGE  atLeast321
+	JGE  atLeast326
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row322:
+row327:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -7839,20 +7950,20 @@ row322:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row322
+	JLT          row327
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast321:
+atLeast326:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row323:
+row328:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -7861,16 +7972,16 @@ row323:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row323
+	JLT          row328
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast318:
+atLeast323:
 	CMPQ R8, $0x00000004
-	JGE  atLeast324
+	JGE  atLeast329
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -7879,7 +7990,7 @@ atLeast318:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row325:
+row330:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -7889,7 +8000,7 @@ row325:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row325
+	JLT          row330
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7897,9 +8008,9 @@ row325:
 	VZEROUPPER
 	RET
 
-atLeast324:
+atLeast329:
 	CMPQ R8, $0x00000005
-	JGE  atLeast326
+	JGE  atLeast331
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -7909,7 +8020,7 @@ atLeast324:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row327:
+row332:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -7920,7 +8031,7 @@ row327:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row327
+	JLT          row332
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7929,7 +8040,7 @@ row327:
 	VZEROUPPER
 	RET
 
-atLeast326:
+atLeast331:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -7939,7 +8050,7 @@ atLeast326:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row328:
+row333:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -7951,7 +8062,7 @@ row328:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row328
+	JLT          row333
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7961,11 +8072,11 @@ row328:
 	VZEROUPPER
 	RET
 
-atLeast317:
+atLeast322:
 	CMPQ R8, $0x00000009
-	JGE  atLeast329
+	JGE  atLeast334
 	CMPQ R8, $0x00000007
-	JGE  atLeast330
+	JGE  atLeast335
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -7977,7 +8088,7 @@ atLeast317:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row331:
+row336:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -7990,7 +8101,7 @@ row331:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row331
+	JLT          row336
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8001,9 +8112,9 @@ row331:
 	VZEROUPPER
 	RET
 
-atLeast330:
+atLeast335:
 	CMPQ R8, $0x00000008
-	JGE  atLeast332
+	JGE  atLeast337
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -8016,7 +8127,7 @@ atLeast330:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row333:
+row338:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -8030,7 +8141,7 @@ row333:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row333
+	JLT          row338
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8042,7 +8153,7 @@ row333:
 	VZEROUPPER
 	RET
 
-atLeast332:
+atLeast337:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8055,7 +8166,7 @@ atLeast332:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row334:
+row339:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -8070,7 +8181,7 @@ row334:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row334
+	JLT          row339
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8083,9 +8194,9 @@ row334:
 	VZEROUPPER
 	RET
 
-atLeast329:
+atLeast334:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast335
+	JGE  atLeast340
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -8100,7 +8211,7 @@ atLeast329:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row336:
+row341:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -8116,7 +8227,7 @@ row336:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row336
+	JLT          row341
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8130,9 +8241,9 @@ row336:
 	VZEROUPPER
 	RET
 
-atLeast335:
+atLeast340:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast337
+	JGE  atLeast342
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -8148,7 +8259,7 @@ atLeast335:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row338:
+row343:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -8165,7 +8276,7 @@ row338:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row338
+	JLT          row343
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8180,7 +8291,7 @@ row338:
 	VZEROUPPER
 	RET
 
-atLeast337:
+atLeast342:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8196,7 +8307,7 @@ atLeast337:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row339:
+row344:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -8214,7 +8325,7 @@ row339:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row339
+	JLT          row344
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8230,6 +8341,194 @@ row339:
 	VZEROUPPER
 	RET
 
+// func addWideRowsAVX2(value *float32, rows *float32, stride int, y *float32, cols int)
+// Requires: AVX, FMA3
+TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         value+0(FP), AX
+	MOVQ         rows+8(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         stride+16(FP), BX
+	LEAQ         (BX)(BX*2), SI
+	LEAQ         (SI)(BX*2), DI
+	LEAQ         (DI)(BX*2), R8
+	VBROADCASTSS (AX), Y0
+	VBROADCASTSS 4(AX), Y1
+	VBROADCASTSS 8(AX), Y2
+	VBROADCASTSS 12(AX), Y3
+	VBROADCASTSS 16(AX), Y4
+	VBROADCASTSS 20(AX), Y5
+	VBROADCASTSS 24(AX), Y6
+	VBROADCASTSS 28(AX), Y7
+	MOVQ         cols+32(FP), AX
+	CMPQ         AX, $0x00000040
+	JLT          narrower346
+
+block345:
+	VMOVUPS     (DX), Y8
+	VFMADD231PS (CX), Y0, Y8
+	VFMADD231PS (CX)(BX*1), Y1, Y8
+	VFMADD231PS (CX)(BX*2), Y2, Y8
+	VFMADD231PS (CX)(SI*1), Y3, Y8
+	VFMADD231PS (CX)(BX*4), Y4, Y8
+	VFMADD231PS (CX)(DI*1), Y5, Y8
+	VFMADD231PS (CX)(SI*2), Y6, Y8
+	VFMADD231PS (CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, (DX)
+	VMOVUPS     32(DX), Y8
+	VFMADD231PS 32(CX), Y0, Y8
+	VFMADD231PS 32(CX)(BX*1), Y1, Y8
+	VFMADD231PS 32(CX)(BX*2), Y2, Y8
+	VFMADD231PS 32(CX)(SI*1), Y3, Y8
+	VFMADD231PS 32(CX)(BX*4), Y4, Y8
+	VFMADD231PS 32(CX)(DI*1), Y5, Y8
+	VFMADD231PS 32(CX)(SI*2), Y6, Y8
+	VFMADD231PS 32(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 32(DX)
+	VMOVUPS     64(DX), Y8
+	VFMADD231PS 64(CX), Y0, Y8
+	VFMADD231PS 64(CX)(BX*1), Y1, Y8
+	VFMADD231PS 64(CX)(BX*2), Y2, Y8
+	VFMADD231PS 64(CX)(SI*1), Y3, Y8
+	VFMADD231PS 64(CX)(BX*4), Y4, Y8
+	VFMADD231PS 64(CX)(DI*1), Y5, Y8
+	VFMADD231PS 64(CX)(SI*2), Y6, Y8
+	VFMADD231PS 64(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 64(DX)
+	VMOVUPS     96(DX), Y8
+	VFMADD231PS 96(CX), Y0, Y8
+	VFMADD231PS 96(CX)(BX*1), Y1, Y8
+	VFMADD231PS 96(CX)(BX*2), Y2, Y8
+	VFMADD231PS 96(CX)(SI*1), Y3, Y8
+	VFMADD231PS 96(CX)(BX*4), Y4, Y8
+	VFMADD231PS 96(CX)(DI*1), Y5, Y8
+	VFMADD231PS 96(CX)(SI*2), Y6, Y8
+	VFMADD231PS 96(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 96(DX)
+	VMOVUPS     128(DX), Y8
+	VFMADD231PS 128(CX), Y0, Y8
+	VFMADD231PS 128(CX)(BX*1), Y1, Y8
+	VFMADD231PS 128(CX)(BX*2), Y2, Y8
+	VFMADD231PS 128(CX)(SI*1), Y3, Y8
+	VFMADD231PS 128(CX)(BX*4), Y4, Y8
+	VFMADD231PS 128(CX)(DI*1), Y5, Y8
+	VFMADD231PS 128(CX)(SI*2), Y6, Y8
+	VFMADD231PS 128(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 128(DX)
+	VMOVUPS     160(DX), Y8
+	VFMADD231PS 160(CX), Y0, Y8
+	VFMADD231PS 160(CX)(BX*1), Y1, Y8
+	VFMADD231PS 160(CX)(BX*2), Y2, Y8
+	VFMADD231PS 160(CX)(SI*1), Y3, Y8
+	VFMADD231PS 160(CX)(BX*4), Y4, Y8
+	VFMADD231PS 160(CX)(DI*1), Y5, Y8
+	VFMADD231PS 160(CX)(SI*2), Y6, Y8
+	VFMADD231PS 160(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 160(DX)
+	VMOVUPS     192(DX), Y8
+	VFMADD231PS 192(CX), Y0, Y8
+	VFMADD231PS 192(CX)(BX*1), Y1, Y8
+	VFMADD231PS 192(CX)(BX*2), Y2, Y8
+	VFMADD231PS 192(CX)(SI*1), Y3, Y8
+	VFMADD231PS 192(CX)(BX*4), Y4, Y8
+	VFMADD231PS 192(CX)(DI*1), Y5, Y8
+	VFMADD231PS 192(CX)(SI*2), Y6, Y8
+	VFMADD231PS 192(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 192(DX)
+	VMOVUPS     224(DX), Y8
+	VFMADD231PS 224(CX), Y0, Y8
+	VFMADD231PS 224(CX)(BX*1), Y1, Y8
+	VFMADD231PS 224(CX)(BX*2), Y2, Y8
+	VFMADD231PS 224(CX)(SI*1), Y3, Y8
+	VFMADD231PS 224(CX)(BX*4), Y4, Y8
+	VFMADD231PS 224(CX)(DI*1), Y5, Y8
+	VFMADD231PS 224(CX)(SI*2), Y6, Y8
+	VFMADD231PS 224(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 224(DX)
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, AX
+	CMPQ        AX, $0x00000040
+	JGE         block345
+
+narrower346:
+	CMPQ AX, $0x00000010
+	JLT  narrower348
+
+block347:
+	VMOVUPS     (DX), Y8
+	VFMADD231PS (CX), Y0, Y8
+	VFMADD231PS (CX)(BX*1), Y1, Y8
+	VFMADD231PS (CX)(BX*2), Y2, Y8
+	VFMADD231PS (CX)(SI*1), Y3, Y8
+	VFMADD231PS (CX)(BX*4), Y4, Y8
+	VFMADD231PS (CX)(DI*1), Y5, Y8
+	VFMADD231PS (CX)(SI*2), Y6, Y8
+	VFMADD231PS (CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, (DX)
+	VMOVUPS     32(DX), Y8
+	VFMADD231PS 32(CX), Y0, Y8
+	VFMADD231PS 32(CX)(BX*1), Y1, Y8
+	VFMADD231PS 32(CX)(BX*2), Y2, Y8
+	VFMADD231PS 32(CX)(SI*1), Y3, Y8
+	VFMADD231PS 32(CX)(BX*4), Y4, Y8
+	VFMADD231PS 32(CX)(DI*1), Y5, Y8
+	VFMADD231PS 32(CX)(SI*2), Y6, Y8
+	VFMADD231PS 32(CX)(R8*1), Y7, Y8
+	VMOVUPS     Y8, 32(DX)
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, AX
+	CMPQ        AX, $0x00000010
+	JGE         block347
+
+narrower348:
+	TESTQ       AX, AX
+	JZ          done349
+	LEAQ        tailTable<>+0(SB), R9
+	NEGQ        AX
+	VMOVUPS     128(R9)(AX*4), Y8
+	VMOVUPS     160(R9)(AX*4), Y9
+	VMASKMOVPS  (DX), Y8, Y10
+	VMASKMOVPS  (CX), Y8, Y11
+	VFMADD231PS Y11, Y0, Y10
+	VMASKMOVPS  (CX)(BX*1), Y8, Y11
+	VFMADD231PS Y11, Y1, Y10
+	VMASKMOVPS  (CX)(BX*2), Y8, Y11
+	VFMADD231PS Y11, Y2, Y10
+	VMASKMOVPS  (CX)(SI*1), Y8, Y11
+	VFMADD231PS Y11, Y3, Y10
+	VMASKMOVPS  (CX)(BX*4), Y8, Y11
+	VFMADD231PS Y11, Y4, Y10
+	VMASKMOVPS  (CX)(DI*1), Y8, Y11
+	VFMADD231PS Y11, Y5, Y10
+	VMASKMOVPS  (CX)(SI*2), Y8, Y11
+	VFMADD231PS Y11, Y6, Y10
+	VMASKMOVPS  (CX)(R8*1), Y8, Y11
+	VFMADD231PS Y11, Y7, Y10
+	VMASKMOVPS  Y10, Y8, (DX)
+	VMASKMOVPS  32(DX), Y9, Y8
+	VMASKMOVPS  32(CX), Y9, Y10
+	VFMADD231PS Y10, Y0, Y8
+	VMASKMOVPS  32(CX)(BX*1), Y9, Y0
+	VFMADD231PS Y0, Y1, Y8
+	VMASKMOVPS  32(CX)(BX*2), Y9, Y0
+	VFMADD231PS Y0, Y2, Y8
+	VMASKMOVPS  32(CX)(SI*1), Y9, Y0
+	VFMADD231PS Y0, Y3, Y8
+	VMASKMOVPS  32(CX)(BX*4), Y9, Y0
+	VFMADD231PS Y0, Y4, Y8
+	VMASKMOVPS  32(CX)(DI*1), Y9, Y0
+	VFMADD231PS Y0, Y5, Y8
+	VMASKMOVPS  32(CX)(SI*2), Y9, Y0
+	VFMADD231PS Y0, Y6, Y8
+	VMASKMOVPS  32(CX)(R8*1), Y9, Y0
+	VFMADD231PS Y0, Y7, Y8
+	VMASKMOVPS  Y8, Y9, 32(DX)
+
+done349:
+	VZEROUPPER
+	RET
+
 // func expAVX2(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expAVX2(SB), NOSPLIT, $0-24
@@ -8237,9 +8536,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower341
+	JLT  narrower351
 
-block340:
+block350:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -8356,13 +8655,13 @@ block340:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block340
+	JGE          block350
 
-narrower341:
+narrower351:
 	CMPQ DX, $0x00000010
-	JLT  narrower343
+	JLT  narrower353
 
-block342:
+block352:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -8423,11 +8722,11 @@ block342:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block342
+	JGE          block352
 
-narrower343:
+narrower353:
 	TESTQ        DX, DX
-	JZ           done344
+	JZ           done354
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -8489,7 +8788,7 @@ narrower343:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done344:
+done354:
 	VZEROUPPER
 	RET
 
@@ -8510,9 +8809,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower346
+	JLT     narrower356
 
-block345:
+block355:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -8524,23 +8823,23 @@ block345:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block345
+	JGE    block355
 
-narrower346:
+narrower356:
 	CMPQ SI, $0x00000010
-	JLT  narrower348
+	JLT  narrower358
 
-block347:
+block357:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block347
+	JGE    block357
 
-narrower348:
+narrower358:
 	TESTQ      SI, SI
-	JZ         done349
+	JZ         done359
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -8554,7 +8853,7 @@ narrower348:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done349:
+done359:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -8577,9 +8876,9 @@ done349:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower351
+	JLT          narrower361
 
-block350:
+block360:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -8704,11 +9003,11 @@ block350:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block350
+	JGE          block360
 
-narrower351:
+narrower361:
 	TESTQ        SI, SI
-	JZ           done352
+	JZ           done362
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -8840,7 +9139,7 @@ narrower351:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done352:
+done362:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -8855,9 +9154,9 @@ done352:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower354
+	JLT          narrower364
 
-block353:
+block363:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -8877,13 +9176,13 @@ block353:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block353
+	JGE     block363
 
-narrower354:
+narrower364:
 	CMPQ DX, $0x00000010
-	JLT  narrower356
+	JLT  narrower366
 
-block355:
+block365:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -8891,11 +9190,11 @@ block355:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block355
+	JGE     block365
 
-narrower356:
+narrower366:
 	TESTQ      DX, DX
-	JZ         done357
+	JZ         done367
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -8907,7 +9206,7 @@ narrower356:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done357:
+done367:
 	VZEROUPPER
 	RET
 
@@ -8928,35 +9227,35 @@ TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow358
+	JLE     narrow368
 	MOVQ    height+0(FP), R9
 	CMPQ    R9, $0x00000003
-	JG      atLeast359
+	JG      atLeast369
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast360
+	JG      atLeast370
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh361
+	JZ         fresh371
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y2
 	VMASKMOVPS 32(SI), Y1, Y3
 
-fresh361:
+fresh371:
 	MOVQ run+40(FP), SI
 
-run362:
+run372:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner363:
+inner373:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -8965,11 +9264,11 @@ inner363:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner363
+	JNZ          inner373
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run362
+	JNZ          run372
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -8977,10 +9276,10 @@ inner363:
 	VZEROUPPER
 	RET
 
-atLeast360:
+atLeast370:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast364
+	JG   atLeast374
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -8989,7 +9288,7 @@ atLeast360:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh365
+	JZ         fresh375
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -8998,16 +9297,16 @@ atLeast360:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh365:
+fresh375:
 	MOVQ run+40(FP), DI
 
-run366:
+run376:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner367:
+inner377:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -9019,11 +9318,11 @@ inner367:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner367
+	JNZ          inner377
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run366
+	JNZ          run376
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9034,7 +9333,7 @@ inner367:
 	VZEROUPPER
 	RET
 
-atLeast364:
+atLeast374:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -9044,7 +9343,7 @@ atLeast364:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh368
+	JZ         fresh378
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -9056,16 +9355,16 @@ atLeast364:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh368:
+fresh378:
 	MOVQ run+40(FP), DI
 
-run369:
+run379:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner370:
+inner380:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -9080,11 +9379,11 @@ inner370:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner370
+	JNZ          inner380
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run369
+	JNZ          run379
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9098,10 +9397,10 @@ inner370:
 	VZEROUPPER
 	RET
 
-atLeast359:
+atLeast369:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast371
+	JG   atLeast381
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -9114,7 +9413,7 @@ atLeast359:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh372
+	JZ         fresh382
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -9129,16 +9428,16 @@ atLeast359:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh372:
+fresh382:
 	MOVQ run+40(FP), R8
 
-run373:
+run383:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner374:
+inner384:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -9156,11 +9455,11 @@ inner374:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner374
+	JNZ          inner384
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run373
+	JNZ          run383
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9177,10 +9476,10 @@ inner374:
 	VZEROUPPER
 	RET
 
-atLeast371:
+atLeast381:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast375
+	JG   atLeast385
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -9195,7 +9494,7 @@ atLeast371:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh376
+	JZ         fresh386
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -9213,16 +9512,16 @@ atLeast371:
 	VMASKMOVPS (R8), Y0, Y10
 	VMASKMOVPS 32(R8), Y1, Y11
 
-fresh376:
+fresh386:
 	MOVQ run+40(FP), R8
 
-run377:
+run387:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner378:
+inner388:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -9243,11 +9542,11 @@ inner378:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner378
+	JNZ          inner388
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run377
+	JNZ          run387
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9267,7 +9566,7 @@ inner378:
 	VZEROUPPER
 	RET
 
-atLeast375:
+atLeast385:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -9283,7 +9582,7 @@ atLeast375:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh379
+	JZ         fresh389
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y2
@@ -9304,16 +9603,16 @@ atLeast375:
 	VMASKMOVPS (R9), Y0, Y12
 	VMASKMOVPS 32(R9), Y1, Y13
 
-fresh379:
+fresh389:
 	MOVQ run+40(FP), R9
 
-run380:
+run390:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner381:
+inner391:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -9337,11 +9636,11 @@ inner381:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner381
+	JNZ          inner391
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run380
+	JNZ          run390
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9364,77 +9663,77 @@ inner381:
 	VZEROUPPER
 	RET
 
-narrow358:
+narrow368:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast382
+	JG   atLeast392
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast383
+	JG   atLeast393
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh384
+	JZ         fresh394
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y1
 
-fresh384:
+fresh394:
 	MOVQ run+40(FP), SI
 
-run385:
+run395:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner386:
+inner396:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner386
+	JNZ          inner396
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run385
+	JNZ          run395
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast383:
+atLeast393:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast387
+	JG   atLeast397
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh388
+	JZ         fresh398
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh388:
+fresh398:
 	MOVQ run+40(FP), DI
 
-run389:
+run399:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner390:
+inner400:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -9443,11 +9742,11 @@ inner390:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner390
+	JNZ          inner400
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run389
+	JNZ          run399
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9456,14 +9755,14 @@ inner390:
 	VZEROUPPER
 	RET
 
-atLeast387:
+atLeast397:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh391
+	JZ         fresh401
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -9472,16 +9771,16 @@ atLeast387:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh391:
+fresh401:
 	MOVQ run+40(FP), DI
 
-run392:
+run402:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner393:
+inner403:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -9492,11 +9791,11 @@ inner393:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner393
+	JNZ          inner403
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run392
+	JNZ          run402
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9507,10 +9806,10 @@ inner393:
 	VZEROUPPER
 	RET
 
-atLeast382:
+atLeast392:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast394
+	JG   atLeast404
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -9519,7 +9818,7 @@ atLeast382:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh395
+	JZ         fresh405
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -9530,16 +9829,16 @@ atLeast382:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh395:
+fresh405:
 	MOVQ run+40(FP), R8
 
-run396:
+run406:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner397:
+inner407:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -9552,11 +9851,11 @@ inner397:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner397
+	JNZ          inner407
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run396
+	JNZ          run406
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9569,10 +9868,10 @@ inner397:
 	VZEROUPPER
 	RET
 
-atLeast394:
+atLeast404:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast398
+	JG   atLeast408
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -9582,7 +9881,7 @@ atLeast394:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh399
+	JZ         fresh409
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -9595,16 +9894,16 @@ atLeast394:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y5
 
-fresh399:
+fresh409:
 	MOVQ run+40(FP), R8
 
-run400:
+run410:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner401:
+inner411:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -9619,11 +9918,11 @@ inner401:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner401
+	JNZ          inner411
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run400
+	JNZ          run410
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9638,7 +9937,7 @@ inner401:
 	VZEROUPPER
 	RET
 
-atLeast398:
+atLeast408:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -9648,7 +9947,7 @@ atLeast398:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh402
+	JZ         fresh412
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -9663,16 +9962,16 @@ atLeast398:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh402:
+fresh412:
 	MOVQ run+40(FP), R9
 
-run403:
+run413:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner404:
+inner414:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -9689,11 +9988,11 @@ inner404:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner404
+	JNZ          inner414
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run403
+	JNZ          run413
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9725,9 +10024,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow405
+	JLE     narrow415
 
-row406:
+row416:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -9735,18 +10034,18 @@ row406:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row406
+	JNZ        row416
 	VZEROUPPER
 	RET
 
-narrow405:
-row407:
+narrow415:
+row417:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row407
+	JNZ        row417
 	VZEROUPPER
 	RET
 
@@ -9764,9 +10063,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square408:
+square418:
 	CMPQ       DI, $0x00000008
-	JLT        tail409
+	JLT        tail419
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -9839,11 +10138,11 @@ square408:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square408
+	JMP        square418
 
-tail409:
+tail419:
 	TESTQ      DI, DI
-	JZ         done410
+	JZ         done420
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -9904,37 +10203,37 @@ tail409:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done410
+	JZ         done420
 
-done410:
+done420:
 	VZEROUPPER
 	RET
 
@@ -9950,9 +10249,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows411:
+rows421:
 	CMPQ         BX, $0x00000002
-	JLT          row412
+	JLT          row422
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -9970,11 +10269,11 @@ rows411:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows411
+	JMP          rows421
 
-row412:
+row422:
 	TESTQ        BX, BX
-	JZ           done413
+	JZ           done423
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -9983,7 +10282,7 @@ row412:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done413:
+done423:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -10003,9 +10302,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows414:
+rows424:
 	CMPQ         BX, $0x00000004
-	JLT          row415
+	JLT          row425
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -10240,11 +10539,11 @@ rows414:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows414
+	JMP          rows424
 
-row415:
+row425:
 	TESTQ        BX, BX
-	JZ           done416
+	JZ           done426
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -10311,9 +10610,9 @@ row415:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row415
+	JMP          row425
 
-done416:
+done426:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -10332,7 +10631,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row417:
+row427:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -10348,7 +10647,7 @@ row417:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row417
+	JNZ          row427
 	VZEROUPPER
 	RET
 
@@ -10364,7 +10663,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node418:
+node428:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -10372,22 +10671,22 @@ node418:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done420
+	JGE     done430
 
-child419:
+child429:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child419
+	JLT     child429
 
-done420:
+done430:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node418
+	JNZ     node428
 	VZEROUPPER
 	RET
 
@@ -10402,7 +10701,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row421:
+row431:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -10416,7 +10715,7 @@ row421:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row421
+	JNZ          row431
 	VZEROUPPER
 	RET
 
@@ -10437,9 +10736,9 @@ TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-64
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow422
+	JLE     narrow432
 
-row423:
+row433:
 	VMASKMOVPS  (AX), Y0, Y2
 	VMASKMOVPS  (CX), Y0, Y3
 	VMASKMOVPS  (DX), Y0, Y4
@@ -10466,12 +10765,12 @@ row423:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row423
+	JNZ         row433
 	VZEROUPPER
 	RET
 
-narrow422:
-row424:
+narrow432:
+row434:
 	VMASKMOVPS  (AX), Y0, Y1
 	VMASKMOVPS  (CX), Y0, Y2
 	VMASKMOVPS  (DX), Y0, Y3
@@ -10487,7 +10786,7 @@ row424:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row424
+	JNZ         row434
 	VZEROUPPER
 	RET
 
@@ -10499,16 +10798,16 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row425:
+row435:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line426:
+line436:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line426
+	JNZ        line436
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row425
+	JNZ        row435
 	RET

@@ -16,10 +16,7 @@ func Parallel(threads, n, grain int, work func(block, lo, hi int)) {
 	}
 	grain = max(grain, 1)
 	blocks := (n + grain - 1) / grain
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	threads = min(threads, blocks)
+	threads = min(Threads(threads), blocks)
 	if threads <= 1 {
 		for b := range blocks {
 			work(b, b*grain, min((b+1)*grain, n))
@@ -51,4 +48,12 @@ func ParallelSum(threads, n int, term func(lo, hi int) float64) float64 {
 		sum += p
 	}
 	return sum
+}
+
+// Threads returns how many goroutines a number of threads means: 0 is one a CPU.
+func Threads(threads int) int {
+	if threads <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return threads
 }

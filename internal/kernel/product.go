@@ -43,8 +43,9 @@ type Product struct {
 	aRows, cols, inner     int // of all
 	bStride                int
 	bTransposed            bool
-	jLo, jHi, lLo, lHi     int // block of columns and of the inner index
-	blocks, group          int // row blocks of a, and how many a task has
+	add                    bool // to what stands in c
+	jLo, jHi, lLo, lHi     int  // block of columns and of the inner index
+	blocks, group          int  // row blocks of a, and how many a task has
 	copyA                  bool
 	pack, multiply, turned func(worker, task int)
 }
@@ -78,6 +79,14 @@ func (p *Product) NN(c, a, b Rect) {
 	a.check(a.Rows, b.Rows)
 	b.check(b.Rows, b.Cols)
 	p.run(c, a.X, a.Stride, 1, a.Cols, b, false)
+}
+
+// AddNN adds a (m x l) b (l x n) to c (m x n): each number of c is where its sum
+// begins.
+func (p *Product) AddNN(c, a, b Rect) {
+	p.add = true
+	p.NN(c, a, b)
+	p.add = false
 }
 
 // NT sets c (m x n) to a (m x l) bᵀ, b being n x l.
@@ -116,6 +125,9 @@ func (p *Product) run(c Rect, a []float32, rowStride, innerStride, inner int, b 
 		return
 	}
 	if inner == 0 {
+		if p.add {
+			return
+		}
 		for i := range c.Rows {
 			clear(c.X[i*c.Stride : i*c.Stride+c.Cols])
 		}
@@ -179,7 +191,7 @@ func (p *Product) multiplyRows(worker, task int) {
 		}
 		for j := p.jLo; j < p.jHi; j += nr {
 			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, inner, 0, p.panel((j-p.jLo)/nr),
-				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.lLo > 0)
+				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.add || p.lLo > 0)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -22,9 +21,7 @@ type Team struct {
 
 // NewTeam returns a team of threads goroutines, the caller's among them (0: one a CPU).
 func NewTeam(threads int) *Team {
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
+	threads = Threads(threads)
 	t := &Team{threads: threads}
 	for w := 1; w < threads; w++ {
 		start := make(chan struct{}, 1)

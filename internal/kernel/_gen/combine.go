@@ -167,3 +167,47 @@ func (c *combine) rowLoop(vectors int) {
 		at(s).store(sum[s], c.y)
 	}
 }
+
+// wideRows is how many rows addWideRows takes at a time.
+const wideRows = 8
+
+// addWideRows keeps y in memory and reads a few rows at a time from end to
+// end: the way for rows that come from beyond the second cache, since the
+// processor fetches ahead along a row. The order of summation is that of
+// combineAllRows.
+func addWideRows(m isa) {
+	m.text("addWideRows", "func(value, rows *float32, stride int, y *float32, cols int)",
+		fmt.Sprintf("adds value[i]*rows[i], for the %d rows, to y. stride is in bytes. cols is at least 1.", wideRows))
+	p := pointers("value", "rows", "y")
+	row, y := p[1], p[2]
+	t := tiler{m: m, a: row, multiple: map[int]GPVirtual{1: length("stride")}}
+	for i := 3; i < wideRows; i += 2 {
+		t.multiple[i] = GP64()
+		LEAQ(Mem{Base: t.multiple[i-2], Index: t.multiple[1], Scale: 2}, t.multiple[i])
+	}
+	factor := make([]VecVirtual, wideRows)
+	for i := range factor {
+		factor[i] = m.vec()
+		VBROADCASTSS(Mem{Base: p[0], Disp: 4 * i}, factor[i])
+	}
+	m.pass(length("cols"), m.lanes, blocks, []GPVirtual{row, y}, func(at access) {
+		sum := m.vec()
+		at.load(y, sum)
+		for i, f := range factor {
+			x := t.at(i)
+			x.Disp = at.at
+			switch {
+			case at.mask == nil:
+				VFMADD231PS(x, f, sum)
+			case m.wide():
+				VFMADD231PS(x, f, at.mask, sum)
+			default:
+				v := m.vec()
+				VMASKMOVPS(x, at.mask, v)
+				VFMADD231PS(v, f, sum)
+			}
+		}
+		at.store(sum, y)
+	})
+	finish()
+}

@@ -26,6 +26,7 @@ func main() {
 		scaledSquares(m)
 		combineRows(m, true)
 		combineRows(m, false)
+		addWideRows(m)
 		expKernel(m)
 		softmax(m)
 		tile(m)
