@@ -87,10 +87,7 @@ func (u *denseSteps) close() { u.team.Close() }
 
 func (u *denseSteps) beginEpoch(rate float64, steps int) {
 	u.linearUpdate.beginEpoch(rate, 1)
-	m, b := u.powers[1], u.biasMap
-	u.dense.SetStep(
-		kernel.Step{WW: m.ww, WV: m.wv, WG: u.square * u.gradToWeight, VW: m.vw, VV: m.vv, VG: u.square},
-		kernel.Step{WW: b.ww, WV: b.wv, WG: u.gradToWeight, VW: b.vw, VV: b.vv, VG: 1})
+	u.dense.SetStep(stepOf(u.powers[1], u.square*u.gradToWeight, u.square), stepOf(u.biasMap, u.gradToWeight, 1))
 	s := u.dense
 	turnIn := func(to kernel.Rect, from []float32) {
 		kernel.Transpose(to, kernel.Rect{X: from, Rows: u.dim, Cols: u.outputs, Stride: u.outputs})

@@ -49,6 +49,7 @@ type epochLoop[T matrix.Float] struct {
 	outputs   int
 	newHead   func() *head[T]
 	newKernel func() *sharing.Operator[T] // if set, gradients are multiplied by K
+	family    *kernel.Family              // the same for a tree, a whole batch at a time
 	dense     *denseSteps                 // if set, it is the update and makes the whole step
 
 	design  *design[T]
@@ -56,9 +57,10 @@ type epochLoop[T matrix.Float] struct {
 	scores  []T // batch x outputs
 	losses  []float64
 	group   byFeature
-	grad    []T     // features of the batch x outputs
-	mean    float64 // weight of the examples
-	about   Run     // set if there are checkpoints
+	grad    []T         // features of the batch x outputs, or one row a block of them
+	panels  [][]float32 // memory of the K pass
+	mean    float64     // weight of the examples
+	about   Run         // set if there are checkpoints
 }
 
 // worker is what one goroutine of the loop needs.
@@ -252,6 +254,9 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 			}
 		}
 	})
+	if t.family != nil {
+		t.multiply(len(batch))
+	}
 	gradBias := t.workers[0].gradient
 	for _, w := range t.workers[1 : (len(batch)+batchGrain-1)/batchGrain] {
 		kernel.Add(w.gradient, gradBias)
@@ -259,13 +264,48 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 	for _, l := range t.losses[:len(batch)] {
 		lossSum += l
 	}
-	if n := len(features) * r; cap(t.grad) < n {
-		t.grad = make([]T, n)
+	u, byRow := t.update.(*linearUpdate[T])
+	byRow = byRow && t.design.sparse != nil
+	need := len(features) * r
+	if byRow {
+		need = (len(features) + applyGrain - 1) / applyGrain * r
 	}
-	grad := t.grad[:len(features)*r]
+	if cap(t.grad) < need {
+		t.grad = make([]T, need)
+	}
+	if byRow {
+		u.applyRows(features, t.gradientRow, gradBias)
+		return lossSum
+	}
+	grad := t.grad[:need]
 	t.gradient(grad, batch)
 	t.update.apply(features, grad, gradBias)
 	return lossSum
+}
+
+// kernelGrain is the number of examples of a batch in one panel of a K pass,
+// at most.
+const kernelGrain = 32
+
+// multiply multiplies the gradients of a batch in the scores by K.
+func (t *epochLoop[T]) multiply(batch int) {
+	z := any(t.scores).([]float32)
+	for len(t.panels)*kernelGrain < batch {
+		t.panels = append(t.panels, nil)
+	}
+	kernel.Parallel(t.opts.Threads, batch, kernelGrain, func(block, lo, hi int) {
+		t.panels[block] = t.family.MultiplyRows(z[lo*t.outputs:hi*t.outputs], hi-lo, t.panels[block])
+	})
+}
+
+// gradientRow returns the gradient of feature n of a batch of sparse rows, in
+// memory of the block of features.
+func (t *epochLoop[T]) gradientRow(block, n int) []T {
+	row := t.grad[:cap(t.grad)][block*t.outputs : (block+1)*t.outputs]
+	clear(row)
+	a, b := t.group.start[n], t.group.start[n+1]
+	kernel.CombineRows(t.group.example[a:b], t.group.value[a:b], t.scores, t.outputs, row)
+	return row
 }
 
 // gradient sets row n of grad to the sum over the batch of feature n times the

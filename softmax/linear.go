@@ -30,6 +30,7 @@ type linearUpdate[T matrix.Float] struct {
 	powers                      []linearMap[T] // of the map of a step without gradient
 	gradToWeight                T              // what a gradient of 1 adds to the weight
 	biasMap                     linearMap[T]
+	factors                     kernel.Factors[T] // of a step with gradient
 }
 
 // linearMap takes (weight, velocity, sum) to its next values.
@@ -70,6 +71,12 @@ func (u *linearUpdate[T]) beginEpoch(rate float64, steps int) {
 			at[4] + m[4]*w[0] + m[5]*v[0], at[5] + m[4]*w[1] + m[5]*v[1],
 		}
 	}
+	u.factors = kernel.NewFactors(stepOf(u.powers[1], u.square*u.gradToWeight, u.square))
+}
+
+// stepOf is the map m of a step, with the gradient.
+func stepOf[T matrix.Float](m linearMap[T], gradToWeight, gradToVelocity T) kernel.Step[T] {
+	return kernel.Step[T]{WW: m.ww, WV: m.wv, WG: gradToWeight, VW: m.vw, VV: m.vv, VG: gradToVelocity}
 }
 
 func toMap[T matrix.Float](m [6]float64) linearMap[T] {
@@ -80,13 +87,16 @@ func toMap[T matrix.Float](m [6]float64) linearMap[T] {
 func (u *linearUpdate[T]) advance(m linearMap[T], lo, hi int) {
 	w, v := u.weight[lo:hi], u.velocity[lo:hi]
 	if u.sum != nil {
-		s := u.sum[lo:hi]
-		for j := range s {
-			s[j] += m.sw*w[j] + m.sv*v[j]
-		}
+		kernel.Axpy(m.sw, w, u.sum[lo:hi])
 	}
-	for j := range w {
-		w[j], v[j] = m.ww*w[j]+m.wv*v[j], m.vw*w[j]+m.vv*v[j]
+	switch {
+	case u.sgd.Momentum != 0:
+		if u.sum != nil {
+			kernel.Axpy(m.sv, v, u.sum[lo:hi])
+		}
+		kernel.Advance(m.ww, m.wv, m.vw, m.vv, w, v)
+	case m.ww != 1: // no momentum: nothing reads the velocity
+		kernel.Scale(m.ww, w)
 	}
 }
 
@@ -108,15 +118,28 @@ func (u *linearUpdate[T]) prepare(features []int32) {
 
 func (u *linearUpdate[T]) apply(features []int32, grad, gradBias []T) {
 	r := u.outputs
-	kernel.Parallel(u.threads, len(features), 64, func(_, lo, hi int) {
+	u.applyRows(features, func(_, n int) []T { return grad[n*r : (n+1)*r] }, gradBias)
+}
+
+// applyGrain is the number of features that a goroutine takes at a time.
+const applyGrain = 64
+
+// applyRows is apply with a function that makes the gradient of features[n]; it
+// is told the number of the block of applyGrain features, too.
+func (u *linearUpdate[T]) applyRows(features []int32, row func(block, n int) []T, gradBias []T) {
+	r := u.outputs
+	kernel.Parallel(u.threads, len(features), applyGrain, func(block, lo, hi int) {
 		for n := lo; n < hi; n++ {
-			f, g := int(features[n]), grad[n*r:(n+1)*r]
-			u.advance(u.powers[1], f*r, (f+1)*r)
+			f, g := int(features[n]), row(block, n)
+			w, v := u.weight[f*r:(f+1)*r], u.velocity[f*r:(f+1)*r]
+			if u.sgd.Momentum != 0 {
+				u.factors.Apply(w, v, g)
+			} else {
+				kernel.ScaleAdd(u.powers[1].ww, w, u.square*u.gradToWeight, g)
+			}
 			u.last[f] = u.step + 1
-			kernel.Axpy(u.square, g, u.velocity[f*r:(f+1)*r])
-			kernel.Axpy(u.square*u.gradToWeight, g, u.weight[f*r:(f+1)*r])
 			if u.sum != nil {
-				kernel.Axpy(u.square*u.gradToWeight, g, u.sum[f*r:(f+1)*r])
+				kernel.Add(w, u.sum[f*r:(f+1)*r])
 			}
 		}
 	})

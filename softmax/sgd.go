@@ -91,7 +91,10 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 			loop.dense, loop.update = d, any(d).(updater[T])
 		}
 	}
-	if _, plain := opts.Sharing.(sharing.None); !plain && opts.Hierarchy == nil {
+	_, single := any(u).(*linearUpdate[float32])
+	if tree, ok := opts.Sharing.(*sharing.Tree); ok && single && opts.Hierarchy == nil {
+		loop.family = familyOf(tree)
+	} else if _, plain := opts.Sharing.(sharing.None); !plain && opts.Hierarchy == nil {
 		loop.newKernel = func() *sharing.Operator[T] { return sharing.NewOperator[T](opts.Sharing) }
 	}
 	return loop, u, nil

@@ -2,23 +2,6 @@ package kernel
 
 import "math"
 
-// Step is an SGD step as a linear map: with the gradient g, w becomes
-// WW w + WV v + WG g and v becomes VW w + VV v + VG g.
-type Step struct{ WW, WV, WG, VW, VV, VG float32 }
-
-// step is Step as the assembly reads it.
-type step [6][16]float32
-
-func (s Step) spread() *step {
-	var f step
-	for i, x := range [6]float32{s.WW, s.WV, s.WG, s.VW, s.VV, s.VG} {
-		for j := range f[i] {
-			f[i][j] = x
-		}
-	}
-	return &f
-}
-
 // Dense trains the weights W (k x d) and the bias b (k) of a softmax on dense
 // rows with cross entropy, in place: scores, softmax, product with K = A Aᵀ,
 // gradient and update in one go, over batches of up to the length it was made
@@ -52,8 +35,8 @@ type Dense struct {
 	rows      [][]float32
 	class     []int32
 	share     []float32
-	step      *step
-	biasStep  Step
+	step      *factors
+	biasStep  Step[float32]
 	blocks    int
 	lines     int
 	zRows     int // of a panel of z
@@ -118,12 +101,14 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 		}
 	}
 	s.read, s.score, s.normalise, s.update = s.readPanel, s.scoreRows, s.normalisePanel, s.updateRows
-	s.SetStep(Step{WW: 1, VV: 1}, Step{WW: 1, VV: 1})
+	s.SetStep(Step[float32]{WW: 1, VV: 1}, Step[float32]{WW: 1, VV: 1})
 	return s
 }
 
 // SetStep sets what a step does to weights and to biases.
-func (s *Dense) SetStep(weight, bias Step) { s.step, s.biasStep = weight.spread(), bias }
+func (s *Dense) SetStep(weight, bias Step[float32]) {
+	s.step, s.biasStep = NewFactors(weight).spread, bias
+}
 
 // featurePanel is the distance of two panels of x: a line more than the
 // panel's length, so that they do not share the places of a cache.

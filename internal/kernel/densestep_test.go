@@ -110,11 +110,11 @@ func (r *reference) step(rows [][]float32, class []int32, share []float32) (loss
 }
 
 // linear returns the step of SGD as a map.
-func linear(rate, mu, decay float64, nesterov bool) Step {
+func linear(rate, mu, decay float64, nesterov bool) Step[float32] {
 	if nesterov {
-		return Step{WW: float32(1 - rate*(decay+mu*decay)), WV: float32(-rate * mu * mu), WG: float32(-rate * (1 + mu)), VW: float32(decay), VV: float32(mu), VG: 1}
+		return Step[float32]{WW: float32(1 - rate*(decay+mu*decay)), WV: float32(-rate * mu * mu), WG: float32(-rate * (1 + mu)), VW: float32(decay), VV: float32(mu), VG: 1}
 	}
-	return Step{WW: float32(1 - rate*decay), WV: float32(-rate * mu), WG: float32(-rate), VW: float32(decay), VV: float32(mu), VG: 1}
+	return Step[float32]{WW: float32(1 - rate*decay), WV: float32(-rate * mu), WG: float32(-rate), VW: float32(decay), VV: float32(mu), VG: 1}
 }
 
 func batchOf(rng *rand.Rand, makeRow func(int) []float32, n, d, k int) (rows [][]float32, class []int32, share []float32) {

@@ -94,3 +94,22 @@ func (f *Family) Classes() int { return len(f.classParent) }
 
 // Rows returns how many rows a panel needs.
 func (f *Family) Rows() int { return len(f.classParent) + len(f.nodeParent) + 1 }
+
+// MultiplyRows replaces each of the rows of z (rows x k) by K times it, a panel
+// of examples at a time. scratch is memory from an earlier call, or nil; what
+// is returned is to be handed to the next. O(rows * nodes).
+func (f *Family) MultiplyRows(z []float32, rows int, scratch []float32) []float32 {
+	return f.multiplyRows(best, z, rows, scratch)
+}
+
+func (f *Family) multiplyRows(kd kind, z []float32, rows int, scratch []float32) []float32 {
+	nr, k := kd.panelCols(), f.Classes()
+	panel := grow(scratch, f.Rows()*nr)
+	for lo := 0; lo < rows; lo += nr {
+		n := min(nr, rows-lo)
+		transposeRows(kd, panel, nr, z[lo*k:], k, n, k)
+		kernelRows32(kd, f, panel)
+		transposeRows(kd, z[lo*k:], k, panel, nr, k, n)
+	}
+	return panel
+}

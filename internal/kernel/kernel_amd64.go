@@ -24,6 +24,21 @@ func addAVX512(x *float32, y *float32, n int)
 //go:noescape
 func scaleAVX512(a float32, x *float32, n int)
 
+// advanceAVX512 sets w to ww*w+wv*v and v to vw*w+vv*v.
+//
+//go:noescape
+func advanceAVX512(ww float32, wv float32, vw float32, vv float32, w *float32, v *float32, n int)
+
+// stepRowAVX512 makes an SGD step on weights w and velocities v with the gradient grad; factor has the 6 factors of the step, 16 times each.
+//
+//go:noescape
+func stepRowAVX512(w *float32, v *float32, grad *float32, n int, factor *float32)
+
+// scaleAddAVX512 sets w to a*w+b*x.
+//
+//go:noescape
+func scaleAddAVX512(a float32, w *float32, b float32, x *float32, n int)
+
 // dotAVX512 returns the sum of x*y, in 64 partial sums.
 //
 //go:noescape
@@ -128,6 +143,21 @@ func addAVX2(x *float32, y *float32, n int)
 //
 //go:noescape
 func scaleAVX2(a float32, x *float32, n int)
+
+// advanceAVX2 sets w to ww*w+wv*v and v to vw*w+vv*v.
+//
+//go:noescape
+func advanceAVX2(ww float32, wv float32, vw float32, vv float32, w *float32, v *float32, n int)
+
+// stepRowAVX2 makes an SGD step on weights w and velocities v with the gradient grad; factor has the 6 factors of the step, 16 times each.
+//
+//go:noescape
+func stepRowAVX2(w *float32, v *float32, grad *float32, n int, factor *float32)
+
+// scaleAddAVX2 sets w to a*w+b*x.
+//
+//go:noescape
+func scaleAddAVX2(a float32, w *float32, b float32, x *float32, n int)
 
 // dotAVX2 returns the sum of x*y, in 64 partial sums.
 //

@@ -259,28 +259,52 @@ done20:
 	VZEROUPPER
 	RET
 
-// func dotAVX512(x *float32, y *float32, n int) (sum float32)
+// func advanceAVX512(ww float32, wv float32, vw float32, vv float32, w *float32, v *float32, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·dotAVX512(SB), NOSPLIT, $0-28
-	MOVQ   x+0(FP), AX
-	MOVQ   y+8(FP), CX
-	MOVQ   n+16(FP), DX
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	CMPQ   DX, $0x00000040
-	JLT    narrower22
+TEXT ·advanceAVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+16(FP), AX
+	MOVQ         v+24(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSS ww+0(FP), Z0
+	VBROADCASTSS wv+4(FP), Z1
+	VBROADCASTSS vw+8(FP), Z2
+	VBROADCASTSS vv+12(FP), Z3
+	CMPQ         DX, $0x00000040
+	JLT          narrower22
 
 block21:
 	VMOVUPS     (AX), Z4
-	VFMADD231PS (CX), Z4, Z0
+	VMOVUPS     (CX), Z5
+	VMULPS      Z0, Z4, Z6
+	VFMADD231PS Z1, Z5, Z6
+	VMULPS      Z2, Z4, Z4
+	VFMADD231PS Z3, Z5, Z4
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z4, (CX)
 	VMOVUPS     64(AX), Z4
-	VFMADD231PS 64(CX), Z4, Z1
+	VMOVUPS     64(CX), Z5
+	VMULPS      Z0, Z4, Z6
+	VFMADD231PS Z1, Z5, Z6
+	VMULPS      Z2, Z4, Z4
+	VFMADD231PS Z3, Z5, Z4
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     Z4, 64(CX)
 	VMOVUPS     128(AX), Z4
-	VFMADD231PS 128(CX), Z4, Z2
+	VMOVUPS     128(CX), Z5
+	VMULPS      Z0, Z4, Z6
+	VFMADD231PS Z1, Z5, Z6
+	VMULPS      Z2, Z4, Z4
+	VFMADD231PS Z3, Z5, Z4
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     Z4, 128(CX)
 	VMOVUPS     192(AX), Z4
-	VFMADD231PS 192(CX), Z4, Z3
+	VMOVUPS     192(CX), Z5
+	VMULPS      Z0, Z4, Z6
+	VFMADD231PS Z1, Z5, Z6
+	VMULPS      Z2, Z4, Z4
+	VFMADD231PS Z3, Z5, Z4
+	VMOVUPS     Z6, 192(AX)
+	VMOVUPS     Z4, 192(CX)
 	ADDQ        $0x00000100, AX
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
@@ -293,7 +317,13 @@ narrower22:
 
 block23:
 	VMOVUPS     (AX), Z4
-	VFMADD231PS (CX), Z4, Z0
+	VMOVUPS     (CX), Z5
+	VMULPS      Z0, Z4, Z6
+	VFMADD231PS Z1, Z5, Z6
+	VMULPS      Z2, Z4, Z4
+	VFMADD231PS Z3, Z5, Z4
+	VMOVUPS     Z6, (AX)
+	VMOVUPS     Z4, (CX)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
@@ -308,9 +338,242 @@ narrower24:
 	KMOVW       BX, K1
 	VMOVUPS.Z   (AX), K1, Z4
 	VMOVUPS.Z   (CX), K1, Z5
-	VFMADD231PS Z5, Z4, Z0
+	VMULPS      Z0, Z4, Z0
+	VFMADD231PS Z1, Z5, Z0
+	VMULPS      Z2, Z4, Z1
+	VFMADD231PS Z3, Z5, Z1
+	VMOVUPS     Z0, K1, (AX)
+	VMOVUPS     Z1, K1, (CX)
 
 done25:
+	VZEROUPPER
+	RET
+
+// func stepRowAVX512(w *float32, v *float32, grad *float32, n int, factor *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·stepRowAVX512(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), AX
+	MOVQ v+8(FP), CX
+	MOVQ grad+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ factor+32(FP), SI
+	CMPQ BX, $0x00000040
+	JLT  narrower27
+
+block26:
+	VMOVUPS     (AX), Z0
+	VMOVUPS     (CX), Z1
+	VMOVUPS     (DX), Z2
+	VMULPS      (SI), Z0, Z3
+	VFMADD231PS 64(SI), Z1, Z3
+	VFMADD231PS 128(SI), Z2, Z3
+	VMULPS      192(SI), Z0, Z0
+	VFMADD231PS 256(SI), Z1, Z0
+	VFMADD231PS 320(SI), Z2, Z0
+	VMOVUPS     Z3, (AX)
+	VMOVUPS     Z0, (CX)
+	VMOVUPS     64(AX), Z0
+	VMOVUPS     64(CX), Z1
+	VMOVUPS     64(DX), Z2
+	VMULPS      (SI), Z0, Z3
+	VFMADD231PS 64(SI), Z1, Z3
+	VFMADD231PS 128(SI), Z2, Z3
+	VMULPS      192(SI), Z0, Z0
+	VFMADD231PS 256(SI), Z1, Z0
+	VFMADD231PS 320(SI), Z2, Z0
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     Z0, 64(CX)
+	VMOVUPS     128(AX), Z0
+	VMOVUPS     128(CX), Z1
+	VMOVUPS     128(DX), Z2
+	VMULPS      (SI), Z0, Z3
+	VFMADD231PS 64(SI), Z1, Z3
+	VFMADD231PS 128(SI), Z2, Z3
+	VMULPS      192(SI), Z0, Z0
+	VFMADD231PS 256(SI), Z1, Z0
+	VFMADD231PS 320(SI), Z2, Z0
+	VMOVUPS     Z3, 128(AX)
+	VMOVUPS     Z0, 128(CX)
+	VMOVUPS     192(AX), Z0
+	VMOVUPS     192(CX), Z1
+	VMOVUPS     192(DX), Z2
+	VMULPS      (SI), Z0, Z3
+	VFMADD231PS 64(SI), Z1, Z3
+	VFMADD231PS 128(SI), Z2, Z3
+	VMULPS      192(SI), Z0, Z0
+	VFMADD231PS 256(SI), Z1, Z0
+	VFMADD231PS 320(SI), Z2, Z0
+	VMOVUPS     Z3, 192(AX)
+	VMOVUPS     Z0, 192(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         block26
+
+narrower27:
+	CMPQ BX, $0x00000010
+	JLT  narrower29
+
+block28:
+	VMOVUPS     (AX), Z0
+	VMOVUPS     (CX), Z1
+	VMOVUPS     (DX), Z2
+	VMULPS      (SI), Z0, Z3
+	VFMADD231PS 64(SI), Z1, Z3
+	VFMADD231PS 128(SI), Z2, Z3
+	VMULPS      192(SI), Z0, Z0
+	VFMADD231PS 256(SI), Z1, Z0
+	VFMADD231PS 320(SI), Z2, Z0
+	VMOVUPS     Z3, (AX)
+	VMOVUPS     Z0, (CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         block28
+
+narrower29:
+	TESTQ       BX, BX
+	JZ          done30
+	MOVQ        $-1, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (AX), K1, Z0
+	VMOVUPS.Z   (CX), K1, Z1
+	VMOVUPS.Z   (DX), K1, Z2
+	VMULPS      (SI), Z0, Z3
+	VFMADD231PS 64(SI), Z1, Z3
+	VFMADD231PS 128(SI), Z2, Z3
+	VMULPS      192(SI), Z0, Z0
+	VFMADD231PS 256(SI), Z1, Z0
+	VFMADD231PS 320(SI), Z2, Z0
+	VMOVUPS     Z3, K1, (AX)
+	VMOVUPS     Z0, K1, (CX)
+
+done30:
+	VZEROUPPER
+	RET
+
+// func scaleAddAVX512(a float32, w *float32, b float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSS a+0(FP), Z0
+	VBROADCASTSS b+16(FP), Z1
+	CMPQ         DX, $0x00000040
+	JLT          narrower32
+
+block31:
+	VMOVUPS     (AX), Z2
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS (CX), Z1, Z2
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     64(AX), Z2
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS 64(CX), Z1, Z2
+	VMOVUPS     Z2, 64(AX)
+	VMOVUPS     128(AX), Z2
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS 128(CX), Z1, Z2
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     192(AX), Z2
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS 192(CX), Z1, Z2
+	VMOVUPS     Z2, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DX
+	CMPQ        DX, $0x00000040
+	JGE         block31
+
+narrower32:
+	CMPQ DX, $0x00000010
+	JLT  narrower34
+
+block33:
+	VMOVUPS     (AX), Z2
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS (CX), Z1, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DX
+	CMPQ        DX, $0x00000010
+	JGE         block33
+
+narrower34:
+	TESTQ       DX, DX
+	JZ          done35
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (AX), K1, Z2
+	VMULPS      Z0, Z2, Z2
+	VMOVUPS.Z   (CX), K1, Z0
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+done35:
+	VZEROUPPER
+	RET
+
+// func dotAVX512(x *float32, y *float32, n int) (sum float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·dotAVX512(SB), NOSPLIT, $0-28
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	CMPQ   DX, $0x00000040
+	JLT    narrower37
+
+block36:
+	VMOVUPS     (AX), Z4
+	VFMADD231PS (CX), Z4, Z0
+	VMOVUPS     64(AX), Z4
+	VFMADD231PS 64(CX), Z4, Z1
+	VMOVUPS     128(AX), Z4
+	VFMADD231PS 128(CX), Z4, Z2
+	VMOVUPS     192(AX), Z4
+	VFMADD231PS 192(CX), Z4, Z3
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DX
+	CMPQ        DX, $0x00000040
+	JGE         block36
+
+narrower37:
+	CMPQ DX, $0x00000010
+	JLT  narrower39
+
+block38:
+	VMOVUPS     (AX), Z4
+	VFMADD231PS (CX), Z4, Z0
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DX
+	CMPQ        DX, $0x00000010
+	JGE         block38
+
+narrower39:
+	TESTQ       DX, DX
+	JZ          done40
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (AX), K1, Z4
+	VMOVUPS.Z   (CX), K1, Z5
+	VFMADD231PS Z5, Z4, Z0
+
+done40:
 	VADDPS        Z1, Z0, Z0
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z2, Z0, Z0
@@ -337,9 +600,9 @@ TEXT ·squaredDistanceAVX512(SB), NOSPLIT, $0-32
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   DX, $0x00000020
-	JLT    narrower27
+	JLT    narrower42
 
-block26:
+block41:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -360,13 +623,13 @@ block26:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block26
+	JGE         block41
 
-narrower27:
+narrower42:
 	CMPQ DX, $0x00000008
-	JLT  narrower29
+	JLT  narrower44
 
-block28:
+block43:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -375,11 +638,11 @@ block28:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block28
+	JGE         block43
 
-narrower29:
+narrower44:
 	TESTQ       DX, DX
-	JZ          done30
+	JZ          done45
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -388,7 +651,7 @@ narrower29:
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z0
 
-done30:
+done45:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -415,9 +678,9 @@ TEXT ·scaledSquaresAVX512(SB), NOSPLIT, $0-56
 	VPXORD       Z4, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	CMPQ         DX, $0x00000010
-	JLT          narrower32
+	JLT          narrower47
 
-block31:
+block46:
 	VCVTPS2PD   (AX), Z6
 	VCVTPS2PD   (CX), Z7
 	VMULPD      Z0, Z6, Z6
@@ -438,13 +701,13 @@ block31:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block31
+	JGE         block46
 
-narrower32:
+narrower47:
 	CMPQ DX, $0x00000008
-	JLT  narrower34
+	JLT  narrower49
 
-block33:
+block48:
 	VCVTPS2PD   (AX), Z6
 	VCVTPS2PD   (CX), Z7
 	VMULPD      Z0, Z6, Z6
@@ -457,11 +720,11 @@ block33:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block33
+	JGE         block48
 
-narrower34:
+narrower49:
 	TESTQ       DX, DX
-	JZ          done35
+	JZ          done50
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -474,7 +737,7 @@ narrower34:
 	VFMADD231PD Z0, Z0, Z2
 	VFMADD231PD Z6, Z6, Z4
 
-done35:
+done50:
 	VADDPD        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VADDPD        Y0, Y2, Y2
@@ -506,9 +769,9 @@ TEXT ·combineRowsAVX512(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel36:
+panel51:
 	CMPQ   R9, $0x00000100
-	JLE    narrow37
+	JLE    narrow52
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -530,7 +793,7 @@ panel36:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R11, R11
 
-row38:
+row53:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -555,7 +818,7 @@ row38:
 	VFMADD231PS  960(R10), Z16, K1, Z15
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row38
+	JLT          row53
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -575,9 +838,9 @@ row38:
 	ADDQ         $0x00000400, SI
 	ADDQ         $0x00000400, BX
 	SUBQ         $0x00000100, R9
-	JMP          panel36
+	JMP          panel51
 
-narrow37:
+narrow52:
 	LEAQ  -1(R9), R10
 	MOVQ  R10, R9
 	ANDQ  $0x0000000f, R9
@@ -587,19 +850,19 @@ narrow37:
 	BZHIQ R9, R11, R11
 	KMOVW R11, K1
 	CMPQ  R10, $0x00000008
-	JGE   atLeast39
+	JGE   atLeast54
 	CMPQ  R10, $0x00000004
-	JGE   atLeast40
+	JGE   atLeast55
 	CMPQ  R10, $0x00000002
-	JGE   atLeast41
+	JGE   atLeast56
 	CMPQ  R10, $0x00000001
-	JGE   atLeast42
+	JGE   atLeast57
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (SI), K1, Z0
 	XORQ      R10, R10
 
-row43:
+row58:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -609,19 +872,19 @@ row43:
 	VFMADD231PS  (R9), Z1, K1, Z0
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row43
+	JLT          row58
 	VMOVUPS      Z0, K1, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast42:
+atLeast57:
 	// A panel of 2 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS.Z 64(SI), K1, Z1
 	XORQ      R10, R10
 
-row44:
+row59:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -632,16 +895,16 @@ row44:
 	VFMADD231PS  64(R9), Z2, K1, Z1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row44
+	JLT          row59
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, K1, 64(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast41:
+atLeast56:
 	CMPQ R10, $0x00000003
-	JGE  atLeast45
+	JGE  atLeast60
 
 	// A panel of 3 vectors.
 	VMOVUPS   (SI), Z0
@@ -649,7 +912,7 @@ atLeast41:
 	VMOVUPS.Z 128(SI), K1, Z2
 	XORQ      R10, R10
 
-row46:
+row61:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -661,7 +924,7 @@ row46:
 	VFMADD231PS  128(R9), Z3, K1, Z2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row46
+	JLT          row61
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, K1, 128(SI)
@@ -669,7 +932,7 @@ row46:
 	VZEROUPPER
 	RET
 
-atLeast45:
+atLeast60:
 	// A panel of 4 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -677,7 +940,7 @@ atLeast45:
 	VMOVUPS.Z 192(SI), K1, Z3
 	XORQ      R10, R10
 
-row47:
+row62:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -690,7 +953,7 @@ row47:
 	VFMADD231PS  192(R9), Z4, K1, Z3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row47
+	JLT          row62
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -699,11 +962,11 @@ row47:
 	VZEROUPPER
 	RET
 
-atLeast40:
+atLeast55:
 	CMPQ R10, $0x00000006
-	JGE  atLeast48
+	JGE  atLeast63
 	CMPQ R10, $0x00000005
-	JGE  atLeast49
+	JGE  atLeast64
 
 	// A panel of 5 vectors.
 	VMOVUPS   (SI), Z0
@@ -713,7 +976,7 @@ atLeast40:
 	VMOVUPS.Z 256(SI), K1, Z4
 	XORQ      R10, R10
 
-row50:
+row65:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -727,7 +990,7 @@ row50:
 	VFMADD231PS  256(R9), Z5, K1, Z4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row50
+	JLT          row65
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -737,7 +1000,7 @@ row50:
 	VZEROUPPER
 	RET
 
-atLeast49:
+atLeast64:
 	// A panel of 6 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -747,7 +1010,7 @@ atLeast49:
 	VMOVUPS.Z 320(SI), K1, Z5
 	XORQ      R10, R10
 
-row51:
+row66:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -762,7 +1025,7 @@ row51:
 	VFMADD231PS  320(R9), Z6, K1, Z5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row51
+	JLT          row66
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -773,9 +1036,9 @@ row51:
 	VZEROUPPER
 	RET
 
-atLeast48:
+atLeast63:
 	CMPQ R10, $0x00000007
-	JGE  atLeast52
+	JGE  atLeast67
 
 	// A panel of 7 vectors.
 	VMOVUPS   (SI), Z0
@@ -787,7 +1050,7 @@ atLeast48:
 	VMOVUPS.Z 384(SI), K1, Z6
 	XORQ      R10, R10
 
-row53:
+row68:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -803,7 +1066,7 @@ row53:
 	VFMADD231PS  384(R9), Z7, K1, Z6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row53
+	JLT          row68
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -815,7 +1078,7 @@ row53:
 	VZEROUPPER
 	RET
 
-atLeast52:
+atLeast67:
 	// A panel of 8 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -827,7 +1090,7 @@ atLeast52:
 	VMOVUPS.Z 448(SI), K1, Z7
 	XORQ      R10, R10
 
-row54:
+row69:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -844,7 +1107,7 @@ row54:
 	VFMADD231PS  448(R9), Z8, K1, Z7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row54
+	JLT          row69
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -857,13 +1120,13 @@ row54:
 	VZEROUPPER
 	RET
 
-atLeast39:
+atLeast54:
 	CMPQ R10, $0x0000000c
-	JGE  atLeast55
+	JGE  atLeast70
 	CMPQ R10, $0x0000000a
-	JGE  atLeast56
+	JGE  atLeast71
 	CMPQ R10, $0x00000009
-	JGE  atLeast57
+	JGE  atLeast72
 
 	// A panel of 9 vectors.
 	VMOVUPS   (SI), Z0
@@ -877,7 +1140,7 @@ atLeast39:
 	VMOVUPS.Z 512(SI), K1, Z8
 	XORQ      R10, R10
 
-row58:
+row73:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -895,7 +1158,7 @@ row58:
 	VFMADD231PS  512(R9), Z9, K1, Z8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row58
+	JLT          row73
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -909,7 +1172,7 @@ row58:
 	VZEROUPPER
 	RET
 
-atLeast57:
+atLeast72:
 	// A panel of 10 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -923,7 +1186,7 @@ atLeast57:
 	VMOVUPS.Z 576(SI), K1, Z9
 	XORQ      R10, R10
 
-row59:
+row74:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -942,7 +1205,7 @@ row59:
 	VFMADD231PS  576(R9), Z10, K1, Z9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row59
+	JLT          row74
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -957,9 +1220,9 @@ row59:
 	VZEROUPPER
 	RET
 
-atLeast56:
+atLeast71:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast60
+	JGE  atLeast75
 
 	// A panel of 11 vectors.
 	VMOVUPS   (SI), Z0
@@ -975,7 +1238,7 @@ atLeast56:
 	VMOVUPS.Z 640(SI), K1, Z10
 	XORQ      R10, R10
 
-row61:
+row76:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -995,7 +1258,7 @@ row61:
 	VFMADD231PS  640(R9), Z11, K1, Z10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row61
+	JLT          row76
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1011,7 +1274,7 @@ row61:
 	VZEROUPPER
 	RET
 
-atLeast60:
+atLeast75:
 	// A panel of 12 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1027,7 +1290,7 @@ atLeast60:
 	VMOVUPS.Z 704(SI), K1, Z11
 	XORQ      R10, R10
 
-row62:
+row77:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1048,7 +1311,7 @@ row62:
 	VFMADD231PS  704(R9), Z12, K1, Z11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row62
+	JLT          row77
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1065,11 +1328,11 @@ row62:
 	VZEROUPPER
 	RET
 
-atLeast55:
+atLeast70:
 	CMPQ R10, $0x0000000e
-	JGE  atLeast63
+	JGE  atLeast78
 	CMPQ R10, $0x0000000d
-	JGE  atLeast64
+	JGE  atLeast79
 
 	// A panel of 13 vectors.
 	VMOVUPS   (SI), Z0
@@ -1087,7 +1350,7 @@ atLeast55:
 	VMOVUPS.Z 768(SI), K1, Z12
 	XORQ      R10, R10
 
-row65:
+row80:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1109,7 +1372,7 @@ row65:
 	VFMADD231PS  768(R9), Z13, K1, Z12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row65
+	JLT          row80
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1127,7 +1390,7 @@ row65:
 	VZEROUPPER
 	RET
 
-atLeast64:
+atLeast79:
 	// A panel of 14 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1145,7 +1408,7 @@ atLeast64:
 	VMOVUPS.Z 832(SI), K1, Z13
 	XORQ      R10, R10
 
-row66:
+row81:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1168,7 +1431,7 @@ row66:
 	VFMADD231PS  832(R9), Z14, K1, Z13
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row66
+	JLT          row81
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1187,9 +1450,9 @@ row66:
 	VZEROUPPER
 	RET
 
-atLeast63:
+atLeast78:
 	CMPQ R10, $0x0000000f
-	JGE  atLeast67
+	JGE  atLeast82
 
 	// A panel of 15 vectors.
 	VMOVUPS   (SI), Z0
@@ -1209,7 +1472,7 @@ atLeast63:
 	VMOVUPS.Z 896(SI), K1, Z14
 	XORQ      R10, R10
 
-row68:
+row83:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1233,7 +1496,7 @@ row68:
 	VFMADD231PS  896(R9), Z15, K1, Z14
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row68
+	JLT          row83
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1253,7 +1516,7 @@ row68:
 	VZEROUPPER
 	RET
 
-atLeast67:
+atLeast82:
 	// A panel of 16 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1273,7 +1536,7 @@ atLeast67:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R10, R10
 
-row69:
+row84:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1298,7 +1561,7 @@ row69:
 	VFMADD231PS  960(R9), Z16, K1, Z15
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row69
+	JLT          row84
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1334,9 +1597,9 @@ TEXT ·combineAllRowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel70:
+panel85:
 	CMPQ   DI, $0x00000100
-	JLE    narrow71
+	JLE    narrow86
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -1359,7 +1622,7 @@ panel70:
 	XORQ      R9, R9
 	MOVQ      CX, R8
 
-row72:
+row87:
 	VBROADCASTSS (AX)(R9*4), Z16
 	VFMADD231PS  (R8), Z16, Z0
 	VFMADD231PS  64(R8), Z16, Z1
@@ -1380,7 +1643,7 @@ row72:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row72
+	JLT          row87
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1400,9 +1663,9 @@ row72:
 	ADDQ         $0x00000400, DX
 	ADDQ         $0x00000400, CX
 	SUBQ         $0x00000100, DI
-	JMP          panel70
+	JMP          panel85
 
-narrow71:
+narrow86:
 	LEAQ  -1(DI), R8
 	MOVQ  R8, DI
 	ANDQ  $0x0000000f, DI
@@ -1412,51 +1675,51 @@ narrow71:
 	BZHIQ DI, R9, R9
 	KMOVW R9, K1
 	CMPQ  R8, $0x00000008
-	JGE   atLeast73
+	JGE   atLeast88
 	CMPQ  R8, $0x00000004
-	JGE   atLeast74
+	JGE   atLeast89
 	CMPQ  R8, $0x00000002
-	JGE   atLeast75
+	JGE   atLeast90
 	CMPQ  R8, $0x00000001
-	JGE   atLeast76
+	JGE   atLeast91
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (DX), K1, Z0
 	XORQ      DI, DI
 
-row77:
+row92:
 	VBROADCASTSS (AX)(DI*4), Z1
 	VFMADD231PS  (CX), Z1, K1, Z0
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row77
+	JLT          row92
 	VMOVUPS      Z0, K1, (DX)
 	VZEROUPPER
 	RET
 
-atLeast76:
+atLeast91:
 	// A panel of 2 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS.Z 64(DX), K1, Z1
 	XORQ      DI, DI
 
-row78:
+row93:
 	VBROADCASTSS (AX)(DI*4), Z2
 	VFMADD231PS  (CX), Z2, Z0
 	VFMADD231PS  64(CX), Z2, K1, Z1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row78
+	JLT          row93
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, K1, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast75:
+atLeast90:
 	CMPQ R8, $0x00000003
-	JGE  atLeast79
+	JGE  atLeast94
 
 	// A panel of 3 vectors.
 	VMOVUPS   (DX), Z0
@@ -1464,7 +1727,7 @@ atLeast75:
 	VMOVUPS.Z 128(DX), K1, Z2
 	XORQ      DI, DI
 
-row80:
+row95:
 	VBROADCASTSS (AX)(DI*4), Z3
 	VFMADD231PS  (CX), Z3, Z0
 	VFMADD231PS  64(CX), Z3, Z1
@@ -1472,14 +1735,14 @@ row80:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row80
+	JLT          row95
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, K1, 128(DX)
 	VZEROUPPER
 	RET
 
-atLeast79:
+atLeast94:
 	// A panel of 4 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1487,7 +1750,7 @@ atLeast79:
 	VMOVUPS.Z 192(DX), K1, Z3
 	XORQ      DI, DI
 
-row81:
+row96:
 	VBROADCASTSS (AX)(DI*4), Z4
 	VFMADD231PS  (CX), Z4, Z0
 	VFMADD231PS  64(CX), Z4, Z1
@@ -1496,7 +1759,7 @@ row81:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row81
+	JLT          row96
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1504,11 +1767,11 @@ row81:
 	VZEROUPPER
 	RET
 
-atLeast74:
+atLeast89:
 	CMPQ R8, $0x00000006
-	JGE  atLeast82
+	JGE  atLeast97
 	CMPQ R8, $0x00000005
-	JGE  atLeast83
+	JGE  atLeast98
 
 	// A panel of 5 vectors.
 	VMOVUPS   (DX), Z0
@@ -1518,7 +1781,7 @@ atLeast74:
 	VMOVUPS.Z 256(DX), K1, Z4
 	XORQ      DI, DI
 
-row84:
+row99:
 	VBROADCASTSS (AX)(DI*4), Z5
 	VFMADD231PS  (CX), Z5, Z0
 	VFMADD231PS  64(CX), Z5, Z1
@@ -1528,7 +1791,7 @@ row84:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row84
+	JLT          row99
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1537,7 +1800,7 @@ row84:
 	VZEROUPPER
 	RET
 
-atLeast83:
+atLeast98:
 	// A panel of 6 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1547,7 +1810,7 @@ atLeast83:
 	VMOVUPS.Z 320(DX), K1, Z5
 	XORQ      DI, DI
 
-row85:
+row100:
 	VBROADCASTSS (AX)(DI*4), Z6
 	VFMADD231PS  (CX), Z6, Z0
 	VFMADD231PS  64(CX), Z6, Z1
@@ -1558,7 +1821,7 @@ row85:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row85
+	JLT          row100
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1568,9 +1831,9 @@ row85:
 	VZEROUPPER
 	RET
 
-atLeast82:
+atLeast97:
 	CMPQ R8, $0x00000007
-	JGE  atLeast86
+	JGE  atLeast101
 
 	// A panel of 7 vectors.
 	VMOVUPS   (DX), Z0
@@ -1582,7 +1845,7 @@ atLeast82:
 	VMOVUPS.Z 384(DX), K1, Z6
 	XORQ      DI, DI
 
-row87:
+row102:
 	VBROADCASTSS (AX)(DI*4), Z7
 	VFMADD231PS  (CX), Z7, Z0
 	VFMADD231PS  64(CX), Z7, Z1
@@ -1594,7 +1857,7 @@ row87:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row87
+	JLT          row102
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1605,7 +1868,7 @@ row87:
 	VZEROUPPER
 	RET
 
-atLeast86:
+atLeast101:
 	// A panel of 8 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1617,7 +1880,7 @@ atLeast86:
 	VMOVUPS.Z 448(DX), K1, Z7
 	XORQ      DI, DI
 
-row88:
+row103:
 	VBROADCASTSS (AX)(DI*4), Z8
 	VFMADD231PS  (CX), Z8, Z0
 	VFMADD231PS  64(CX), Z8, Z1
@@ -1630,7 +1893,7 @@ row88:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row88
+	JLT          row103
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1642,13 +1905,13 @@ row88:
 	VZEROUPPER
 	RET
 
-atLeast73:
+atLeast88:
 	CMPQ R8, $0x0000000c
-	JGE  atLeast89
+	JGE  atLeast104
 	CMPQ R8, $0x0000000a
-	JGE  atLeast90
+	JGE  atLeast105
 	CMPQ R8, $0x00000009
-	JGE  atLeast91
+	JGE  atLeast106
 
 	// A panel of 9 vectors.
 	VMOVUPS   (DX), Z0
@@ -1662,7 +1925,7 @@ atLeast73:
 	VMOVUPS.Z 512(DX), K1, Z8
 	XORQ      DI, DI
 
-row92:
+row107:
 	VBROADCASTSS (AX)(DI*4), Z9
 	VFMADD231PS  (CX), Z9, Z0
 	VFMADD231PS  64(CX), Z9, Z1
@@ -1676,7 +1939,7 @@ row92:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row92
+	JLT          row107
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1689,7 +1952,7 @@ row92:
 	VZEROUPPER
 	RET
 
-atLeast91:
+atLeast106:
 	// A panel of 10 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1703,7 +1966,7 @@ atLeast91:
 	VMOVUPS.Z 576(DX), K1, Z9
 	XORQ      DI, DI
 
-row93:
+row108:
 	VBROADCASTSS (AX)(DI*4), Z10
 	VFMADD231PS  (CX), Z10, Z0
 	VFMADD231PS  64(CX), Z10, Z1
@@ -1718,7 +1981,7 @@ row93:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row93
+	JLT          row108
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1732,9 +1995,9 @@ row93:
 	VZEROUPPER
 	RET
 
-atLeast90:
+atLeast105:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast94
+	JGE  atLeast109
 
 	// A panel of 11 vectors.
 	VMOVUPS   (DX), Z0
@@ -1750,7 +2013,7 @@ atLeast90:
 	VMOVUPS.Z 640(DX), K1, Z10
 	XORQ      DI, DI
 
-row95:
+row110:
 	VBROADCASTSS (AX)(DI*4), Z11
 	VFMADD231PS  (CX), Z11, Z0
 	VFMADD231PS  64(CX), Z11, Z1
@@ -1766,7 +2029,7 @@ row95:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row95
+	JLT          row110
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1781,7 +2044,7 @@ row95:
 	VZEROUPPER
 	RET
 
-atLeast94:
+atLeast109:
 	// A panel of 12 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1797,7 +2060,7 @@ atLeast94:
 	VMOVUPS.Z 704(DX), K1, Z11
 	XORQ      DI, DI
 
-row96:
+row111:
 	VBROADCASTSS (AX)(DI*4), Z12
 	VFMADD231PS  (CX), Z12, Z0
 	VFMADD231PS  64(CX), Z12, Z1
@@ -1814,7 +2077,7 @@ row96:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row96
+	JLT          row111
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1830,11 +2093,11 @@ row96:
 	VZEROUPPER
 	RET
 
-atLeast89:
+atLeast104:
 	CMPQ R8, $0x0000000e
-	JGE  atLeast97
+	JGE  atLeast112
 	CMPQ R8, $0x0000000d
-	JGE  atLeast98
+	JGE  atLeast113
 
 	// A panel of 13 vectors.
 	VMOVUPS   (DX), Z0
@@ -1852,7 +2115,7 @@ atLeast89:
 	VMOVUPS.Z 768(DX), K1, Z12
 	XORQ      DI, DI
 
-row99:
+row114:
 	VBROADCASTSS (AX)(DI*4), Z13
 	VFMADD231PS  (CX), Z13, Z0
 	VFMADD231PS  64(CX), Z13, Z1
@@ -1870,7 +2133,7 @@ row99:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row99
+	JLT          row114
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1887,7 +2150,7 @@ row99:
 	VZEROUPPER
 	RET
 
-atLeast98:
+atLeast113:
 	// A panel of 14 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1905,7 +2168,7 @@ atLeast98:
 	VMOVUPS.Z 832(DX), K1, Z13
 	XORQ      DI, DI
 
-row100:
+row115:
 	VBROADCASTSS (AX)(DI*4), Z14
 	VFMADD231PS  (CX), Z14, Z0
 	VFMADD231PS  64(CX), Z14, Z1
@@ -1924,7 +2187,7 @@ row100:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row100
+	JLT          row115
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1942,9 +2205,9 @@ row100:
 	VZEROUPPER
 	RET
 
-atLeast97:
+atLeast112:
 	CMPQ R8, $0x0000000f
-	JGE  atLeast101
+	JGE  atLeast116
 
 	// A panel of 15 vectors.
 	VMOVUPS   (DX), Z0
@@ -1964,7 +2227,7 @@ atLeast97:
 	VMOVUPS.Z 896(DX), K1, Z14
 	XORQ      DI, DI
 
-row102:
+row117:
 	VBROADCASTSS (AX)(DI*4), Z15
 	VFMADD231PS  (CX), Z15, Z0
 	VFMADD231PS  64(CX), Z15, Z1
@@ -1984,7 +2247,7 @@ row102:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row102
+	JLT          row117
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2003,7 +2266,7 @@ row102:
 	VZEROUPPER
 	RET
 
-atLeast101:
+atLeast116:
 	// A panel of 16 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2023,7 +2286,7 @@ atLeast101:
 	VMOVUPS.Z 960(DX), K1, Z15
 	XORQ      DI, DI
 
-row103:
+row118:
 	VBROADCASTSS (AX)(DI*4), Z16
 	VFMADD231PS  (CX), Z16, Z0
 	VFMADD231PS  64(CX), Z16, Z1
@@ -2044,7 +2307,7 @@ row103:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row103
+	JLT          row118
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2084,9 +2347,9 @@ TEXT ·addWideRowsAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Z7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower105
+	JLT          narrower120
 
-block104:
+block119:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -2131,13 +2394,13 @@ block104:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block104
+	JGE         block119
 
-narrower105:
+narrower120:
 	CMPQ AX, $0x00000010
-	JLT  narrower107
+	JLT  narrower122
 
-block106:
+block121:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -2152,11 +2415,11 @@ block106:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block106
+	JGE         block121
 
-narrower107:
+narrower122:
 	TESTQ       AX, AX
-	JZ          done108
+	JZ          done123
 	MOVQ        $-1, R9
 	BZHIQ       AX, R9, R9
 	KMOVW       R9, K1
@@ -2171,7 +2434,7 @@ narrower107:
 	VFMADD231PS (CX)(R8*1), Z7, K1, Z8
 	VMOVUPS     Z8, K1, (DX)
 
-done108:
+done123:
 	VZEROUPPER
 	RET
 
@@ -2194,9 +2457,9 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS c3e2aaa49<>+0(SB), Z10
 	VMOVUPS c3efffffe<>+0(SB), Z11
 	CMPQ    DX, $0x00000020
-	JLT     narrower110
+	JLT     narrower125
 
-block109:
+block124:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -2235,13 +2498,13 @@ block109:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block109
+	JGE          block124
 
-narrower110:
+narrower125:
 	CMPQ DX, $0x00000010
-	JLT  narrower112
+	JLT  narrower127
 
-block111:
+block126:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -2263,11 +2526,11 @@ block111:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block111
+	JGE          block126
 
-narrower112:
+narrower127:
 	TESTQ        DX, DX
-	JZ           done113
+	JZ           done128
 	MOVQ         $-1, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
@@ -2289,7 +2552,7 @@ narrower112:
 	VSCALEFPS    Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)
 
-done113:
+done128:
 	VZEROUPPER
 	RET
 
@@ -2522,9 +2785,9 @@ TEXT ·softmaxAVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower115
+	JLT     narrower130
 
-block114:
+block129:
 	VMAXPS (BX), Z0, Z0
 	VMAXPS 64(BX), Z1, Z1
 	VMAXPS 128(BX), Z2, Z2
@@ -2532,28 +2795,28 @@ block114:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block114
+	JGE    block129
 
-narrower115:
+narrower130:
 	CMPQ SI, $0x00000010
-	JLT  narrower117
+	JLT  narrower132
 
-block116:
+block131:
 	VMAXPS (BX), Z0, Z0
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block116
+	JGE    block131
 
-narrower117:
+narrower132:
 	TESTQ  SI, SI
-	JZ     done118
+	JZ     done133
 	MOVQ   $-1, DI
 	BZHIQ  SI, DI, DI
 	KMOVW  DI, K1
 	VMAXPS (BX), Z0, K1, Z0
 
-done118:
+done133:
 	VMAXPS        Z1, Z0, Z0
 	VMAXPS        Z3, Z2, Z2
 	VMAXPS        Z2, Z0, Z0
@@ -2584,9 +2847,9 @@ done118:
 	MOVQ          AX, BX
 	MOVQ          DX, SI
 	CMPQ          SI, $0x00000020
-	JLT           narrower120
+	JLT           narrower135
 
-block119:
+block134:
 	VMOVUPS       (CX), Z14
 	VSUBPS        Z0, Z14, Z14
 	VMAXPS        Z14, Z1, Z14
@@ -2631,11 +2894,11 @@ block119:
 	ADDQ          $0x00000080, BX
 	SUBQ          $0x00000020, SI
 	CMPQ          SI, $0x00000020
-	JGE           block119
+	JGE           block134
 
-narrower120:
+narrower135:
 	TESTQ         SI, SI
-	JZ            done121
+	JZ            done136
 	MOVQ          $-1, DI
 	BZHIQ         SI, DI, DI
 	KMOVW         DI, K1
@@ -2682,7 +2945,7 @@ narrower120:
 	VADDPD        Z0, Z4, Z4
 	VADDPD        Z1, Z5, Z5
 
-done121:
+done136:
 	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y4
@@ -2697,9 +2960,9 @@ done121:
 	VCVTSD2SS     X0, X0, X0
 	VBROADCASTSS  X0, Z0
 	CMPQ          DX, $0x00000040
-	JLT           narrower123
+	JLT           narrower138
 
-block122:
+block137:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  64(AX), Z0, Z1
@@ -2711,23 +2974,23 @@ block122:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block122
+	JGE     block137
 
-narrower123:
+narrower138:
 	CMPQ DX, $0x00000010
-	JLT  narrower125
+	JLT  narrower140
 
-block124:
+block139:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block124
+	JGE     block139
 
-narrower125:
+narrower140:
 	TESTQ     DX, DX
-	JZ        done126
+	JZ        done141
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
@@ -2735,7 +2998,7 @@ narrower125:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-done126:
+done141:
 	VZEROUPPER
 	RET
 
@@ -2778,38 +3041,38 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	SHRQ  $0x10, R14
 	KMOVW R14, K2
 	CMPQ  R13, $0x00000010
-	JLE   narrow127
+	JLE   narrow142
 	MOVQ  height+0(FP), R13
 	CMPQ  R13, $0x00000007
-	JG    atLeast128
+	JG    atLeast143
 	MOVQ  height+0(FP), R9
 	CMPQ  R9, $0x00000003
-	JG    atLeast129
+	JG    atLeast144
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000001
-	JG    atLeast130
+	JG    atLeast145
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh131
+	JZ        fresh146
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 
-fresh131:
+fresh146:
 	MOVQ run+40(FP), SI
 
-run132:
+run147:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner133:
+inner148:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	VBROADCASTSS (AX), Z4
@@ -2818,11 +3081,11 @@ inner133:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner133
+	JNZ          inner148
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run132
+	JNZ          run147
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2830,10 +3093,10 @@ inner133:
 	VZEROUPPER
 	RET
 
-atLeast130:
+atLeast145:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast134
+	JG   atLeast149
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -2842,7 +3105,7 @@ atLeast130:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh135
+	JZ        fresh150
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -2851,16 +3114,16 @@ atLeast130:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh135:
+fresh150:
 	MOVQ run+40(FP), DI
 
-run136:
+run151:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner137:
+inner152:
 	VMOVUPS      (CX), Z4
 	VMOVUPS      64(CX), Z5
 	VBROADCASTSS (AX), Z6
@@ -2872,11 +3135,11 @@ inner137:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner137
+	JNZ          inner152
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run136
+	JNZ          run151
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2887,7 +3150,7 @@ inner137:
 	VZEROUPPER
 	RET
 
-atLeast134:
+atLeast149:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -2897,7 +3160,7 @@ atLeast134:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh138
+	JZ        fresh153
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -2909,16 +3172,16 @@ atLeast134:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh138:
+fresh153:
 	MOVQ run+40(FP), DI
 
-run139:
+run154:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner140:
+inner155:
 	VMOVUPS      (CX), Z6
 	VMOVUPS      64(CX), Z7
 	VBROADCASTSS (AX), Z8
@@ -2933,11 +3196,11 @@ inner140:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner140
+	JNZ          inner155
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run139
+	JNZ          run154
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -2951,13 +3214,13 @@ inner140:
 	VZEROUPPER
 	RET
 
-atLeast129:
+atLeast144:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast141
+	JG   atLeast156
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast142
+	JG   atLeast157
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -2970,7 +3233,7 @@ atLeast129:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh143
+	JZ        fresh158
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -2985,16 +3248,16 @@ atLeast129:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh143:
+fresh158:
 	MOVQ run+40(FP), R8
 
-run144:
+run159:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner145:
+inner160:
 	VMOVUPS      (CX), Z8
 	VMOVUPS      64(CX), Z9
 	VBROADCASTSS (AX), Z10
@@ -3012,11 +3275,11 @@ inner145:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner145
+	JNZ          inner160
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run144
+	JNZ          run159
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3033,7 +3296,7 @@ inner145:
 	VZEROUPPER
 	RET
 
-atLeast142:
+atLeast157:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3047,7 +3310,7 @@ atLeast142:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh146
+	JZ        fresh161
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -3065,16 +3328,16 @@ atLeast142:
 	VMOVUPS.Z (R8), K1, Z8
 	VMOVUPS.Z 64(R8), K2, Z9
 
-fresh146:
+fresh161:
 	MOVQ run+40(FP), R8
 
-run147:
+run162:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner148:
+inner163:
 	VMOVUPS      (CX), Z10
 	VMOVUPS      64(CX), Z11
 	VBROADCASTSS (AX), Z12
@@ -3095,11 +3358,11 @@ inner148:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner148
+	JNZ          inner163
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run147
+	JNZ          run162
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3119,10 +3382,10 @@ inner148:
 	VZEROUPPER
 	RET
 
-atLeast141:
+atLeast156:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast149
+	JG   atLeast164
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3139,7 +3402,7 @@ atLeast141:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh150
+	JZ        fresh165
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -3160,16 +3423,16 @@ atLeast141:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh150:
+fresh165:
 	MOVQ run+40(FP), R9
 
-run151:
+run166:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner152:
+inner167:
 	VMOVUPS      (CX), Z12
 	VMOVUPS      64(CX), Z13
 	VBROADCASTSS (AX), Z14
@@ -3193,11 +3456,11 @@ inner152:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner152
+	JNZ          inner167
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run151
+	JNZ          run166
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3220,7 +3483,7 @@ inner152:
 	VZEROUPPER
 	RET
 
-atLeast149:
+atLeast164:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3238,7 +3501,7 @@ atLeast149:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh153
+	JZ        fresh168
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -3262,16 +3525,16 @@ atLeast149:
 	VMOVUPS.Z (R9), K1, Z12
 	VMOVUPS.Z 64(R9), K2, Z13
 
-fresh153:
+fresh168:
 	MOVQ run+40(FP), R9
 
-run154:
+run169:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner155:
+inner170:
 	VMOVUPS      (CX), Z14
 	VMOVUPS      64(CX), Z15
 	VBROADCASTSS (AX), Z16
@@ -3298,11 +3561,11 @@ inner155:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner155
+	JNZ          inner170
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run154
+	JNZ          run169
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3328,13 +3591,13 @@ inner155:
 	VZEROUPPER
 	RET
 
-atLeast128:
+atLeast143:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast156
+	JG   atLeast171
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast157
+	JG   atLeast172
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3355,7 +3618,7 @@ atLeast128:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh158
+	JZ        fresh173
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -3382,16 +3645,16 @@ atLeast128:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh158:
+fresh173:
 	MOVQ run+40(FP), R10
 
-run159:
+run174:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner160:
+inner175:
 	VMOVUPS      (CX), Z16
 	VMOVUPS      64(CX), Z17
 	VBROADCASTSS (AX), Z18
@@ -3421,11 +3684,11 @@ inner160:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner160
+	JNZ          inner175
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run159
+	JNZ          run174
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3454,10 +3717,10 @@ inner160:
 	VZEROUPPER
 	RET
 
-atLeast157:
+atLeast172:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast161
+	JG   atLeast176
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3480,7 +3743,7 @@ atLeast157:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh162
+	JZ        fresh177
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -3510,16 +3773,16 @@ atLeast157:
 	VMOVUPS.Z (R10), K1, Z16
 	VMOVUPS.Z 64(R10), K2, Z17
 
-fresh162:
+fresh177:
 	MOVQ run+40(FP), R10
 
-run163:
+run178:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner164:
+inner179:
 	VMOVUPS      (CX), Z18
 	VMOVUPS      64(CX), Z19
 	VBROADCASTSS (AX), Z20
@@ -3552,11 +3815,11 @@ inner164:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner164
+	JNZ          inner179
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run163
+	JNZ          run178
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3588,7 +3851,7 @@ inner164:
 	VZEROUPPER
 	RET
 
-atLeast161:
+atLeast176:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3612,7 +3875,7 @@ atLeast161:
 	VPXORD    Z19, Z19, Z19
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh165
+	JZ        fresh180
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -3645,16 +3908,16 @@ atLeast161:
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
 
-fresh165:
+fresh180:
 	MOVQ run+40(FP), R11
 
-run166:
+run181:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner167:
+inner182:
 	VMOVUPS      (CX), Z20
 	VMOVUPS      64(CX), Z21
 	VBROADCASTSS (AX), Z22
@@ -3690,11 +3953,11 @@ inner167:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner167
+	JNZ          inner182
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run166
+	JNZ          run181
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3729,13 +3992,13 @@ inner167:
 	VZEROUPPER
 	RET
 
-atLeast156:
+atLeast171:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast168
+	JG   atLeast183
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast169
+	JG   atLeast184
 
 	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3762,7 +4025,7 @@ atLeast156:
 	VPXORD    Z21, Z21, Z21
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh170
+	JZ        fresh185
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -3798,16 +4061,16 @@ atLeast156:
 	VMOVUPS.Z (R11), K1, Z20
 	VMOVUPS.Z 64(R11), K2, Z21
 
-fresh170:
+fresh185:
 	MOVQ run+40(FP), R11
 
-run171:
+run186:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner172:
+inner187:
 	VMOVUPS      (CX), Z22
 	VMOVUPS      64(CX), Z23
 	VBROADCASTSS (AX), Z24
@@ -3846,11 +4109,11 @@ inner172:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner172
+	JNZ          inner187
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run171
+	JNZ          run186
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3888,7 +4151,7 @@ inner172:
 	VZEROUPPER
 	RET
 
-atLeast169:
+atLeast184:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3916,7 +4179,7 @@ atLeast169:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh173
+	JZ        fresh188
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -3955,16 +4218,16 @@ atLeast169:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh173:
+fresh188:
 	MOVQ run+40(FP), R12
 
-run174:
+run189:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner175:
+inner190:
 	VMOVUPS      (CX), Z24
 	VMOVUPS      64(CX), Z25
 	VBROADCASTSS (AX), Z26
@@ -4006,11 +4269,11 @@ inner175:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner175
+	JNZ          inner190
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run174
+	JNZ          run189
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4051,10 +4314,10 @@ inner175:
 	VZEROUPPER
 	RET
 
-atLeast168:
+atLeast183:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast176
+	JG   atLeast191
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4085,7 +4348,7 @@ atLeast168:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh177
+	JZ        fresh192
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -4127,16 +4390,16 @@ atLeast168:
 	VMOVUPS.Z (R12), K1, Z24
 	VMOVUPS.Z 64(R12), K2, Z25
 
-fresh177:
+fresh192:
 	MOVQ run+40(FP), R12
 
-run178:
+run193:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner179:
+inner194:
 	VMOVUPS      (CX), Z26
 	VMOVUPS      64(CX), Z27
 	VBROADCASTSS (AX), Z28
@@ -4181,11 +4444,11 @@ inner179:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner179
+	JNZ          inner194
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run178
+	JNZ          run193
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4229,7 +4492,7 @@ inner179:
 	VZEROUPPER
 	RET
 
-atLeast176:
+atLeast191:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4261,7 +4524,7 @@ atLeast176:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh180
+	JZ        fresh195
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -4306,16 +4569,16 @@ atLeast176:
 	VMOVUPS.Z (R13), K1, Z26
 	VMOVUPS.Z 64(R13), K2, Z27
 
-fresh180:
+fresh195:
 	MOVQ run+40(FP), R13
 
-run181:
+run196:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner182:
+inner197:
 	VMOVUPS      (CX), Z28
 	VMOVUPS      64(CX), Z29
 	VBROADCASTSS (AX), Z30
@@ -4363,11 +4626,11 @@ inner182:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner182
+	JNZ          inner197
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run181
+	JNZ          run196
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4414,80 +4677,80 @@ inner182:
 	VZEROUPPER
 	RET
 
-narrow127:
+narrow142:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast183
+	JG   atLeast198
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast184
+	JG   atLeast199
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast185
+	JG   atLeast200
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh186
+	JZ        fresh201
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 
-fresh186:
+fresh201:
 	MOVQ run+40(FP), SI
 
-run187:
+run202:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner188:
+inner203:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner188
+	JNZ          inner203
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run187
+	JNZ          run202
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast185:
+atLeast200:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast189
+	JG   atLeast204
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh190
+	JZ        fresh205
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh190:
+fresh205:
 	MOVQ run+40(FP), DI
 
-run191:
+run206:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner192:
+inner207:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -4496,11 +4759,11 @@ inner192:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner192
+	JNZ          inner207
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run191
+	JNZ          run206
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4509,14 +4772,14 @@ inner192:
 	VZEROUPPER
 	RET
 
-atLeast189:
+atLeast204:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh193
+	JZ        fresh208
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4525,16 +4788,16 @@ atLeast189:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh193:
+fresh208:
 	MOVQ run+40(FP), DI
 
-run194:
+run209:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner195:
+inner210:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -4545,11 +4808,11 @@ inner195:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner195
+	JNZ          inner210
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run194
+	JNZ          run209
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4560,13 +4823,13 @@ inner195:
 	VZEROUPPER
 	RET
 
-atLeast184:
+atLeast199:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast196
+	JG   atLeast211
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast197
+	JG   atLeast212
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4575,7 +4838,7 @@ atLeast184:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh198
+	JZ        fresh213
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4586,16 +4849,16 @@ atLeast184:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh198:
+fresh213:
 	MOVQ run+40(FP), R8
 
-run199:
+run214:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner200:
+inner215:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -4608,11 +4871,11 @@ inner200:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner200
+	JNZ          inner215
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run199
+	JNZ          run214
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4625,7 +4888,7 @@ inner200:
 	VZEROUPPER
 	RET
 
-atLeast197:
+atLeast212:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4634,7 +4897,7 @@ atLeast197:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh201
+	JZ        fresh216
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4647,16 +4910,16 @@ atLeast197:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z4
 
-fresh201:
+fresh216:
 	MOVQ run+40(FP), R8
 
-run202:
+run217:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner203:
+inner218:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -4671,11 +4934,11 @@ inner203:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner203
+	JNZ          inner218
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run202
+	JNZ          run217
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4690,10 +4953,10 @@ inner203:
 	VZEROUPPER
 	RET
 
-atLeast196:
+atLeast211:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast204
+	JG   atLeast219
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4704,7 +4967,7 @@ atLeast196:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh205
+	JZ        fresh220
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4719,16 +4982,16 @@ atLeast196:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh205:
+fresh220:
 	MOVQ run+40(FP), R9
 
-run206:
+run221:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner207:
+inner222:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -4745,11 +5008,11 @@ inner207:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner207
+	JNZ          inner222
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run206
+	JNZ          run221
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4766,7 +5029,7 @@ inner207:
 	VZEROUPPER
 	RET
 
-atLeast204:
+atLeast219:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4777,7 +5040,7 @@ atLeast204:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh208
+	JZ        fresh223
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4794,16 +5057,16 @@ atLeast204:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z6
 
-fresh208:
+fresh223:
 	MOVQ run+40(FP), R9
 
-run209:
+run224:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner210:
+inner225:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -4822,11 +5085,11 @@ inner210:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner210
+	JNZ          inner225
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run209
+	JNZ          run224
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4845,13 +5108,13 @@ inner210:
 	VZEROUPPER
 	RET
 
-atLeast183:
+atLeast198:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast211
+	JG   atLeast226
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast212
+	JG   atLeast227
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4864,7 +5127,7 @@ atLeast183:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh213
+	JZ        fresh228
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4883,16 +5146,16 @@ atLeast183:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh213:
+fresh228:
 	MOVQ run+40(FP), R10
 
-run214:
+run229:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner215:
+inner230:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -4913,11 +5176,11 @@ inner215:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner215
+	JNZ          inner230
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run214
+	JNZ          run229
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4938,10 +5201,10 @@ inner215:
 	VZEROUPPER
 	RET
 
-atLeast212:
+atLeast227:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast216
+	JG   atLeast231
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4955,7 +5218,7 @@ atLeast212:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh217
+	JZ        fresh232
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4976,16 +5239,16 @@ atLeast212:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z8
 
-fresh217:
+fresh232:
 	MOVQ run+40(FP), R10
 
-run218:
+run233:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner219:
+inner234:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -5008,11 +5271,11 @@ inner219:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner219
+	JNZ          inner234
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run218
+	JNZ          run233
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5035,7 +5298,7 @@ inner219:
 	VZEROUPPER
 	RET
 
-atLeast216:
+atLeast231:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5049,7 +5312,7 @@ atLeast216:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh220
+	JZ        fresh235
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5072,16 +5335,16 @@ atLeast216:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
 
-fresh220:
+fresh235:
 	MOVQ run+40(FP), R11
 
-run221:
+run236:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner222:
+inner237:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -5106,11 +5369,11 @@ inner222:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner222
+	JNZ          inner237
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run221
+	JNZ          run236
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5135,13 +5398,13 @@ inner222:
 	VZEROUPPER
 	RET
 
-atLeast211:
+atLeast226:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast223
+	JG   atLeast238
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast224
+	JG   atLeast239
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5157,7 +5420,7 @@ atLeast211:
 	VPXORD    Z10, Z10, Z10
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh225
+	JZ        fresh240
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5182,16 +5445,16 @@ atLeast211:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z10
 
-fresh225:
+fresh240:
 	MOVQ run+40(FP), R11
 
-run226:
+run241:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner227:
+inner242:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -5218,11 +5481,11 @@ inner227:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner227
+	JNZ          inner242
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run226
+	JNZ          run241
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5249,7 +5512,7 @@ inner227:
 	VZEROUPPER
 	RET
 
-atLeast224:
+atLeast239:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5265,7 +5528,7 @@ atLeast224:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh228
+	JZ        fresh243
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5292,16 +5555,16 @@ atLeast224:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh228:
+fresh243:
 	MOVQ run+40(FP), R12
 
-run229:
+run244:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner230:
+inner245:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -5330,11 +5593,11 @@ inner230:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner230
+	JNZ          inner245
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run229
+	JNZ          run244
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5363,10 +5626,10 @@ inner230:
 	VZEROUPPER
 	RET
 
-atLeast223:
+atLeast238:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast231
+	JG   atLeast246
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5384,7 +5647,7 @@ atLeast223:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh232
+	JZ        fresh247
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5413,16 +5676,16 @@ atLeast223:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z12
 
-fresh232:
+fresh247:
 	MOVQ run+40(FP), R12
 
-run233:
+run248:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner234:
+inner249:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -5453,11 +5716,11 @@ inner234:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner234
+	JNZ          inner249
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run233
+	JNZ          run248
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5488,7 +5751,7 @@ inner234:
 	VZEROUPPER
 	RET
 
-atLeast231:
+atLeast246:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5506,7 +5769,7 @@ atLeast231:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh235
+	JZ        fresh250
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -5537,16 +5800,16 @@ atLeast231:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh235:
+fresh250:
 	MOVQ run+40(FP), R13
 
-run236:
+run251:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner237:
+inner252:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -5579,11 +5842,11 @@ inner237:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner237
+	JNZ          inner252
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run236
+	JNZ          run251
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5631,9 +5894,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow238
+	JLE   narrow253
 
-row239:
+row254:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -5641,18 +5904,18 @@ row239:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row239
+	JNZ       row254
 	VZEROUPPER
 	RET
 
-narrow238:
-row240:
+narrow253:
+row255:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row240
+	JNZ       row255
 	VZEROUPPER
 	RET
 
@@ -5670,9 +5933,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square241:
+square256:
 	CMPQ       DI, $0x00000010
-	JLT        tail242
+	JLT        tail257
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -5833,11 +6096,11 @@ square241:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square241
+	JMP        square256
 
-tail242:
+tail257:
 	TESTQ      DI, DI
-	JZ         done243
+	JZ         done258
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -5969,69 +6232,69 @@ tail242:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done243
+	JZ         done258
 
-done243:
+done258:
 	VZEROUPPER
 	RET
 
@@ -6047,9 +6310,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows244:
+rows259:
 	CMPQ         BX, $0x00000002
-	JLT          row245
+	JLT          row260
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -6067,11 +6330,11 @@ rows244:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows244
+	JMP          rows259
 
-row245:
+row260:
 	TESTQ        BX, BX
-	JZ           done246
+	JZ           done261
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -6080,7 +6343,7 @@ row245:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done246:
+done261:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -6112,9 +6375,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows247:
+rows262:
 	CMPQ          BX, $0x00000004
-	JLT           row248
+	JLT           row263
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -6269,11 +6532,11 @@ rows247:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows247
+	JMP           rows262
 
-row248:
+row263:
 	TESTQ         BX, BX
-	JZ            done249
+	JZ            done264
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -6320,9 +6583,9 @@ row248:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row248
+	JMP           row263
 
-done249:
+done264:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -6341,7 +6604,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row250:
+row265:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -6367,7 +6630,7 @@ row250:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row250
+	JNZ           row265
 	VZEROUPPER
 	RET
 
@@ -6383,7 +6646,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node251:
+node266:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -6391,22 +6654,22 @@ node251:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done253
+	JGE     done268
 
-child252:
+child267:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child252
+	JLT     child267
 
-done253:
+done268:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node251
+	JNZ     node266
 	VZEROUPPER
 	RET
 
@@ -6421,7 +6684,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row254:
+row269:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -6435,7 +6698,7 @@ row254:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row254
+	JNZ          row269
 	VZEROUPPER
 	RET
 
@@ -6456,9 +6719,9 @@ TEXT ·stepRowsAVX512(SB), NOSPLIT, $0-64
 	SHRQ  $0x10, R10
 	KMOVW R10, K2
 	CMPQ  R9, $0x00000010
-	JLE   narrow255
+	JLE   narrow270
 
-row256:
+row271:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -6485,12 +6748,12 @@ row256:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row256
+	JNZ         row271
 	VZEROUPPER
 	RET
 
-narrow255:
-row257:
+narrow270:
+row272:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -6506,7 +6769,7 @@ row257:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row257
+	JNZ         row272
 	VZEROUPPER
 	RET
 
@@ -6518,9 +6781,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower259
+	JLT          narrower274
 
-block258:
+block273:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -6549,13 +6812,13 @@ block258:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block258
+	JGE         block273
 
-narrower259:
+narrower274:
 	CMPQ DX, $0x00000010
-	JLT  narrower261
+	JLT  narrower276
 
-block260:
+block275:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -6566,11 +6829,11 @@ block260:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block260
+	JGE         block275
 
-narrower261:
+narrower276:
 	TESTQ       DX, DX
-	JZ          done262
+	JZ          done277
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -6584,7 +6847,7 @@ narrower261:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done262:
+done277:
 	VZEROUPPER
 	RET
 
@@ -6668,9 +6931,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower264
+	JLT          narrower279
 
-block263:
+block278:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -6726,13 +6989,13 @@ block263:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block263
+	JGE         block278
 
-narrower264:
+narrower279:
 	CMPQ DI, $0x00000010
-	JLT  narrower266
+	JLT  narrower281
 
-block265:
+block280:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -6752,11 +7015,11 @@ block265:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block265
+	JGE         block280
 
-narrower266:
+narrower281:
 	TESTQ       DI, DI
-	JZ          done267
+	JZ          done282
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -6782,7 +7045,7 @@ narrower266:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done267:
+done282:
 	VZEROUPPER
 	RET
 
@@ -6793,9 +7056,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower269
+	JLT  narrower284
 
-block268:
+block283:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -6824,13 +7087,13 @@ block268:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block268
+	JGE     block283
 
-narrower269:
+narrower284:
 	CMPQ DX, $0x00000010
-	JLT  narrower271
+	JLT  narrower286
 
-block270:
+block285:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -6841,11 +7104,11 @@ block270:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block270
+	JGE     block285
 
-narrower271:
+narrower286:
 	TESTQ      DX, DX
-	JZ         done272
+	JZ         done287
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -6859,7 +7122,7 @@ narrower271:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done272:
+done287:
 	VZEROUPPER
 	RET
 
@@ -6870,9 +7133,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower274
+	JLT          narrower289
 
-block273:
+block288:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -6892,13 +7155,13 @@ block273:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block273
+	JGE     block288
 
-narrower274:
+narrower289:
 	CMPQ CX, $0x00000010
-	JLT  narrower276
+	JLT  narrower291
 
-block275:
+block290:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -6906,11 +7169,11 @@ block275:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block275
+	JGE     block290
 
-narrower276:
+narrower291:
 	TESTQ      CX, CX
-	JZ         done277
+	JZ         done292
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -6922,7 +7185,412 @@ narrower276:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done277:
+done292:
+	VZEROUPPER
+	RET
+
+// func advanceAVX2(ww float32, wv float32, vw float32, vv float32, w *float32, v *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
+	MOVQ         w+16(FP), AX
+	MOVQ         v+24(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSS ww+0(FP), Y0
+	VBROADCASTSS wv+4(FP), Y1
+	VBROADCASTSS vw+8(FP), Y2
+	VBROADCASTSS vv+12(FP), Y3
+	CMPQ         DX, $0x00000040
+	JLT          narrower294
+
+block293:
+	VMOVUPS     (AX), Y4
+	VMOVUPS     (CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     Y4, (CX)
+	VMOVUPS     32(AX), Y4
+	VMOVUPS     32(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 32(AX)
+	VMOVUPS     Y4, 32(CX)
+	VMOVUPS     64(AX), Y4
+	VMOVUPS     64(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 64(AX)
+	VMOVUPS     Y4, 64(CX)
+	VMOVUPS     96(AX), Y4
+	VMOVUPS     96(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 96(AX)
+	VMOVUPS     Y4, 96(CX)
+	VMOVUPS     128(AX), Y4
+	VMOVUPS     128(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 128(AX)
+	VMOVUPS     Y4, 128(CX)
+	VMOVUPS     160(AX), Y4
+	VMOVUPS     160(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 160(AX)
+	VMOVUPS     Y4, 160(CX)
+	VMOVUPS     192(AX), Y4
+	VMOVUPS     192(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 192(AX)
+	VMOVUPS     Y4, 192(CX)
+	VMOVUPS     224(AX), Y4
+	VMOVUPS     224(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 224(AX)
+	VMOVUPS     Y4, 224(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DX
+	CMPQ        DX, $0x00000040
+	JGE         block293
+
+narrower294:
+	CMPQ DX, $0x00000010
+	JLT  narrower296
+
+block295:
+	VMOVUPS     (AX), Y4
+	VMOVUPS     (CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, (AX)
+	VMOVUPS     Y4, (CX)
+	VMOVUPS     32(AX), Y4
+	VMOVUPS     32(CX), Y5
+	VMULPS      Y0, Y4, Y6
+	VFMADD231PS Y1, Y5, Y6
+	VMULPS      Y2, Y4, Y4
+	VFMADD231PS Y3, Y5, Y4
+	VMOVUPS     Y6, 32(AX)
+	VMOVUPS     Y4, 32(CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DX
+	CMPQ        DX, $0x00000010
+	JGE         block295
+
+narrower296:
+	TESTQ       DX, DX
+	JZ          done297
+	LEAQ        tailTable<>+0(SB), BX
+	NEGQ        DX
+	VMOVUPS     128(BX)(DX*4), Y4
+	VMOVUPS     160(BX)(DX*4), Y5
+	VMASKMOVPS  (AX), Y4, Y6
+	VMASKMOVPS  (CX), Y4, Y7
+	VMULPS      Y0, Y6, Y8
+	VFMADD231PS Y1, Y7, Y8
+	VMULPS      Y2, Y6, Y6
+	VFMADD231PS Y3, Y7, Y6
+	VMASKMOVPS  Y8, Y4, (AX)
+	VMASKMOVPS  Y6, Y4, (CX)
+	VMASKMOVPS  32(AX), Y5, Y4
+	VMASKMOVPS  32(CX), Y5, Y6
+	VMULPS      Y0, Y4, Y0
+	VFMADD231PS Y1, Y6, Y0
+	VMULPS      Y2, Y4, Y1
+	VFMADD231PS Y3, Y6, Y1
+	VMASKMOVPS  Y0, Y5, 32(AX)
+	VMASKMOVPS  Y1, Y5, 32(CX)
+
+done297:
+	VZEROUPPER
+	RET
+
+// func stepRowAVX2(w *float32, v *float32, grad *float32, n int, factor *float32)
+// Requires: AVX, FMA3
+TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
+	MOVQ w+0(FP), AX
+	MOVQ v+8(FP), CX
+	MOVQ grad+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ factor+32(FP), SI
+	CMPQ BX, $0x00000040
+	JLT  narrower299
+
+block298:
+	VMOVUPS     (AX), Y0
+	VMOVUPS     (CX), Y1
+	VMOVUPS     (DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y0, (CX)
+	VMOVUPS     32(AX), Y0
+	VMOVUPS     32(CX), Y1
+	VMOVUPS     32(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y0, 32(CX)
+	VMOVUPS     64(AX), Y0
+	VMOVUPS     64(CX), Y1
+	VMOVUPS     64(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 64(AX)
+	VMOVUPS     Y0, 64(CX)
+	VMOVUPS     96(AX), Y0
+	VMOVUPS     96(CX), Y1
+	VMOVUPS     96(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 96(AX)
+	VMOVUPS     Y0, 96(CX)
+	VMOVUPS     128(AX), Y0
+	VMOVUPS     128(CX), Y1
+	VMOVUPS     128(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 128(AX)
+	VMOVUPS     Y0, 128(CX)
+	VMOVUPS     160(AX), Y0
+	VMOVUPS     160(CX), Y1
+	VMOVUPS     160(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 160(AX)
+	VMOVUPS     Y0, 160(CX)
+	VMOVUPS     192(AX), Y0
+	VMOVUPS     192(CX), Y1
+	VMOVUPS     192(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 192(AX)
+	VMOVUPS     Y0, 192(CX)
+	VMOVUPS     224(AX), Y0
+	VMOVUPS     224(CX), Y1
+	VMOVUPS     224(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 224(AX)
+	VMOVUPS     Y0, 224(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         block298
+
+narrower299:
+	CMPQ BX, $0x00000010
+	JLT  narrower301
+
+block300:
+	VMOVUPS     (AX), Y0
+	VMOVUPS     (CX), Y1
+	VMOVUPS     (DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, (AX)
+	VMOVUPS     Y0, (CX)
+	VMOVUPS     32(AX), Y0
+	VMOVUPS     32(CX), Y1
+	VMOVUPS     32(DX), Y2
+	VMULPS      (SI), Y0, Y3
+	VFMADD231PS 64(SI), Y1, Y3
+	VFMADD231PS 128(SI), Y2, Y3
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y1, Y0
+	VFMADD231PS 320(SI), Y2, Y0
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     Y0, 32(CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         block300
+
+narrower301:
+	TESTQ       BX, BX
+	JZ          done302
+	LEAQ        tailTable<>+0(SB), DI
+	NEGQ        BX
+	VMOVUPS     128(DI)(BX*4), Y0
+	VMOVUPS     160(DI)(BX*4), Y1
+	VMASKMOVPS  (AX), Y0, Y2
+	VMASKMOVPS  (CX), Y0, Y3
+	VMASKMOVPS  (DX), Y0, Y4
+	VMULPS      (SI), Y2, Y5
+	VFMADD231PS 64(SI), Y3, Y5
+	VFMADD231PS 128(SI), Y4, Y5
+	VMULPS      192(SI), Y2, Y2
+	VFMADD231PS 256(SI), Y3, Y2
+	VFMADD231PS 320(SI), Y4, Y2
+	VMASKMOVPS  Y5, Y0, (AX)
+	VMASKMOVPS  Y2, Y0, (CX)
+	VMASKMOVPS  32(AX), Y1, Y0
+	VMASKMOVPS  32(CX), Y1, Y2
+	VMASKMOVPS  32(DX), Y1, Y3
+	VMULPS      (SI), Y0, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y0, Y0
+	VFMADD231PS 256(SI), Y2, Y0
+	VFMADD231PS 320(SI), Y3, Y0
+	VMASKMOVPS  Y4, Y1, 32(AX)
+	VMASKMOVPS  Y0, Y1, 32(CX)
+
+done302:
+	VZEROUPPER
+	RET
+
+// func scaleAddAVX2(a float32, w *float32, b float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
+	MOVQ         w+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSS a+0(FP), Y0
+	VBROADCASTSS b+16(FP), Y1
+	CMPQ         DX, $0x00000040
+	JLT          narrower304
+
+block303:
+	VMOVUPS     (AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS (CX), Y1, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 32(CX), Y1, Y2
+	VMOVUPS     Y2, 32(AX)
+	VMOVUPS     64(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 64(CX), Y1, Y2
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     96(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 96(CX), Y1, Y2
+	VMOVUPS     Y2, 96(AX)
+	VMOVUPS     128(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 128(CX), Y1, Y2
+	VMOVUPS     Y2, 128(AX)
+	VMOVUPS     160(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 160(CX), Y1, Y2
+	VMOVUPS     Y2, 160(AX)
+	VMOVUPS     192(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 192(CX), Y1, Y2
+	VMOVUPS     Y2, 192(AX)
+	VMOVUPS     224(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 224(CX), Y1, Y2
+	VMOVUPS     Y2, 224(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DX
+	CMPQ        DX, $0x00000040
+	JGE         block303
+
+narrower304:
+	CMPQ DX, $0x00000010
+	JLT  narrower306
+
+block305:
+	VMOVUPS     (AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS (CX), Y1, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(AX), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS 32(CX), Y1, Y2
+	VMOVUPS     Y2, 32(AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DX
+	CMPQ        DX, $0x00000010
+	JGE         block305
+
+narrower306:
+	TESTQ       DX, DX
+	JZ          done307
+	LEAQ        tailTable<>+0(SB), BX
+	NEGQ        DX
+	VMOVUPS     128(BX)(DX*4), Y2
+	VMOVUPS     160(BX)(DX*4), Y3
+	VMASKMOVPS  (AX), Y2, Y4
+	VMULPS      Y0, Y4, Y4
+	VMASKMOVPS  (CX), Y2, Y5
+	VFMADD231PS Y5, Y1, Y4
+	VMASKMOVPS  Y4, Y2, (AX)
+	VMASKMOVPS  32(AX), Y3, Y2
+	VMULPS      Y0, Y2, Y2
+	VMASKMOVPS  32(CX), Y3, Y0
+	VFMADD231PS Y0, Y1, Y2
+	VMASKMOVPS  Y2, Y3, 32(AX)
+
+done307:
 	VZEROUPPER
 	RET
 
@@ -6941,9 +7609,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower279
+	JLT    narrower309
 
-block278:
+block308:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -6964,13 +7632,13 @@ block278:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block278
+	JGE         block308
 
-narrower279:
+narrower309:
 	CMPQ DX, $0x00000010
-	JLT  narrower281
+	JLT  narrower311
 
-block280:
+block310:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -6979,11 +7647,11 @@ block280:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block280
+	JGE         block310
 
-narrower281:
+narrower311:
 	TESTQ       DX, DX
-	JZ          done282
+	JZ          done312
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -6995,7 +7663,7 @@ narrower281:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done282:
+done312:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -7028,9 +7696,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower284
+	JLT    narrower314
 
-block283:
+block313:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -7067,13 +7735,13 @@ block283:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block283
+	JGE         block313
 
-narrower284:
+narrower314:
 	CMPQ DX, $0x00000008
-	JLT  narrower286
+	JLT  narrower316
 
-block285:
+block315:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -7086,11 +7754,11 @@ block285:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block285
+	JGE         block315
 
-narrower286:
+narrower316:
 	TESTQ       DX, DX
-	JZ          done287
+	JZ          done317
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -7108,7 +7776,7 @@ narrower286:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done287:
+done317:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -7141,9 +7809,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower289
+	JLT          narrower319
 
-block288:
+block318:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -7180,13 +7848,13 @@ block288:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block288
+	JGE         block318
 
-narrower289:
+narrower319:
 	CMPQ DX, $0x00000008
-	JLT  narrower291
+	JLT  narrower321
 
-block290:
+block320:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -7207,11 +7875,11 @@ block290:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block290
+	JGE         block320
 
-narrower291:
+narrower321:
 	TESTQ       DX, DX
-	JZ          done292
+	JZ          done322
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -7237,7 +7905,7 @@ narrower291:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done292:
+done322:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -7269,9 +7937,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel293:
+panel323:
 	CMPQ     R9, $0x00000060
-	JLE      narrow294
+	JLE      narrow324
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -7289,7 +7957,7 @@ panel293:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row295:
+row325:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -7311,7 +7979,7 @@ row295:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row295
+	JLT          row325
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7327,9 +7995,9 @@ row295:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel293
+	JMP          panel323
 
-narrow294:
+narrow324:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -7339,17 +8007,17 @@ narrow294:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast296
+	JGE     atLeast326
 	CMPQ    R10, $0x00000003
-	JGE     atLeast297
+	JGE     atLeast327
 	CMPQ    R10, $0x00000001
-	JGE     atLeast298
+	JGE     atLeast328
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row299:
+row329:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7360,22 +8028,22 @@ row299:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row299
+	JLT          row329
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast298:
+atLeast328:
 	CMPQ R10, $0x00000002
-	JGE  atLeast300
+	JGE  atLeast330
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row301:
+row331:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7387,21 +8055,21 @@ row301:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row301
+	JLT          row331
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast300:
+atLeast330:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row302:
+row332:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7414,7 +8082,7 @@ row302:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row302
+	JLT          row332
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -7422,9 +8090,9 @@ row302:
 	VZEROUPPER
 	RET
 
-atLeast297:
+atLeast327:
 	CMPQ R10, $0x00000004
-	JGE  atLeast303
+	JGE  atLeast333
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -7433,7 +8101,7 @@ atLeast297:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row304:
+row334:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7447,7 +8115,7 @@ row304:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row304
+	JLT          row334
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7456,9 +8124,9 @@ row304:
 	VZEROUPPER
 	RET
 
-atLeast303:
+atLeast333:
 	CMPQ R10, $0x00000005
-	JGE  atLeast305
+	JGE  atLeast335
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -7468,7 +8136,7 @@ atLeast303:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row306:
+row336:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7483,7 +8151,7 @@ row306:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row306
+	JLT          row336
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7493,7 +8161,7 @@ row306:
 	VZEROUPPER
 	RET
 
-atLeast305:
+atLeast335:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -7503,7 +8171,7 @@ atLeast305:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row307:
+row337:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7519,7 +8187,7 @@ row307:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row307
+	JLT          row337
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7530,11 +8198,11 @@ row307:
 	VZEROUPPER
 	RET
 
-atLeast296:
+atLeast326:
 	CMPQ R10, $0x00000009
-	JGE  atLeast308
+	JGE  atLeast338
 	CMPQ R10, $0x00000007
-	JGE  atLeast309
+	JGE  atLeast339
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -7546,7 +8214,7 @@ atLeast296:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row310:
+row340:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7563,7 +8231,7 @@ row310:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row310
+	JLT          row340
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7575,9 +8243,9 @@ row310:
 	VZEROUPPER
 	RET
 
-atLeast309:
+atLeast339:
 	CMPQ R10, $0x00000008
-	JGE  atLeast311
+	JGE  atLeast341
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -7590,7 +8258,7 @@ atLeast309:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row312:
+row342:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7608,7 +8276,7 @@ row312:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row312
+	JLT          row342
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7621,7 +8289,7 @@ row312:
 	VZEROUPPER
 	RET
 
-atLeast311:
+atLeast341:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -7634,7 +8302,7 @@ atLeast311:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row313:
+row343:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7653,7 +8321,7 @@ row313:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row313
+	JLT          row343
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7667,9 +8335,9 @@ row313:
 	VZEROUPPER
 	RET
 
-atLeast308:
+atLeast338:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast314
+	JGE  atLeast344
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -7684,7 +8352,7 @@ atLeast308:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row315:
+row345:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7704,7 +8372,7 @@ row315:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row315
+	JLT          row345
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7719,9 +8387,9 @@ row315:
 	VZEROUPPER
 	RET
 
-atLeast314:
+atLeast344:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast316
+	JGE  atLeast346
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -7737,7 +8405,7 @@ atLeast314:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row317:
+row347:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7758,7 +8426,7 @@ row317:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row317
+	JLT          row347
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7774,7 +8442,7 @@ row317:
 	VZEROUPPER
 	RET
 
-atLeast316:
+atLeast346:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -7790,7 +8458,7 @@ atLeast316:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row318:
+row348:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -7812,7 +8480,7 @@ row318:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row318
+	JLT          row348
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7844,9 +8512,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel319:
+panel349:
 	CMPQ     DI, $0x00000060
-	JLE      narrow320
+	JLE      narrow350
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -7865,7 +8533,7 @@ panel319:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row321:
+row351:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -7883,7 +8551,7 @@ row321:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row321
+	JLT          row351
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -7899,9 +8567,9 @@ row321:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel319
+	JMP          panel349
 
-narrow320:
+narrow350:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -7911,38 +8579,38 @@ narrow320:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast322
+	JGE     atLeast352
 	CMPQ    R8, $0x00000003
-	JGE     atLeast323
+	JGE     atLeast353
 	CMPQ    R8, $0x00000001
-	JGE     atLeast324
+	JGE     atLeast354
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row325:
+row355:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row325
+	JLT          row355
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast324:
+atLeast354:
 	CMPQ R8, $0x00000002
-	JGE  atLeast326
+	JGE  atLeast356
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row327:
+row357:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -7950,20 +8618,20 @@ row327:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row327
+	JLT          row357
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast326:
+atLeast356:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row328:
+row358:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -7972,16 +8640,16 @@ row328:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row328
+	JLT          row358
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast323:
+atLeast353:
 	CMPQ R8, $0x00000004
-	JGE  atLeast329
+	JGE  atLeast359
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -7990,7 +8658,7 @@ atLeast323:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row330:
+row360:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -8000,7 +8668,7 @@ row330:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row330
+	JLT          row360
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8008,9 +8676,9 @@ row330:
 	VZEROUPPER
 	RET
 
-atLeast329:
+atLeast359:
 	CMPQ R8, $0x00000005
-	JGE  atLeast331
+	JGE  atLeast361
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -8020,7 +8688,7 @@ atLeast329:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row332:
+row362:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -8031,7 +8699,7 @@ row332:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row332
+	JLT          row362
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8040,7 +8708,7 @@ row332:
 	VZEROUPPER
 	RET
 
-atLeast331:
+atLeast361:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8050,7 +8718,7 @@ atLeast331:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row333:
+row363:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -8062,7 +8730,7 @@ row333:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row333
+	JLT          row363
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8072,11 +8740,11 @@ row333:
 	VZEROUPPER
 	RET
 
-atLeast322:
+atLeast352:
 	CMPQ R8, $0x00000009
-	JGE  atLeast334
+	JGE  atLeast364
 	CMPQ R8, $0x00000007
-	JGE  atLeast335
+	JGE  atLeast365
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -8088,7 +8756,7 @@ atLeast322:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row336:
+row366:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -8101,7 +8769,7 @@ row336:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row336
+	JLT          row366
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8112,9 +8780,9 @@ row336:
 	VZEROUPPER
 	RET
 
-atLeast335:
+atLeast365:
 	CMPQ R8, $0x00000008
-	JGE  atLeast337
+	JGE  atLeast367
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -8127,7 +8795,7 @@ atLeast335:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row338:
+row368:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -8141,7 +8809,7 @@ row338:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row338
+	JLT          row368
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8153,7 +8821,7 @@ row338:
 	VZEROUPPER
 	RET
 
-atLeast337:
+atLeast367:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8166,7 +8834,7 @@ atLeast337:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row339:
+row369:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -8181,7 +8849,7 @@ row339:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row339
+	JLT          row369
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8194,9 +8862,9 @@ row339:
 	VZEROUPPER
 	RET
 
-atLeast334:
+atLeast364:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast340
+	JGE  atLeast370
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -8211,7 +8879,7 @@ atLeast334:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row341:
+row371:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -8227,7 +8895,7 @@ row341:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row341
+	JLT          row371
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8241,9 +8909,9 @@ row341:
 	VZEROUPPER
 	RET
 
-atLeast340:
+atLeast370:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast342
+	JGE  atLeast372
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -8259,7 +8927,7 @@ atLeast340:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row343:
+row373:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -8276,7 +8944,7 @@ row343:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row343
+	JLT          row373
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8291,7 +8959,7 @@ row343:
 	VZEROUPPER
 	RET
 
-atLeast342:
+atLeast372:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8307,7 +8975,7 @@ atLeast342:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row344:
+row374:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -8325,7 +8993,7 @@ row344:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row344
+	JLT          row374
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8361,9 +9029,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower346
+	JLT          narrower376
 
-block345:
+block375:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -8448,13 +9116,13 @@ block345:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block345
+	JGE         block375
 
-narrower346:
+narrower376:
 	CMPQ AX, $0x00000010
-	JLT  narrower348
+	JLT  narrower378
 
-block347:
+block377:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -8479,11 +9147,11 @@ block347:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block347
+	JGE         block377
 
-narrower348:
+narrower378:
 	TESTQ       AX, AX
-	JZ          done349
+	JZ          done379
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -8525,7 +9193,7 @@ narrower348:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done349:
+done379:
 	VZEROUPPER
 	RET
 
@@ -8536,9 +9204,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower351
+	JLT  narrower381
 
-block350:
+block380:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -8655,13 +9323,13 @@ block350:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block350
+	JGE          block380
 
-narrower351:
+narrower381:
 	CMPQ DX, $0x00000010
-	JLT  narrower353
+	JLT  narrower383
 
-block352:
+block382:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -8722,11 +9390,11 @@ block352:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block352
+	JGE          block382
 
-narrower353:
+narrower383:
 	TESTQ        DX, DX
-	JZ           done354
+	JZ           done384
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -8788,7 +9456,7 @@ narrower353:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done354:
+done384:
 	VZEROUPPER
 	RET
 
@@ -8809,9 +9477,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower356
+	JLT     narrower386
 
-block355:
+block385:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -8823,23 +9491,23 @@ block355:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block355
+	JGE    block385
 
-narrower356:
+narrower386:
 	CMPQ SI, $0x00000010
-	JLT  narrower358
+	JLT  narrower388
 
-block357:
+block387:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block357
+	JGE    block387
 
-narrower358:
+narrower388:
 	TESTQ      SI, SI
-	JZ         done359
+	JZ         done389
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -8853,7 +9521,7 @@ narrower358:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done359:
+done389:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -8876,9 +9544,9 @@ done359:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower361
+	JLT          narrower391
 
-block360:
+block390:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -9003,11 +9671,11 @@ block360:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block360
+	JGE          block390
 
-narrower361:
+narrower391:
 	TESTQ        SI, SI
-	JZ           done362
+	JZ           done392
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -9139,7 +9807,7 @@ narrower361:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done362:
+done392:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -9154,9 +9822,9 @@ done362:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower364
+	JLT          narrower394
 
-block363:
+block393:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -9176,13 +9844,13 @@ block363:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block363
+	JGE     block393
 
-narrower364:
+narrower394:
 	CMPQ DX, $0x00000010
-	JLT  narrower366
+	JLT  narrower396
 
-block365:
+block395:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -9190,11 +9858,11 @@ block365:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block365
+	JGE     block395
 
-narrower366:
+narrower396:
 	TESTQ      DX, DX
-	JZ         done367
+	JZ         done397
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -9206,7 +9874,7 @@ narrower366:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done367:
+done397:
 	VZEROUPPER
 	RET
 
@@ -9227,35 +9895,35 @@ TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow368
+	JLE     narrow398
 	MOVQ    height+0(FP), R9
 	CMPQ    R9, $0x00000003
-	JG      atLeast369
+	JG      atLeast399
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast370
+	JG      atLeast400
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh371
+	JZ         fresh401
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y2
 	VMASKMOVPS 32(SI), Y1, Y3
 
-fresh371:
+fresh401:
 	MOVQ run+40(FP), SI
 
-run372:
+run402:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner373:
+inner403:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -9264,11 +9932,11 @@ inner373:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner373
+	JNZ          inner403
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run372
+	JNZ          run402
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9276,10 +9944,10 @@ inner373:
 	VZEROUPPER
 	RET
 
-atLeast370:
+atLeast400:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast374
+	JG   atLeast404
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -9288,7 +9956,7 @@ atLeast370:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh375
+	JZ         fresh405
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -9297,16 +9965,16 @@ atLeast370:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh375:
+fresh405:
 	MOVQ run+40(FP), DI
 
-run376:
+run406:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner377:
+inner407:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -9318,11 +9986,11 @@ inner377:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner377
+	JNZ          inner407
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run376
+	JNZ          run406
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9333,7 +10001,7 @@ inner377:
 	VZEROUPPER
 	RET
 
-atLeast374:
+atLeast404:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -9343,7 +10011,7 @@ atLeast374:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh378
+	JZ         fresh408
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -9355,16 +10023,16 @@ atLeast374:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh378:
+fresh408:
 	MOVQ run+40(FP), DI
 
-run379:
+run409:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner380:
+inner410:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -9379,11 +10047,11 @@ inner380:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner380
+	JNZ          inner410
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run379
+	JNZ          run409
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9397,10 +10065,10 @@ inner380:
 	VZEROUPPER
 	RET
 
-atLeast369:
+atLeast399:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast381
+	JG   atLeast411
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -9413,7 +10081,7 @@ atLeast369:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh382
+	JZ         fresh412
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -9428,16 +10096,16 @@ atLeast369:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh382:
+fresh412:
 	MOVQ run+40(FP), R8
 
-run383:
+run413:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner384:
+inner414:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -9455,11 +10123,11 @@ inner384:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner384
+	JNZ          inner414
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run383
+	JNZ          run413
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9476,10 +10144,10 @@ inner384:
 	VZEROUPPER
 	RET
 
-atLeast381:
+atLeast411:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast385
+	JG   atLeast415
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -9494,7 +10162,7 @@ atLeast381:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh386
+	JZ         fresh416
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -9512,16 +10180,16 @@ atLeast381:
 	VMASKMOVPS (R8), Y0, Y10
 	VMASKMOVPS 32(R8), Y1, Y11
 
-fresh386:
+fresh416:
 	MOVQ run+40(FP), R8
 
-run387:
+run417:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner388:
+inner418:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -9542,11 +10210,11 @@ inner388:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner388
+	JNZ          inner418
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run387
+	JNZ          run417
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9566,7 +10234,7 @@ inner388:
 	VZEROUPPER
 	RET
 
-atLeast385:
+atLeast415:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -9582,7 +10250,7 @@ atLeast385:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh389
+	JZ         fresh419
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y2
@@ -9603,16 +10271,16 @@ atLeast385:
 	VMASKMOVPS (R9), Y0, Y12
 	VMASKMOVPS 32(R9), Y1, Y13
 
-fresh389:
+fresh419:
 	MOVQ run+40(FP), R9
 
-run390:
+run420:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner391:
+inner421:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -9636,11 +10304,11 @@ inner391:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner391
+	JNZ          inner421
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run390
+	JNZ          run420
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9663,77 +10331,77 @@ inner391:
 	VZEROUPPER
 	RET
 
-narrow368:
+narrow398:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast392
+	JG   atLeast422
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast393
+	JG   atLeast423
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh394
+	JZ         fresh424
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y1
 
-fresh394:
+fresh424:
 	MOVQ run+40(FP), SI
 
-run395:
+run425:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner396:
+inner426:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner396
+	JNZ          inner426
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run395
+	JNZ          run425
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast393:
+atLeast423:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast397
+	JG   atLeast427
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh398
+	JZ         fresh428
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh398:
+fresh428:
 	MOVQ run+40(FP), DI
 
-run399:
+run429:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner400:
+inner430:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -9742,11 +10410,11 @@ inner400:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner400
+	JNZ          inner430
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run399
+	JNZ          run429
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9755,14 +10423,14 @@ inner400:
 	VZEROUPPER
 	RET
 
-atLeast397:
+atLeast427:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh401
+	JZ         fresh431
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -9771,16 +10439,16 @@ atLeast397:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh401:
+fresh431:
 	MOVQ run+40(FP), DI
 
-run402:
+run432:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner403:
+inner433:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -9791,11 +10459,11 @@ inner403:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner403
+	JNZ          inner433
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run402
+	JNZ          run432
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9806,10 +10474,10 @@ inner403:
 	VZEROUPPER
 	RET
 
-atLeast392:
+atLeast422:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast404
+	JG   atLeast434
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -9818,7 +10486,7 @@ atLeast392:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh405
+	JZ         fresh435
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -9829,16 +10497,16 @@ atLeast392:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh405:
+fresh435:
 	MOVQ run+40(FP), R8
 
-run406:
+run436:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner407:
+inner437:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -9851,11 +10519,11 @@ inner407:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner407
+	JNZ          inner437
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run406
+	JNZ          run436
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9868,10 +10536,10 @@ inner407:
 	VZEROUPPER
 	RET
 
-atLeast404:
+atLeast434:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast408
+	JG   atLeast438
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -9881,7 +10549,7 @@ atLeast404:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh409
+	JZ         fresh439
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -9894,16 +10562,16 @@ atLeast404:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y5
 
-fresh409:
+fresh439:
 	MOVQ run+40(FP), R8
 
-run410:
+run440:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner411:
+inner441:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -9918,11 +10586,11 @@ inner411:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner411
+	JNZ          inner441
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run410
+	JNZ          run440
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -9937,7 +10605,7 @@ inner411:
 	VZEROUPPER
 	RET
 
-atLeast408:
+atLeast438:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -9947,7 +10615,7 @@ atLeast408:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh412
+	JZ         fresh442
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -9962,16 +10630,16 @@ atLeast408:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh412:
+fresh442:
 	MOVQ run+40(FP), R9
 
-run413:
+run443:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner414:
+inner444:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -9988,11 +10656,11 @@ inner414:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner414
+	JNZ          inner444
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run413
+	JNZ          run443
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -10024,9 +10692,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow415
+	JLE     narrow445
 
-row416:
+row446:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -10034,18 +10702,18 @@ row416:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row416
+	JNZ        row446
 	VZEROUPPER
 	RET
 
-narrow415:
-row417:
+narrow445:
+row447:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row417
+	JNZ        row447
 	VZEROUPPER
 	RET
 
@@ -10063,9 +10731,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square418:
+square448:
 	CMPQ       DI, $0x00000008
-	JLT        tail419
+	JLT        tail449
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -10138,11 +10806,11 @@ square418:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square418
+	JMP        square448
 
-tail419:
+tail449:
 	TESTQ      DI, DI
-	JZ         done420
+	JZ         done450
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -10203,37 +10871,37 @@ tail419:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done420
+	JZ         done450
 
-done420:
+done450:
 	VZEROUPPER
 	RET
 
@@ -10249,9 +10917,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows421:
+rows451:
 	CMPQ         BX, $0x00000002
-	JLT          row422
+	JLT          row452
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -10269,11 +10937,11 @@ rows421:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows421
+	JMP          rows451
 
-row422:
+row452:
 	TESTQ        BX, BX
-	JZ           done423
+	JZ           done453
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -10282,7 +10950,7 @@ row422:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done423:
+done453:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -10302,9 +10970,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows424:
+rows454:
 	CMPQ         BX, $0x00000004
-	JLT          row425
+	JLT          row455
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -10539,11 +11207,11 @@ rows424:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows424
+	JMP          rows454
 
-row425:
+row455:
 	TESTQ        BX, BX
-	JZ           done426
+	JZ           done456
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -10610,9 +11278,9 @@ row425:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row425
+	JMP          row455
 
-done426:
+done456:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -10631,7 +11299,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row427:
+row457:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -10647,7 +11315,7 @@ row427:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row427
+	JNZ          row457
 	VZEROUPPER
 	RET
 
@@ -10663,7 +11331,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node428:
+node458:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -10671,22 +11339,22 @@ node428:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done430
+	JGE     done460
 
-child429:
+child459:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child429
+	JLT     child459
 
-done430:
+done460:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node428
+	JNZ     node458
 	VZEROUPPER
 	RET
 
@@ -10701,7 +11369,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row431:
+row461:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -10715,7 +11383,7 @@ row431:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row431
+	JNZ          row461
 	VZEROUPPER
 	RET
 
@@ -10736,9 +11404,9 @@ TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-64
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow432
+	JLE     narrow462
 
-row433:
+row463:
 	VMASKMOVPS  (AX), Y0, Y2
 	VMASKMOVPS  (CX), Y0, Y3
 	VMASKMOVPS  (DX), Y0, Y4
@@ -10765,12 +11433,12 @@ row433:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row433
+	JNZ         row463
 	VZEROUPPER
 	RET
 
-narrow432:
-row434:
+narrow462:
+row464:
 	VMASKMOVPS  (AX), Y0, Y1
 	VMASKMOVPS  (CX), Y0, Y2
 	VMASKMOVPS  (DX), Y0, Y3
@@ -10786,7 +11454,7 @@ row434:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row434
+	JNZ         row464
 	VZEROUPPER
 	RET
 
@@ -10798,16 +11466,16 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row435:
+row465:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line436:
+line466:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line436
+	JNZ        line466
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row435
+	JNZ        row465
 	RET

@@ -64,7 +64,7 @@ func kernelRowsGo(f *Family, z []float32) {
 	down(0, f.classParent, f.classLength)
 }
 
-func stepRowsGo(w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *step) {
+func stepRowsGo(w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *factors) {
 	for i := range rows {
 		w, v := w[i*stride:i*stride+cols], v[i*stride:i*stride+cols]
 		for j, g := range grad[i*gradStride : i*gradStride+cols] {

@@ -70,7 +70,7 @@ func kernelRows32(k kind, f *Family, z []float32) {
 	}
 }
 
-func stepRows32(k kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *step) {
+func stepRows32(k kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *factors) {
 	if k == plain {
 		stepRowsGo(w, v, stride, grad, gradStride, rows, cols, s)
 		return
@@ -89,5 +89,44 @@ func stepRows32(k kind, w, v []float32, stride int, grad []float32, gradStride, 
 func mustHold(ok bool) {
 	if !ok {
 		panic("kernel: rows of the wrong size")
+	}
+}
+
+func stepRow32(k kind, w, v, grad []float32, f *factors) {
+	n := len(w)
+	v, grad = v[:n], grad[:n]
+	switch {
+	case n < short || k == plain:
+		stepRowGo(w, v, grad, f)
+	case k == avx512:
+		stepRowAVX512(first(w), first(v), first(grad), n, &f[0][0])
+	default:
+		stepRowAVX2(first(w), first(v), first(grad), n, &f[0][0])
+	}
+}
+
+func advance32(k kind, f [4]float32, w, v []float32) {
+	n := len(w)
+	v = v[:n]
+	switch {
+	case n < short || k == plain:
+		advanceGo(f, w, v)
+	case k == avx512:
+		advanceAVX512(f[0], f[1], f[2], f[3], first(w), first(v), n)
+	default:
+		advanceAVX2(f[0], f[1], f[2], f[3], first(w), first(v), n)
+	}
+}
+
+func scaleAdd32(k kind, a float32, w []float32, b float32, x []float32) {
+	n := len(w)
+	x = x[:n]
+	switch {
+	case n < short || k == plain:
+		scaleAddGo(a, w, b, x)
+	case k == avx512:
+		scaleAddAVX512(a, first(w), b, first(x), n)
+	default:
+		scaleAddAVX2(a, first(w), b, first(x), n)
 	}
 }

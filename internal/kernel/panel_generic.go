@@ -16,6 +16,12 @@ func scaleColumns32(_ kind, z []float32, rows int, factor, sum []float32) {
 
 func kernelRows32(_ kind, f *Family, z []float32) { kernelRowsGo(f, z) }
 
-func stepRows32(_ kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *step) {
+func stepRows32(_ kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *factors) {
 	stepRowsGo(w, v, stride, grad, gradStride, rows, cols, s)
 }
+
+func stepRow32(_ kind, w, v, grad []float32, f *factors) { stepRowGo(w, v, grad, f) }
+
+func advance32(_ kind, f [4]float32, w, v []float32) { advanceGo(f, w, v) }
+
+func scaleAdd32(_ kind, a float32, w []float32, b float32, x []float32) { scaleAddGo(a, w, b, x) }

@@ -75,3 +75,54 @@ func clone(p GPVirtual) GPVirtual {
 	MOVQ(p, q)
 	return q
 }
+
+func advance(m isa) {
+	m.text("advance", "func(ww, wv, vw, vv float32, w, v *float32, n int)", "sets w to ww*w+wv*v and v to vw*w+vv*v.")
+	p, n := pointers("w", "v"), length("n")
+	var f [4]VecVirtual
+	for i, name := range []string{"ww", "wv", "vw", "vv"} {
+		f[i] = m.broadcastParam(name)
+	}
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		w, v, newW, newV := m.vec(), m.vec(), m.vec(), m.vec()
+		at.load(p[0], w)
+		at.load(p[1], v)
+		VMULPS(f[0], w, newW)
+		VFMADD231PS(f[1], v, newW)
+		VMULPS(f[2], w, newV)
+		VFMADD231PS(f[3], v, newV)
+		at.store(newW, p[0])
+		at.store(newV, p[1])
+	})
+	finish()
+}
+
+func stepRow(m isa) {
+	m.text("stepRow", "func(w, v, grad *float32, n int, factor *float32)",
+		"makes an SGD step on weights w and velocities v with the gradient grad; factor has the 6 factors of the step, 16 times each.")
+	p, n, factor := pointers("w", "v", "grad"), length("n"), pointers("factor")[0]
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		w, v, g := m.vec(), m.vec(), m.vec()
+		at.load(p[0], w)
+		at.load(p[1], v)
+		at.load(p[2], g)
+		w, v = m.step(factor, w, v, g)
+		at.store(w, p[0])
+		at.store(v, p[1])
+	})
+	finish()
+}
+
+func scaleAdd(m isa) {
+	m.text("scaleAdd", "func(a float32, w *float32, b float32, x *float32, n int)", "sets w to a*w+b*x.")
+	p, n := pointers("w", "x"), length("n")
+	a, b := m.broadcastParam("a"), m.broadcastParam("b")
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		w := m.vec()
+		at.load(p[0], w)
+		VMULPS(a, w, w)
+		VFMADD231PS(at.operand(p[1]), b, w)
+		at.store(w, p[0])
+	})
+	finish()
+}
