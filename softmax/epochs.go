@@ -50,6 +50,7 @@ type epochLoop[T matrix.Float] struct {
 	newHead   func() *head[T]
 	newKernel func() *sharing.Operator[T] // if set, gradients are multiplied by K
 	family    *kernel.Family              // the same for a tree, a whole batch at a time
+	sparse    *sparseSteps[T]             // if set, it is the update and needs no features
 	dense     *denseSteps                 // if set, it is the update and makes the whole step
 
 	design  *design[T]
@@ -237,8 +238,14 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 	if t.dense != nil {
 		return t.dense.step(t.ex, t.mean, batch)
 	}
-	features := t.group.collect(t.design, batch)
-	t.update.prepare(features)
+	direct, scale := t.sparse != nil && t.sparse.possible(), T(1)
+	var features []int32
+	if direct {
+		scale = T(t.sparse.scale)
+	} else {
+		features = t.group.collect(t.design, batch)
+		t.update.prepare(features)
+	}
 	r, size := t.outputs, t.mean*float64(len(batch))
 	kernel.Parallel(t.opts.Threads, len(batch), batchGrain, func(block, lo, hi int) {
 		w := t.workers[block]
@@ -246,6 +253,9 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 		for n := lo; n < hi; n++ {
 			i, z := batch[n], t.scores[n*r:(n+1)*r]
 			t.design.scores(z, t.weight, int(i))
+			if scale != 1 {
+				kernel.Scale(scale, z)
+			}
 			share := T(t.ex.weightOf(int(i)) / size)
 			t.losses[n] = w.head.evaluate(z, w.p, t.bias, w.gradient, t.ex.target(int(i)), share) * size
 			if w.kernel != nil {
@@ -263,6 +273,10 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 	}
 	for _, l := range t.losses[:len(batch)] {
 		lossSum += l
+	}
+	if direct {
+		t.sparse.applyBatch(t.design, batch, t.scores, gradBias)
+		return lossSum
 	}
 	u, byRow := t.update.(*linearUpdate[T])
 	byRow = byRow && t.design.sparse != nil

@@ -108,10 +108,18 @@ func (u *linearUpdate[T]) catchUp(f int) {
 	}
 }
 
+// fetchAhead is how many rows before its turn a row is asked for, since rows of
+// rare features come from main memory.
+const fetchAhead = 4
+
 func (u *linearUpdate[T]) prepare(features []int32) {
 	kernel.Parallel(u.threads, len(features), 64, func(_, lo, hi int) {
-		for _, f := range features[lo:hi] {
-			u.catchUp(int(f))
+		for n := lo; n < hi; n++ {
+			if ahead := n + fetchAhead; ahead < hi {
+				f := int(features[ahead])
+				kernel.Fetch(u.weight[f*u.outputs : (f+1)*u.outputs])
+			}
+			u.catchUp(int(features[n]))
 		}
 	})
 }
@@ -143,6 +151,12 @@ func (u *linearUpdate[T]) applyRows(features []int32, row func(block, n int) []T
 			}
 		}
 	})
+	u.stepBias(gradBias)
+	u.step++
+}
+
+// stepBias makes the step of the bias and counts it.
+func (u *linearUpdate[T]) stepBias(gradBias []T) {
 	m := u.biasMap
 	for j, g := range gradBias {
 		w, v := u.bias[j], u.biasVelocity[j]
@@ -152,7 +166,6 @@ func (u *linearUpdate[T]) applyRows(features []int32, row func(block, n int) []T
 			u.biasSum[j] += u.bias[j]
 		}
 	}
-	u.step++
 	u.averaged++
 }
 

@@ -91,6 +91,9 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 			loop.dense, loop.update = d, any(d).(updater[T])
 		}
 	}
+	if d := newSparseSteps(ex, u); d != nil {
+		loop.sparse, loop.update = d, d
+	}
 	_, single := any(u).(*linearUpdate[float32])
 	if tree, ok := opts.Sharing.(*sharing.Tree); ok && single && opts.Hierarchy == nil {
 		loop.family = familyOf(tree)

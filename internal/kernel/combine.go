@@ -47,3 +47,20 @@ func combineAllRowsGo[T matrix.Float](value []float32, rows []T, stride int, y [
 		axpyGo(T(value[n]), rows[n*stride:], y)
 	}
 }
+
+// AddToRows adds value[n]*x to row index[n] of rows, in the order of n, where
+// row i starts at i*stride and is len(x) long: the transpose of CombineRows, with
+// its conditions.
+func AddToRows[T matrix.Float](index []int32, value []float32, rows []T, stride int, x []T) {
+	if fast && isFloat32[T]() {
+		addToRows32(best, index, value, float32s(rows), stride, float32s(x))
+		return
+	}
+	addToRowsGo(index, value, rows, stride, x)
+}
+
+func addToRowsGo[T matrix.Float](index []int32, value []float32, rows []T, stride int, x []T) {
+	for n, i := range index {
+		axpyGo(T(value[n]), x, rows[int(i)*stride:][:len(x)])
+	}
+}

@@ -146,6 +146,30 @@ func combineRows32(k kind, index []int32, value, rows []float32, stride int, y [
 	}
 }
 
+func addToRows32(k kind, index []int32, value, rows []float32, stride int, x []float32) {
+	n, cols := len(index), len(x)
+	value = value[:n]
+	if k == plain {
+		addToRowsGo(index, value, rows, stride, x)
+		return
+	}
+	if n == 0 || cols == 0 {
+		return
+	}
+	ok := len(rows) >= cols
+	if ok {
+		limit := 4 * (len(rows) - cols)
+		if k == avx512 {
+			ok = addToRowsAVX512(first(index), first(value), n, first(rows), 4*stride, limit, first(x), cols)
+		} else {
+			ok = addToRowsAVX2(first(index), first(value), n, first(rows), 4*stride, limit, first(x), cols)
+		}
+	}
+	if !ok {
+		panicOutside(index, rows, stride, cols)
+	}
+}
+
 // panicOutside panics for the first row outside rows.
 func panicOutside(index []int32, rows []float32, stride, cols int) {
 	for _, i := range index {

@@ -54,3 +54,7 @@ func transpose32(_ kind, dst []float32, dstStride int, src []float32, srcStride,
 }
 
 func fetchRows32([]float32, int, int, int) {}
+
+func addToRows32(_ kind, index []int32, value, rows []float32, stride int, x []float32) {
+	addToRowsGo(index, value, rows, stride, x)
+}

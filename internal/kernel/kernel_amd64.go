@@ -64,6 +64,11 @@ func combineRowsAVX512(index *int32, value *float32, n int, rows *float32, strid
 //go:noescape
 func combineAllRowsAVX512(value *float32, n int, rows *float32, stride int, y *float32, cols int)
 
+// addToRowsAVX512 adds value[i]*y to rows[index[i]]. stride and limit are in bytes. It stops and returns false, some rows changed, when a row starts after limit. n and cols are at least 1.
+//
+//go:noescape
+func addToRowsAVX512(index *int32, value *float32, n int, rows *float32, stride int, limit int, y *float32, cols int) (ok bool)
+
 // addWideRowsAVX512 adds value[i]*rows[i], for the 8 rows, to y. stride is in bytes. cols is at least 1.
 //
 //go:noescape
@@ -183,6 +188,11 @@ func combineRowsAVX2(index *int32, value *float32, n int, rows *float32, stride 
 //
 //go:noescape
 func combineAllRowsAVX2(value *float32, n int, rows *float32, stride int, y *float32, cols int)
+
+// addToRowsAVX2 adds value[i]*y to rows[index[i]]. stride and limit are in bytes. It stops and returns false, some rows changed, when a row starts after limit. n and cols are at least 1.
+//
+//go:noescape
+func addToRowsAVX2(index *int32, value *float32, n int, rows *float32, stride int, limit int, y *float32, cols int) (ok bool)
 
 // addWideRowsAVX2 adds value[i]*rows[i], for the 8 rows, to y. stride is in bytes. cols is at least 1.
 //

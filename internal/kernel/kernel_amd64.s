@@ -2327,6 +2327,988 @@ row118:
 	VZEROUPPER
 	RET
 
+// func addToRowsAVX512(index *int32, value *float32, n int, rows *float32, stride int, limit int, y *float32, cols int) (ok bool)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addToRowsAVX512(SB), NOSPLIT, $0-65
+	MOVQ index+0(FP), AX
+	MOVQ limit+40(FP), CX
+	MOVQ value+8(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ y+48(FP), SI
+	MOVQ n+16(FP), DI
+	MOVQ stride+32(FP), R8
+	MOVQ cols+56(FP), R9
+
+panel119:
+	CMPQ   R9, $0x00000100
+	JLE    narrow120
+	KXNORW K1, K1, K1
+
+	// A panel of 16 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS   640(SI), Z10
+	VMOVUPS   704(SI), Z11
+	VMOVUPS   768(SI), Z12
+	VMOVUPS   832(SI), Z13
+	VMOVUPS   896(SI), Z14
+	VMOVUPS.Z 960(SI), K1, Z15
+	XORQ      R11, R11
+
+row121:
+	MOVLQSX      (AX)(R11*4), R10
+	IMULQ        R8, R10
+	CMPQ         R10, CX
+	JHI          outside
+	ADDQ         BX, R10
+	VBROADCASTSS (DX)(R11*4), Z16
+	VMOVUPS      (R10), Z17
+	VFMADD231PS  Z0, Z16, Z17
+	VMOVUPS      Z17, (R10)
+	VMOVUPS      64(R10), Z17
+	VFMADD231PS  Z1, Z16, Z17
+	VMOVUPS      Z17, 64(R10)
+	VMOVUPS      128(R10), Z17
+	VFMADD231PS  Z2, Z16, Z17
+	VMOVUPS      Z17, 128(R10)
+	VMOVUPS      192(R10), Z17
+	VFMADD231PS  Z3, Z16, Z17
+	VMOVUPS      Z17, 192(R10)
+	VMOVUPS      256(R10), Z17
+	VFMADD231PS  Z4, Z16, Z17
+	VMOVUPS      Z17, 256(R10)
+	VMOVUPS      320(R10), Z17
+	VFMADD231PS  Z5, Z16, Z17
+	VMOVUPS      Z17, 320(R10)
+	VMOVUPS      384(R10), Z17
+	VFMADD231PS  Z6, Z16, Z17
+	VMOVUPS      Z17, 384(R10)
+	VMOVUPS      448(R10), Z17
+	VFMADD231PS  Z7, Z16, Z17
+	VMOVUPS      Z17, 448(R10)
+	VMOVUPS      512(R10), Z17
+	VFMADD231PS  Z8, Z16, Z17
+	VMOVUPS      Z17, 512(R10)
+	VMOVUPS      576(R10), Z17
+	VFMADD231PS  Z9, Z16, Z17
+	VMOVUPS      Z17, 576(R10)
+	VMOVUPS      640(R10), Z17
+	VFMADD231PS  Z10, Z16, Z17
+	VMOVUPS      Z17, 640(R10)
+	VMOVUPS      704(R10), Z17
+	VFMADD231PS  Z11, Z16, Z17
+	VMOVUPS      Z17, 704(R10)
+	VMOVUPS      768(R10), Z17
+	VFMADD231PS  Z12, Z16, Z17
+	VMOVUPS      Z17, 768(R10)
+	VMOVUPS      832(R10), Z17
+	VFMADD231PS  Z13, Z16, Z17
+	VMOVUPS      Z17, 832(R10)
+	VMOVUPS      896(R10), Z17
+	VFMADD231PS  Z14, Z16, Z17
+	VMOVUPS      Z17, 896(R10)
+	VMOVUPS.Z    960(R10), K1, Z17
+	VFMADD231PS  Z15, Z16, Z17
+	VMOVUPS      Z17, K1, 960(R10)
+	INCQ         R11
+	CMPQ         R11, DI
+	JLT          row121
+	ADDQ         $0x00000400, SI
+	ADDQ         $0x00000400, BX
+	SUBQ         $0x00000100, R9
+	JMP          panel119
+
+narrow120:
+	LEAQ  -1(R9), R10
+	MOVQ  R10, R9
+	ANDQ  $0x0000000f, R9
+	INCQ  R9
+	SHRQ  $0x04, R10
+	MOVQ  $-1, R11
+	BZHIQ R9, R11, R11
+	KMOVW R11, K1
+	CMPQ  R10, $0x00000008
+	JGE   atLeast122
+	CMPQ  R10, $0x00000004
+	JGE   atLeast123
+	CMPQ  R10, $0x00000002
+	JGE   atLeast124
+	CMPQ  R10, $0x00000001
+	JGE   atLeast125
+
+	// A panel of 1 vectors.
+	VMOVUPS.Z (SI), K1, Z0
+	XORQ      R9, R9
+
+row126:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z1
+	VMOVUPS.Z    (SI), K1, Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, K1, (SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row126
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast125:
+	// A panel of 2 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS.Z 64(SI), K1, Z1
+	XORQ      R9, R9
+
+row127:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z2
+	VMOVUPS      (SI), Z3
+	VFMADD231PS  Z0, Z2, Z3
+	VMOVUPS      Z3, (SI)
+	VMOVUPS.Z    64(SI), K1, Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, K1, 64(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row127
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast124:
+	CMPQ R10, $0x00000003
+	JGE  atLeast128
+
+	// A panel of 3 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS.Z 128(SI), K1, Z2
+	XORQ      R9, R9
+
+row129:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z3
+	VMOVUPS      (SI), Z4
+	VFMADD231PS  Z0, Z3, Z4
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      64(SI), Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, 64(SI)
+	VMOVUPS.Z    128(SI), K1, Z4
+	VFMADD231PS  Z2, Z3, Z4
+	VMOVUPS      Z4, K1, 128(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row129
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast128:
+	// A panel of 4 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS.Z 192(SI), K1, Z3
+	XORQ      R9, R9
+
+row130:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z4
+	VMOVUPS      (SI), Z5
+	VFMADD231PS  Z0, Z4, Z5
+	VMOVUPS      Z5, (SI)
+	VMOVUPS      64(SI), Z5
+	VFMADD231PS  Z1, Z4, Z5
+	VMOVUPS      Z5, 64(SI)
+	VMOVUPS      128(SI), Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMOVUPS      Z5, 128(SI)
+	VMOVUPS.Z    192(SI), K1, Z5
+	VFMADD231PS  Z3, Z4, Z5
+	VMOVUPS      Z5, K1, 192(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row130
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast123:
+	CMPQ R10, $0x00000006
+	JGE  atLeast131
+	CMPQ R10, $0x00000005
+	JGE  atLeast132
+
+	// A panel of 5 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS.Z 256(SI), K1, Z4
+	XORQ      R9, R9
+
+row133:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z5
+	VMOVUPS      (SI), Z6
+	VFMADD231PS  Z0, Z5, Z6
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      64(SI), Z6
+	VFMADD231PS  Z1, Z5, Z6
+	VMOVUPS      Z6, 64(SI)
+	VMOVUPS      128(SI), Z6
+	VFMADD231PS  Z2, Z5, Z6
+	VMOVUPS      Z6, 128(SI)
+	VMOVUPS      192(SI), Z6
+	VFMADD231PS  Z3, Z5, Z6
+	VMOVUPS      Z6, 192(SI)
+	VMOVUPS.Z    256(SI), K1, Z6
+	VFMADD231PS  Z4, Z5, Z6
+	VMOVUPS      Z6, K1, 256(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row133
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast132:
+	// A panel of 6 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS.Z 320(SI), K1, Z5
+	XORQ      R9, R9
+
+row134:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z6
+	VMOVUPS      (SI), Z7
+	VFMADD231PS  Z0, Z6, Z7
+	VMOVUPS      Z7, (SI)
+	VMOVUPS      64(SI), Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      128(SI), Z7
+	VFMADD231PS  Z2, Z6, Z7
+	VMOVUPS      Z7, 128(SI)
+	VMOVUPS      192(SI), Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VMOVUPS      Z7, 192(SI)
+	VMOVUPS      256(SI), Z7
+	VFMADD231PS  Z4, Z6, Z7
+	VMOVUPS      Z7, 256(SI)
+	VMOVUPS.Z    320(SI), K1, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VMOVUPS      Z7, K1, 320(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row134
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast131:
+	CMPQ R10, $0x00000007
+	JGE  atLeast135
+
+	// A panel of 7 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS.Z 384(SI), K1, Z6
+	XORQ      R9, R9
+
+row136:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z7
+	VMOVUPS      (SI), Z8
+	VFMADD231PS  Z0, Z7, Z8
+	VMOVUPS      Z8, (SI)
+	VMOVUPS      64(SI), Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, 64(SI)
+	VMOVUPS      128(SI), Z8
+	VFMADD231PS  Z2, Z7, Z8
+	VMOVUPS      Z8, 128(SI)
+	VMOVUPS      192(SI), Z8
+	VFMADD231PS  Z3, Z7, Z8
+	VMOVUPS      Z8, 192(SI)
+	VMOVUPS      256(SI), Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VMOVUPS      Z8, 256(SI)
+	VMOVUPS      320(SI), Z8
+	VFMADD231PS  Z5, Z7, Z8
+	VMOVUPS      Z8, 320(SI)
+	VMOVUPS.Z    384(SI), K1, Z8
+	VFMADD231PS  Z6, Z7, Z8
+	VMOVUPS      Z8, K1, 384(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row136
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast135:
+	// A panel of 8 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS.Z 448(SI), K1, Z7
+	XORQ      R9, R9
+
+row137:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z8
+	VMOVUPS      (SI), Z9
+	VFMADD231PS  Z0, Z8, Z9
+	VMOVUPS      Z9, (SI)
+	VMOVUPS      64(SI), Z9
+	VFMADD231PS  Z1, Z8, Z9
+	VMOVUPS      Z9, 64(SI)
+	VMOVUPS      128(SI), Z9
+	VFMADD231PS  Z2, Z8, Z9
+	VMOVUPS      Z9, 128(SI)
+	VMOVUPS      192(SI), Z9
+	VFMADD231PS  Z3, Z8, Z9
+	VMOVUPS      Z9, 192(SI)
+	VMOVUPS      256(SI), Z9
+	VFMADD231PS  Z4, Z8, Z9
+	VMOVUPS      Z9, 256(SI)
+	VMOVUPS      320(SI), Z9
+	VFMADD231PS  Z5, Z8, Z9
+	VMOVUPS      Z9, 320(SI)
+	VMOVUPS      384(SI), Z9
+	VFMADD231PS  Z6, Z8, Z9
+	VMOVUPS      Z9, 384(SI)
+	VMOVUPS.Z    448(SI), K1, Z9
+	VFMADD231PS  Z7, Z8, Z9
+	VMOVUPS      Z9, K1, 448(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row137
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast122:
+	CMPQ R10, $0x0000000c
+	JGE  atLeast138
+	CMPQ R10, $0x0000000a
+	JGE  atLeast139
+	CMPQ R10, $0x00000009
+	JGE  atLeast140
+
+	// A panel of 9 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS.Z 512(SI), K1, Z8
+	XORQ      R9, R9
+
+row141:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z9
+	VMOVUPS      (SI), Z10
+	VFMADD231PS  Z0, Z9, Z10
+	VMOVUPS      Z10, (SI)
+	VMOVUPS      64(SI), Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VMOVUPS      Z10, 64(SI)
+	VMOVUPS      128(SI), Z10
+	VFMADD231PS  Z2, Z9, Z10
+	VMOVUPS      Z10, 128(SI)
+	VMOVUPS      192(SI), Z10
+	VFMADD231PS  Z3, Z9, Z10
+	VMOVUPS      Z10, 192(SI)
+	VMOVUPS      256(SI), Z10
+	VFMADD231PS  Z4, Z9, Z10
+	VMOVUPS      Z10, 256(SI)
+	VMOVUPS      320(SI), Z10
+	VFMADD231PS  Z5, Z9, Z10
+	VMOVUPS      Z10, 320(SI)
+	VMOVUPS      384(SI), Z10
+	VFMADD231PS  Z6, Z9, Z10
+	VMOVUPS      Z10, 384(SI)
+	VMOVUPS      448(SI), Z10
+	VFMADD231PS  Z7, Z9, Z10
+	VMOVUPS      Z10, 448(SI)
+	VMOVUPS.Z    512(SI), K1, Z10
+	VFMADD231PS  Z8, Z9, Z10
+	VMOVUPS      Z10, K1, 512(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row141
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast140:
+	// A panel of 10 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS.Z 576(SI), K1, Z9
+	XORQ      R9, R9
+
+row142:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z10
+	VMOVUPS      (SI), Z11
+	VFMADD231PS  Z0, Z10, Z11
+	VMOVUPS      Z11, (SI)
+	VMOVUPS      64(SI), Z11
+	VFMADD231PS  Z1, Z10, Z11
+	VMOVUPS      Z11, 64(SI)
+	VMOVUPS      128(SI), Z11
+	VFMADD231PS  Z2, Z10, Z11
+	VMOVUPS      Z11, 128(SI)
+	VMOVUPS      192(SI), Z11
+	VFMADD231PS  Z3, Z10, Z11
+	VMOVUPS      Z11, 192(SI)
+	VMOVUPS      256(SI), Z11
+	VFMADD231PS  Z4, Z10, Z11
+	VMOVUPS      Z11, 256(SI)
+	VMOVUPS      320(SI), Z11
+	VFMADD231PS  Z5, Z10, Z11
+	VMOVUPS      Z11, 320(SI)
+	VMOVUPS      384(SI), Z11
+	VFMADD231PS  Z6, Z10, Z11
+	VMOVUPS      Z11, 384(SI)
+	VMOVUPS      448(SI), Z11
+	VFMADD231PS  Z7, Z10, Z11
+	VMOVUPS      Z11, 448(SI)
+	VMOVUPS      512(SI), Z11
+	VFMADD231PS  Z8, Z10, Z11
+	VMOVUPS      Z11, 512(SI)
+	VMOVUPS.Z    576(SI), K1, Z11
+	VFMADD231PS  Z9, Z10, Z11
+	VMOVUPS      Z11, K1, 576(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row142
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast139:
+	CMPQ R10, $0x0000000b
+	JGE  atLeast143
+
+	// A panel of 11 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS.Z 640(SI), K1, Z10
+	XORQ      R9, R9
+
+row144:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z11
+	VMOVUPS      (SI), Z12
+	VFMADD231PS  Z0, Z11, Z12
+	VMOVUPS      Z12, (SI)
+	VMOVUPS      64(SI), Z12
+	VFMADD231PS  Z1, Z11, Z12
+	VMOVUPS      Z12, 64(SI)
+	VMOVUPS      128(SI), Z12
+	VFMADD231PS  Z2, Z11, Z12
+	VMOVUPS      Z12, 128(SI)
+	VMOVUPS      192(SI), Z12
+	VFMADD231PS  Z3, Z11, Z12
+	VMOVUPS      Z12, 192(SI)
+	VMOVUPS      256(SI), Z12
+	VFMADD231PS  Z4, Z11, Z12
+	VMOVUPS      Z12, 256(SI)
+	VMOVUPS      320(SI), Z12
+	VFMADD231PS  Z5, Z11, Z12
+	VMOVUPS      Z12, 320(SI)
+	VMOVUPS      384(SI), Z12
+	VFMADD231PS  Z6, Z11, Z12
+	VMOVUPS      Z12, 384(SI)
+	VMOVUPS      448(SI), Z12
+	VFMADD231PS  Z7, Z11, Z12
+	VMOVUPS      Z12, 448(SI)
+	VMOVUPS      512(SI), Z12
+	VFMADD231PS  Z8, Z11, Z12
+	VMOVUPS      Z12, 512(SI)
+	VMOVUPS      576(SI), Z12
+	VFMADD231PS  Z9, Z11, Z12
+	VMOVUPS      Z12, 576(SI)
+	VMOVUPS.Z    640(SI), K1, Z12
+	VFMADD231PS  Z10, Z11, Z12
+	VMOVUPS      Z12, K1, 640(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row144
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast143:
+	// A panel of 12 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS   640(SI), Z10
+	VMOVUPS.Z 704(SI), K1, Z11
+	XORQ      R9, R9
+
+row145:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z12
+	VMOVUPS      (SI), Z13
+	VFMADD231PS  Z0, Z12, Z13
+	VMOVUPS      Z13, (SI)
+	VMOVUPS      64(SI), Z13
+	VFMADD231PS  Z1, Z12, Z13
+	VMOVUPS      Z13, 64(SI)
+	VMOVUPS      128(SI), Z13
+	VFMADD231PS  Z2, Z12, Z13
+	VMOVUPS      Z13, 128(SI)
+	VMOVUPS      192(SI), Z13
+	VFMADD231PS  Z3, Z12, Z13
+	VMOVUPS      Z13, 192(SI)
+	VMOVUPS      256(SI), Z13
+	VFMADD231PS  Z4, Z12, Z13
+	VMOVUPS      Z13, 256(SI)
+	VMOVUPS      320(SI), Z13
+	VFMADD231PS  Z5, Z12, Z13
+	VMOVUPS      Z13, 320(SI)
+	VMOVUPS      384(SI), Z13
+	VFMADD231PS  Z6, Z12, Z13
+	VMOVUPS      Z13, 384(SI)
+	VMOVUPS      448(SI), Z13
+	VFMADD231PS  Z7, Z12, Z13
+	VMOVUPS      Z13, 448(SI)
+	VMOVUPS      512(SI), Z13
+	VFMADD231PS  Z8, Z12, Z13
+	VMOVUPS      Z13, 512(SI)
+	VMOVUPS      576(SI), Z13
+	VFMADD231PS  Z9, Z12, Z13
+	VMOVUPS      Z13, 576(SI)
+	VMOVUPS      640(SI), Z13
+	VFMADD231PS  Z10, Z12, Z13
+	VMOVUPS      Z13, 640(SI)
+	VMOVUPS.Z    704(SI), K1, Z13
+	VFMADD231PS  Z11, Z12, Z13
+	VMOVUPS      Z13, K1, 704(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row145
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast138:
+	CMPQ R10, $0x0000000e
+	JGE  atLeast146
+	CMPQ R10, $0x0000000d
+	JGE  atLeast147
+
+	// A panel of 13 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS   640(SI), Z10
+	VMOVUPS   704(SI), Z11
+	VMOVUPS.Z 768(SI), K1, Z12
+	XORQ      R9, R9
+
+row148:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z13
+	VMOVUPS      (SI), Z14
+	VFMADD231PS  Z0, Z13, Z14
+	VMOVUPS      Z14, (SI)
+	VMOVUPS      64(SI), Z14
+	VFMADD231PS  Z1, Z13, Z14
+	VMOVUPS      Z14, 64(SI)
+	VMOVUPS      128(SI), Z14
+	VFMADD231PS  Z2, Z13, Z14
+	VMOVUPS      Z14, 128(SI)
+	VMOVUPS      192(SI), Z14
+	VFMADD231PS  Z3, Z13, Z14
+	VMOVUPS      Z14, 192(SI)
+	VMOVUPS      256(SI), Z14
+	VFMADD231PS  Z4, Z13, Z14
+	VMOVUPS      Z14, 256(SI)
+	VMOVUPS      320(SI), Z14
+	VFMADD231PS  Z5, Z13, Z14
+	VMOVUPS      Z14, 320(SI)
+	VMOVUPS      384(SI), Z14
+	VFMADD231PS  Z6, Z13, Z14
+	VMOVUPS      Z14, 384(SI)
+	VMOVUPS      448(SI), Z14
+	VFMADD231PS  Z7, Z13, Z14
+	VMOVUPS      Z14, 448(SI)
+	VMOVUPS      512(SI), Z14
+	VFMADD231PS  Z8, Z13, Z14
+	VMOVUPS      Z14, 512(SI)
+	VMOVUPS      576(SI), Z14
+	VFMADD231PS  Z9, Z13, Z14
+	VMOVUPS      Z14, 576(SI)
+	VMOVUPS      640(SI), Z14
+	VFMADD231PS  Z10, Z13, Z14
+	VMOVUPS      Z14, 640(SI)
+	VMOVUPS      704(SI), Z14
+	VFMADD231PS  Z11, Z13, Z14
+	VMOVUPS      Z14, 704(SI)
+	VMOVUPS.Z    768(SI), K1, Z14
+	VFMADD231PS  Z12, Z13, Z14
+	VMOVUPS      Z14, K1, 768(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row148
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast147:
+	// A panel of 14 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS   640(SI), Z10
+	VMOVUPS   704(SI), Z11
+	VMOVUPS   768(SI), Z12
+	VMOVUPS.Z 832(SI), K1, Z13
+	XORQ      R9, R9
+
+row149:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z14
+	VMOVUPS      (SI), Z15
+	VFMADD231PS  Z0, Z14, Z15
+	VMOVUPS      Z15, (SI)
+	VMOVUPS      64(SI), Z15
+	VFMADD231PS  Z1, Z14, Z15
+	VMOVUPS      Z15, 64(SI)
+	VMOVUPS      128(SI), Z15
+	VFMADD231PS  Z2, Z14, Z15
+	VMOVUPS      Z15, 128(SI)
+	VMOVUPS      192(SI), Z15
+	VFMADD231PS  Z3, Z14, Z15
+	VMOVUPS      Z15, 192(SI)
+	VMOVUPS      256(SI), Z15
+	VFMADD231PS  Z4, Z14, Z15
+	VMOVUPS      Z15, 256(SI)
+	VMOVUPS      320(SI), Z15
+	VFMADD231PS  Z5, Z14, Z15
+	VMOVUPS      Z15, 320(SI)
+	VMOVUPS      384(SI), Z15
+	VFMADD231PS  Z6, Z14, Z15
+	VMOVUPS      Z15, 384(SI)
+	VMOVUPS      448(SI), Z15
+	VFMADD231PS  Z7, Z14, Z15
+	VMOVUPS      Z15, 448(SI)
+	VMOVUPS      512(SI), Z15
+	VFMADD231PS  Z8, Z14, Z15
+	VMOVUPS      Z15, 512(SI)
+	VMOVUPS      576(SI), Z15
+	VFMADD231PS  Z9, Z14, Z15
+	VMOVUPS      Z15, 576(SI)
+	VMOVUPS      640(SI), Z15
+	VFMADD231PS  Z10, Z14, Z15
+	VMOVUPS      Z15, 640(SI)
+	VMOVUPS      704(SI), Z15
+	VFMADD231PS  Z11, Z14, Z15
+	VMOVUPS      Z15, 704(SI)
+	VMOVUPS      768(SI), Z15
+	VFMADD231PS  Z12, Z14, Z15
+	VMOVUPS      Z15, 768(SI)
+	VMOVUPS.Z    832(SI), K1, Z15
+	VFMADD231PS  Z13, Z14, Z15
+	VMOVUPS      Z15, K1, 832(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row149
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast146:
+	CMPQ R10, $0x0000000f
+	JGE  atLeast150
+
+	// A panel of 15 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS   640(SI), Z10
+	VMOVUPS   704(SI), Z11
+	VMOVUPS   768(SI), Z12
+	VMOVUPS   832(SI), Z13
+	VMOVUPS.Z 896(SI), K1, Z14
+	XORQ      R9, R9
+
+row151:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z15
+	VMOVUPS      (SI), Z16
+	VFMADD231PS  Z0, Z15, Z16
+	VMOVUPS      Z16, (SI)
+	VMOVUPS      64(SI), Z16
+	VFMADD231PS  Z1, Z15, Z16
+	VMOVUPS      Z16, 64(SI)
+	VMOVUPS      128(SI), Z16
+	VFMADD231PS  Z2, Z15, Z16
+	VMOVUPS      Z16, 128(SI)
+	VMOVUPS      192(SI), Z16
+	VFMADD231PS  Z3, Z15, Z16
+	VMOVUPS      Z16, 192(SI)
+	VMOVUPS      256(SI), Z16
+	VFMADD231PS  Z4, Z15, Z16
+	VMOVUPS      Z16, 256(SI)
+	VMOVUPS      320(SI), Z16
+	VFMADD231PS  Z5, Z15, Z16
+	VMOVUPS      Z16, 320(SI)
+	VMOVUPS      384(SI), Z16
+	VFMADD231PS  Z6, Z15, Z16
+	VMOVUPS      Z16, 384(SI)
+	VMOVUPS      448(SI), Z16
+	VFMADD231PS  Z7, Z15, Z16
+	VMOVUPS      Z16, 448(SI)
+	VMOVUPS      512(SI), Z16
+	VFMADD231PS  Z8, Z15, Z16
+	VMOVUPS      Z16, 512(SI)
+	VMOVUPS      576(SI), Z16
+	VFMADD231PS  Z9, Z15, Z16
+	VMOVUPS      Z16, 576(SI)
+	VMOVUPS      640(SI), Z16
+	VFMADD231PS  Z10, Z15, Z16
+	VMOVUPS      Z16, 640(SI)
+	VMOVUPS      704(SI), Z16
+	VFMADD231PS  Z11, Z15, Z16
+	VMOVUPS      Z16, 704(SI)
+	VMOVUPS      768(SI), Z16
+	VFMADD231PS  Z12, Z15, Z16
+	VMOVUPS      Z16, 768(SI)
+	VMOVUPS      832(SI), Z16
+	VFMADD231PS  Z13, Z15, Z16
+	VMOVUPS      Z16, 832(SI)
+	VMOVUPS.Z    896(SI), K1, Z16
+	VFMADD231PS  Z14, Z15, Z16
+	VMOVUPS      Z16, K1, 896(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row151
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast150:
+	// A panel of 16 vectors.
+	VMOVUPS   (SI), Z0
+	VMOVUPS   64(SI), Z1
+	VMOVUPS   128(SI), Z2
+	VMOVUPS   192(SI), Z3
+	VMOVUPS   256(SI), Z4
+	VMOVUPS   320(SI), Z5
+	VMOVUPS   384(SI), Z6
+	VMOVUPS   448(SI), Z7
+	VMOVUPS   512(SI), Z8
+	VMOVUPS   576(SI), Z9
+	VMOVUPS   640(SI), Z10
+	VMOVUPS   704(SI), Z11
+	VMOVUPS   768(SI), Z12
+	VMOVUPS   832(SI), Z13
+	VMOVUPS   896(SI), Z14
+	VMOVUPS.Z 960(SI), K1, Z15
+	XORQ      R9, R9
+
+row152:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Z16
+	VMOVUPS      (SI), Z17
+	VFMADD231PS  Z0, Z16, Z17
+	VMOVUPS      Z17, (SI)
+	VMOVUPS      64(SI), Z17
+	VFMADD231PS  Z1, Z16, Z17
+	VMOVUPS      Z17, 64(SI)
+	VMOVUPS      128(SI), Z17
+	VFMADD231PS  Z2, Z16, Z17
+	VMOVUPS      Z17, 128(SI)
+	VMOVUPS      192(SI), Z17
+	VFMADD231PS  Z3, Z16, Z17
+	VMOVUPS      Z17, 192(SI)
+	VMOVUPS      256(SI), Z17
+	VFMADD231PS  Z4, Z16, Z17
+	VMOVUPS      Z17, 256(SI)
+	VMOVUPS      320(SI), Z17
+	VFMADD231PS  Z5, Z16, Z17
+	VMOVUPS      Z17, 320(SI)
+	VMOVUPS      384(SI), Z17
+	VFMADD231PS  Z6, Z16, Z17
+	VMOVUPS      Z17, 384(SI)
+	VMOVUPS      448(SI), Z17
+	VFMADD231PS  Z7, Z16, Z17
+	VMOVUPS      Z17, 448(SI)
+	VMOVUPS      512(SI), Z17
+	VFMADD231PS  Z8, Z16, Z17
+	VMOVUPS      Z17, 512(SI)
+	VMOVUPS      576(SI), Z17
+	VFMADD231PS  Z9, Z16, Z17
+	VMOVUPS      Z17, 576(SI)
+	VMOVUPS      640(SI), Z17
+	VFMADD231PS  Z10, Z16, Z17
+	VMOVUPS      Z17, 640(SI)
+	VMOVUPS      704(SI), Z17
+	VFMADD231PS  Z11, Z16, Z17
+	VMOVUPS      Z17, 704(SI)
+	VMOVUPS      768(SI), Z17
+	VFMADD231PS  Z12, Z16, Z17
+	VMOVUPS      Z17, 768(SI)
+	VMOVUPS      832(SI), Z17
+	VFMADD231PS  Z13, Z16, Z17
+	VMOVUPS      Z17, 832(SI)
+	VMOVUPS      896(SI), Z17
+	VFMADD231PS  Z14, Z16, Z17
+	VMOVUPS      Z17, 896(SI)
+	VMOVUPS.Z    960(SI), K1, Z17
+	VFMADD231PS  Z15, Z16, Z17
+	VMOVUPS      Z17, K1, 960(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row152
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ok+64(FP)
+	VZEROUPPER
+	RET
+
 // func addWideRowsAVX512(value *float32, rows *float32, stride int, y *float32, cols int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addWideRowsAVX512(SB), NOSPLIT, $0-40
@@ -2347,9 +3329,9 @@ TEXT ·addWideRowsAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Z7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower120
+	JLT          narrower154
 
-block119:
+block153:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -2394,13 +3376,13 @@ block119:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block119
+	JGE         block153
 
-narrower120:
+narrower154:
 	CMPQ AX, $0x00000010
-	JLT  narrower122
+	JLT  narrower156
 
-block121:
+block155:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -2415,11 +3397,11 @@ block121:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block121
+	JGE         block155
 
-narrower122:
+narrower156:
 	TESTQ       AX, AX
-	JZ          done123
+	JZ          done157
 	MOVQ        $-1, R9
 	BZHIQ       AX, R9, R9
 	KMOVW       R9, K1
@@ -2434,7 +3416,7 @@ narrower122:
 	VFMADD231PS (CX)(R8*1), Z7, K1, Z8
 	VMOVUPS     Z8, K1, (DX)
 
-done123:
+done157:
 	VZEROUPPER
 	RET
 
@@ -2457,9 +3439,9 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS c3e2aaa49<>+0(SB), Z10
 	VMOVUPS c3efffffe<>+0(SB), Z11
 	CMPQ    DX, $0x00000020
-	JLT     narrower125
+	JLT     narrower159
 
-block124:
+block158:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -2498,13 +3480,13 @@ block124:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block124
+	JGE          block158
 
-narrower125:
+narrower159:
 	CMPQ DX, $0x00000010
-	JLT  narrower127
+	JLT  narrower161
 
-block126:
+block160:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -2526,11 +3508,11 @@ block126:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block126
+	JGE          block160
 
-narrower127:
+narrower161:
 	TESTQ        DX, DX
-	JZ           done128
+	JZ           done162
 	MOVQ         $-1, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
@@ -2552,7 +3534,7 @@ narrower127:
 	VSCALEFPS    Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)
 
-done128:
+done162:
 	VZEROUPPER
 	RET
 
@@ -2785,9 +3767,9 @@ TEXT ·softmaxAVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower130
+	JLT     narrower164
 
-block129:
+block163:
 	VMAXPS (BX), Z0, Z0
 	VMAXPS 64(BX), Z1, Z1
 	VMAXPS 128(BX), Z2, Z2
@@ -2795,28 +3777,28 @@ block129:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block129
+	JGE    block163
 
-narrower130:
+narrower164:
 	CMPQ SI, $0x00000010
-	JLT  narrower132
+	JLT  narrower166
 
-block131:
+block165:
 	VMAXPS (BX), Z0, Z0
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block131
+	JGE    block165
 
-narrower132:
+narrower166:
 	TESTQ  SI, SI
-	JZ     done133
+	JZ     done167
 	MOVQ   $-1, DI
 	BZHIQ  SI, DI, DI
 	KMOVW  DI, K1
 	VMAXPS (BX), Z0, K1, Z0
 
-done133:
+done167:
 	VMAXPS        Z1, Z0, Z0
 	VMAXPS        Z3, Z2, Z2
 	VMAXPS        Z2, Z0, Z0
@@ -2847,9 +3829,9 @@ done133:
 	MOVQ          AX, BX
 	MOVQ          DX, SI
 	CMPQ          SI, $0x00000020
-	JLT           narrower135
+	JLT           narrower169
 
-block134:
+block168:
 	VMOVUPS       (CX), Z14
 	VSUBPS        Z0, Z14, Z14
 	VMAXPS        Z14, Z1, Z14
@@ -2894,11 +3876,11 @@ block134:
 	ADDQ          $0x00000080, BX
 	SUBQ          $0x00000020, SI
 	CMPQ          SI, $0x00000020
-	JGE           block134
+	JGE           block168
 
-narrower135:
+narrower169:
 	TESTQ         SI, SI
-	JZ            done136
+	JZ            done170
 	MOVQ          $-1, DI
 	BZHIQ         SI, DI, DI
 	KMOVW         DI, K1
@@ -2945,7 +3927,7 @@ narrower135:
 	VADDPD        Z0, Z4, Z4
 	VADDPD        Z1, Z5, Z5
 
-done136:
+done170:
 	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y4
@@ -2960,9 +3942,9 @@ done136:
 	VCVTSD2SS     X0, X0, X0
 	VBROADCASTSS  X0, Z0
 	CMPQ          DX, $0x00000040
-	JLT           narrower138
+	JLT           narrower172
 
-block137:
+block171:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  64(AX), Z0, Z1
@@ -2974,23 +3956,23 @@ block137:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block137
+	JGE     block171
 
-narrower138:
+narrower172:
 	CMPQ DX, $0x00000010
-	JLT  narrower140
+	JLT  narrower174
 
-block139:
+block173:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block139
+	JGE     block173
 
-narrower140:
+narrower174:
 	TESTQ     DX, DX
-	JZ        done141
+	JZ        done175
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
@@ -2998,7 +3980,7 @@ narrower140:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-done141:
+done175:
 	VZEROUPPER
 	RET
 
@@ -3041,38 +4023,38 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	SHRQ  $0x10, R14
 	KMOVW R14, K2
 	CMPQ  R13, $0x00000010
-	JLE   narrow142
+	JLE   narrow176
 	MOVQ  height+0(FP), R13
 	CMPQ  R13, $0x00000007
-	JG    atLeast143
+	JG    atLeast177
 	MOVQ  height+0(FP), R9
 	CMPQ  R9, $0x00000003
-	JG    atLeast144
+	JG    atLeast178
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000001
-	JG    atLeast145
+	JG    atLeast179
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh146
+	JZ        fresh180
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 
-fresh146:
+fresh180:
 	MOVQ run+40(FP), SI
 
-run147:
+run181:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner148:
+inner182:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	VBROADCASTSS (AX), Z4
@@ -3081,11 +4063,11 @@ inner148:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner148
+	JNZ          inner182
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run147
+	JNZ          run181
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3093,10 +4075,10 @@ inner148:
 	VZEROUPPER
 	RET
 
-atLeast145:
+atLeast179:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast149
+	JG   atLeast183
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3105,7 +4087,7 @@ atLeast145:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh150
+	JZ        fresh184
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -3114,16 +4096,16 @@ atLeast145:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh150:
+fresh184:
 	MOVQ run+40(FP), DI
 
-run151:
+run185:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner152:
+inner186:
 	VMOVUPS      (CX), Z4
 	VMOVUPS      64(CX), Z5
 	VBROADCASTSS (AX), Z6
@@ -3135,11 +4117,11 @@ inner152:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner152
+	JNZ          inner186
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run151
+	JNZ          run185
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3150,7 +4132,7 @@ inner152:
 	VZEROUPPER
 	RET
 
-atLeast149:
+atLeast183:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3160,7 +4142,7 @@ atLeast149:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh153
+	JZ        fresh187
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -3172,16 +4154,16 @@ atLeast149:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh153:
+fresh187:
 	MOVQ run+40(FP), DI
 
-run154:
+run188:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner155:
+inner189:
 	VMOVUPS      (CX), Z6
 	VMOVUPS      64(CX), Z7
 	VBROADCASTSS (AX), Z8
@@ -3196,11 +4178,11 @@ inner155:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner155
+	JNZ          inner189
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run154
+	JNZ          run188
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3214,13 +4196,13 @@ inner155:
 	VZEROUPPER
 	RET
 
-atLeast144:
+atLeast178:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast156
+	JG   atLeast190
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast157
+	JG   atLeast191
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3233,7 +4215,7 @@ atLeast144:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh158
+	JZ        fresh192
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -3248,16 +4230,16 @@ atLeast144:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh158:
+fresh192:
 	MOVQ run+40(FP), R8
 
-run159:
+run193:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner160:
+inner194:
 	VMOVUPS      (CX), Z8
 	VMOVUPS      64(CX), Z9
 	VBROADCASTSS (AX), Z10
@@ -3275,11 +4257,11 @@ inner160:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner160
+	JNZ          inner194
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run159
+	JNZ          run193
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3296,7 +4278,7 @@ inner160:
 	VZEROUPPER
 	RET
 
-atLeast157:
+atLeast191:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3310,7 +4292,7 @@ atLeast157:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh161
+	JZ        fresh195
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -3328,16 +4310,16 @@ atLeast157:
 	VMOVUPS.Z (R8), K1, Z8
 	VMOVUPS.Z 64(R8), K2, Z9
 
-fresh161:
+fresh195:
 	MOVQ run+40(FP), R8
 
-run162:
+run196:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner163:
+inner197:
 	VMOVUPS      (CX), Z10
 	VMOVUPS      64(CX), Z11
 	VBROADCASTSS (AX), Z12
@@ -3358,11 +4340,11 @@ inner163:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner163
+	JNZ          inner197
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run162
+	JNZ          run196
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3382,10 +4364,10 @@ inner163:
 	VZEROUPPER
 	RET
 
-atLeast156:
+atLeast190:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast164
+	JG   atLeast198
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3402,7 +4384,7 @@ atLeast156:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh165
+	JZ        fresh199
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -3423,16 +4405,16 @@ atLeast156:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh165:
+fresh199:
 	MOVQ run+40(FP), R9
 
-run166:
+run200:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner167:
+inner201:
 	VMOVUPS      (CX), Z12
 	VMOVUPS      64(CX), Z13
 	VBROADCASTSS (AX), Z14
@@ -3456,11 +4438,11 @@ inner167:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner167
+	JNZ          inner201
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run166
+	JNZ          run200
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3483,7 +4465,7 @@ inner167:
 	VZEROUPPER
 	RET
 
-atLeast164:
+atLeast198:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3501,7 +4483,7 @@ atLeast164:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh168
+	JZ        fresh202
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -3525,16 +4507,16 @@ atLeast164:
 	VMOVUPS.Z (R9), K1, Z12
 	VMOVUPS.Z 64(R9), K2, Z13
 
-fresh168:
+fresh202:
 	MOVQ run+40(FP), R9
 
-run169:
+run203:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner170:
+inner204:
 	VMOVUPS      (CX), Z14
 	VMOVUPS      64(CX), Z15
 	VBROADCASTSS (AX), Z16
@@ -3561,11 +4543,11 @@ inner170:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner170
+	JNZ          inner204
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run169
+	JNZ          run203
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3591,13 +4573,13 @@ inner170:
 	VZEROUPPER
 	RET
 
-atLeast143:
+atLeast177:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast171
+	JG   atLeast205
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast172
+	JG   atLeast206
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3618,7 +4600,7 @@ atLeast143:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh173
+	JZ        fresh207
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -3645,16 +4627,16 @@ atLeast143:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh173:
+fresh207:
 	MOVQ run+40(FP), R10
 
-run174:
+run208:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner175:
+inner209:
 	VMOVUPS      (CX), Z16
 	VMOVUPS      64(CX), Z17
 	VBROADCASTSS (AX), Z18
@@ -3684,11 +4666,11 @@ inner175:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner175
+	JNZ          inner209
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run174
+	JNZ          run208
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3717,10 +4699,10 @@ inner175:
 	VZEROUPPER
 	RET
 
-atLeast172:
+atLeast206:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast176
+	JG   atLeast210
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -3743,7 +4725,7 @@ atLeast172:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh177
+	JZ        fresh211
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -3773,16 +4755,16 @@ atLeast172:
 	VMOVUPS.Z (R10), K1, Z16
 	VMOVUPS.Z 64(R10), K2, Z17
 
-fresh177:
+fresh211:
 	MOVQ run+40(FP), R10
 
-run178:
+run212:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner179:
+inner213:
 	VMOVUPS      (CX), Z18
 	VMOVUPS      64(CX), Z19
 	VBROADCASTSS (AX), Z20
@@ -3815,11 +4797,11 @@ inner179:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner179
+	JNZ          inner213
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run178
+	JNZ          run212
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3851,7 +4833,7 @@ inner179:
 	VZEROUPPER
 	RET
 
-atLeast176:
+atLeast210:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -3875,7 +4857,7 @@ atLeast176:
 	VPXORD    Z19, Z19, Z19
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh180
+	JZ        fresh214
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -3908,16 +4890,16 @@ atLeast176:
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
 
-fresh180:
+fresh214:
 	MOVQ run+40(FP), R11
 
-run181:
+run215:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner182:
+inner216:
 	VMOVUPS      (CX), Z20
 	VMOVUPS      64(CX), Z21
 	VBROADCASTSS (AX), Z22
@@ -3953,11 +4935,11 @@ inner182:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner182
+	JNZ          inner216
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run181
+	JNZ          run215
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -3992,13 +4974,13 @@ inner182:
 	VZEROUPPER
 	RET
 
-atLeast171:
+atLeast205:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast183
+	JG   atLeast217
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast184
+	JG   atLeast218
 
 	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4025,7 +5007,7 @@ atLeast171:
 	VPXORD    Z21, Z21, Z21
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh185
+	JZ        fresh219
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -4061,16 +5043,16 @@ atLeast171:
 	VMOVUPS.Z (R11), K1, Z20
 	VMOVUPS.Z 64(R11), K2, Z21
 
-fresh185:
+fresh219:
 	MOVQ run+40(FP), R11
 
-run186:
+run220:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner187:
+inner221:
 	VMOVUPS      (CX), Z22
 	VMOVUPS      64(CX), Z23
 	VBROADCASTSS (AX), Z24
@@ -4109,11 +5091,11 @@ inner187:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner187
+	JNZ          inner221
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run186
+	JNZ          run220
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4151,7 +5133,7 @@ inner187:
 	VZEROUPPER
 	RET
 
-atLeast184:
+atLeast218:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4179,7 +5161,7 @@ atLeast184:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh188
+	JZ        fresh222
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -4218,16 +5200,16 @@ atLeast184:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh188:
+fresh222:
 	MOVQ run+40(FP), R12
 
-run189:
+run223:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner190:
+inner224:
 	VMOVUPS      (CX), Z24
 	VMOVUPS      64(CX), Z25
 	VBROADCASTSS (AX), Z26
@@ -4269,11 +5251,11 @@ inner190:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner190
+	JNZ          inner224
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run189
+	JNZ          run223
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4314,10 +5296,10 @@ inner190:
 	VZEROUPPER
 	RET
 
-atLeast183:
+atLeast217:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast191
+	JG   atLeast225
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4348,7 +5330,7 @@ atLeast183:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh192
+	JZ        fresh226
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -4390,16 +5372,16 @@ atLeast183:
 	VMOVUPS.Z (R12), K1, Z24
 	VMOVUPS.Z 64(R12), K2, Z25
 
-fresh192:
+fresh226:
 	MOVQ run+40(FP), R12
 
-run193:
+run227:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner194:
+inner228:
 	VMOVUPS      (CX), Z26
 	VMOVUPS      64(CX), Z27
 	VBROADCASTSS (AX), Z28
@@ -4444,11 +5426,11 @@ inner194:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner194
+	JNZ          inner228
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run193
+	JNZ          run227
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4492,7 +5474,7 @@ inner194:
 	VZEROUPPER
 	RET
 
-atLeast191:
+atLeast225:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4524,7 +5506,7 @@ atLeast191:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh195
+	JZ        fresh229
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -4569,16 +5551,16 @@ atLeast191:
 	VMOVUPS.Z (R13), K1, Z26
 	VMOVUPS.Z 64(R13), K2, Z27
 
-fresh195:
+fresh229:
 	MOVQ run+40(FP), R13
 
-run196:
+run230:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner197:
+inner231:
 	VMOVUPS      (CX), Z28
 	VMOVUPS      64(CX), Z29
 	VBROADCASTSS (AX), Z30
@@ -4626,11 +5608,11 @@ inner197:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner197
+	JNZ          inner231
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run196
+	JNZ          run230
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4677,80 +5659,80 @@ inner197:
 	VZEROUPPER
 	RET
 
-narrow142:
+narrow176:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast198
+	JG   atLeast232
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast199
+	JG   atLeast233
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast200
+	JG   atLeast234
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh201
+	JZ        fresh235
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 
-fresh201:
+fresh235:
 	MOVQ run+40(FP), SI
 
-run202:
+run236:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner203:
+inner237:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner203
+	JNZ          inner237
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run202
+	JNZ          run236
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast200:
+atLeast234:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast204
+	JG   atLeast238
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh205
+	JZ        fresh239
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh205:
+fresh239:
 	MOVQ run+40(FP), DI
 
-run206:
+run240:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner207:
+inner241:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -4759,11 +5741,11 @@ inner207:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner207
+	JNZ          inner241
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run206
+	JNZ          run240
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4772,14 +5754,14 @@ inner207:
 	VZEROUPPER
 	RET
 
-atLeast204:
+atLeast238:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh208
+	JZ        fresh242
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4788,16 +5770,16 @@ atLeast204:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh208:
+fresh242:
 	MOVQ run+40(FP), DI
 
-run209:
+run243:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner210:
+inner244:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -4808,11 +5790,11 @@ inner210:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner210
+	JNZ          inner244
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run209
+	JNZ          run243
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4823,13 +5805,13 @@ inner210:
 	VZEROUPPER
 	RET
 
-atLeast199:
+atLeast233:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast211
+	JG   atLeast245
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast212
+	JG   atLeast246
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4838,7 +5820,7 @@ atLeast199:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh213
+	JZ        fresh247
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4849,16 +5831,16 @@ atLeast199:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh213:
+fresh247:
 	MOVQ run+40(FP), R8
 
-run214:
+run248:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner215:
+inner249:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -4871,11 +5853,11 @@ inner215:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner215
+	JNZ          inner249
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run214
+	JNZ          run248
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4888,7 +5870,7 @@ inner215:
 	VZEROUPPER
 	RET
 
-atLeast212:
+atLeast246:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4897,7 +5879,7 @@ atLeast212:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh216
+	JZ        fresh250
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4910,16 +5892,16 @@ atLeast212:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z4
 
-fresh216:
+fresh250:
 	MOVQ run+40(FP), R8
 
-run217:
+run251:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner218:
+inner252:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -4934,11 +5916,11 @@ inner218:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner218
+	JNZ          inner252
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run217
+	JNZ          run251
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4953,10 +5935,10 @@ inner218:
 	VZEROUPPER
 	RET
 
-atLeast211:
+atLeast245:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast219
+	JG   atLeast253
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4967,7 +5949,7 @@ atLeast211:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh220
+	JZ        fresh254
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4982,16 +5964,16 @@ atLeast211:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh220:
+fresh254:
 	MOVQ run+40(FP), R9
 
-run221:
+run255:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner222:
+inner256:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -5008,11 +5990,11 @@ inner222:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner222
+	JNZ          inner256
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run221
+	JNZ          run255
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5029,7 +6011,7 @@ inner222:
 	VZEROUPPER
 	RET
 
-atLeast219:
+atLeast253:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5040,7 +6022,7 @@ atLeast219:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh223
+	JZ        fresh257
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -5057,16 +6039,16 @@ atLeast219:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z6
 
-fresh223:
+fresh257:
 	MOVQ run+40(FP), R9
 
-run224:
+run258:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner225:
+inner259:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -5085,11 +6067,11 @@ inner225:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner225
+	JNZ          inner259
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run224
+	JNZ          run258
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5108,13 +6090,13 @@ inner225:
 	VZEROUPPER
 	RET
 
-atLeast198:
+atLeast232:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast226
+	JG   atLeast260
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast227
+	JG   atLeast261
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5127,7 +6109,7 @@ atLeast198:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh228
+	JZ        fresh262
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -5146,16 +6128,16 @@ atLeast198:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh228:
+fresh262:
 	MOVQ run+40(FP), R10
 
-run229:
+run263:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner230:
+inner264:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -5176,11 +6158,11 @@ inner230:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner230
+	JNZ          inner264
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run229
+	JNZ          run263
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5201,10 +6183,10 @@ inner230:
 	VZEROUPPER
 	RET
 
-atLeast227:
+atLeast261:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast231
+	JG   atLeast265
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5218,7 +6200,7 @@ atLeast227:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh232
+	JZ        fresh266
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -5239,16 +6221,16 @@ atLeast227:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z8
 
-fresh232:
+fresh266:
 	MOVQ run+40(FP), R10
 
-run233:
+run267:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner234:
+inner268:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -5271,11 +6253,11 @@ inner234:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner234
+	JNZ          inner268
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run233
+	JNZ          run267
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5298,7 +6280,7 @@ inner234:
 	VZEROUPPER
 	RET
 
-atLeast231:
+atLeast265:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5312,7 +6294,7 @@ atLeast231:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh235
+	JZ        fresh269
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5335,16 +6317,16 @@ atLeast231:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
 
-fresh235:
+fresh269:
 	MOVQ run+40(FP), R11
 
-run236:
+run270:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner237:
+inner271:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -5369,11 +6351,11 @@ inner237:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner237
+	JNZ          inner271
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run236
+	JNZ          run270
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5398,13 +6380,13 @@ inner237:
 	VZEROUPPER
 	RET
 
-atLeast226:
+atLeast260:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast238
+	JG   atLeast272
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast239
+	JG   atLeast273
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5420,7 +6402,7 @@ atLeast226:
 	VPXORD    Z10, Z10, Z10
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
-	JZ        fresh240
+	JZ        fresh274
 	MOVQ      c+64(FP), R11
 	MOVQ      stride+72(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5445,16 +6427,16 @@ atLeast226:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z10
 
-fresh240:
+fresh274:
 	MOVQ run+40(FP), R11
 
-run241:
+run275:
 	MOVQ    DX, R12
 	CMPQ    R12, R11
 	CMOVQGT R11, R12
 	SUBQ    R12, DX
 
-inner242:
+inner276:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -5481,11 +6463,11 @@ inner242:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
-	JNZ          inner242
+	JNZ          inner276
 	MOVQ         skip+48(FP), R12
 	ADDQ         R12, AX
 	TESTQ        DX, DX
-	JNZ          run241
+	JNZ          run275
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5512,7 +6494,7 @@ inner242:
 	VZEROUPPER
 	RET
 
-atLeast239:
+atLeast273:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5528,7 +6510,7 @@ atLeast239:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh243
+	JZ        fresh277
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5555,16 +6537,16 @@ atLeast239:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh243:
+fresh277:
 	MOVQ run+40(FP), R12
 
-run244:
+run278:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner245:
+inner279:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -5593,11 +6575,11 @@ inner245:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner245
+	JNZ          inner279
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run244
+	JNZ          run278
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5626,10 +6608,10 @@ inner245:
 	VZEROUPPER
 	RET
 
-atLeast238:
+atLeast272:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast246
+	JG   atLeast280
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5647,7 +6629,7 @@ atLeast238:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh247
+	JZ        fresh281
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5676,16 +6658,16 @@ atLeast238:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z12
 
-fresh247:
+fresh281:
 	MOVQ run+40(FP), R12
 
-run248:
+run282:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner249:
+inner283:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -5716,11 +6698,11 @@ inner249:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner249
+	JNZ          inner283
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run248
+	JNZ          run282
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5751,7 +6733,7 @@ inner249:
 	VZEROUPPER
 	RET
 
-atLeast246:
+atLeast280:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5769,7 +6751,7 @@ atLeast246:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh250
+	JZ        fresh284
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -5800,16 +6782,16 @@ atLeast246:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh250:
+fresh284:
 	MOVQ run+40(FP), R13
 
-run251:
+run285:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner252:
+inner286:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -5842,11 +6824,11 @@ inner252:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner252
+	JNZ          inner286
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run251
+	JNZ          run285
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5894,9 +6876,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow253
+	JLE   narrow287
 
-row254:
+row288:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -5904,18 +6886,18 @@ row254:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row254
+	JNZ       row288
 	VZEROUPPER
 	RET
 
-narrow253:
-row255:
+narrow287:
+row289:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row255
+	JNZ       row289
 	VZEROUPPER
 	RET
 
@@ -5933,9 +6915,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square256:
+square290:
 	CMPQ       DI, $0x00000010
-	JLT        tail257
+	JLT        tail291
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -6096,11 +7078,11 @@ square256:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square256
+	JMP        square290
 
-tail257:
+tail291:
 	TESTQ      DI, DI
-	JZ         done258
+	JZ         done292
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -6232,69 +7214,69 @@ tail257:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done258
+	JZ         done292
 
-done258:
+done292:
 	VZEROUPPER
 	RET
 
@@ -6310,9 +7292,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows259:
+rows293:
 	CMPQ         BX, $0x00000002
-	JLT          row260
+	JLT          row294
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -6330,11 +7312,11 @@ rows259:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows259
+	JMP          rows293
 
-row260:
+row294:
 	TESTQ        BX, BX
-	JZ           done261
+	JZ           done295
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -6343,7 +7325,7 @@ row260:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done261:
+done295:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -6375,9 +7357,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows262:
+rows296:
 	CMPQ          BX, $0x00000004
-	JLT           row263
+	JLT           row297
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -6532,11 +7514,11 @@ rows262:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows262
+	JMP           rows296
 
-row263:
+row297:
 	TESTQ         BX, BX
-	JZ            done264
+	JZ            done298
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -6583,9 +7565,9 @@ row263:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row263
+	JMP           row297
 
-done264:
+done298:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -6604,7 +7586,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row265:
+row299:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -6630,7 +7612,7 @@ row265:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row265
+	JNZ           row299
 	VZEROUPPER
 	RET
 
@@ -6646,7 +7628,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node266:
+node300:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -6654,22 +7636,22 @@ node266:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done268
+	JGE     done302
 
-child267:
+child301:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child267
+	JLT     child301
 
-done268:
+done302:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node266
+	JNZ     node300
 	VZEROUPPER
 	RET
 
@@ -6684,7 +7666,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row269:
+row303:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -6698,7 +7680,7 @@ row269:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row269
+	JNZ          row303
 	VZEROUPPER
 	RET
 
@@ -6719,9 +7701,9 @@ TEXT ·stepRowsAVX512(SB), NOSPLIT, $0-64
 	SHRQ  $0x10, R10
 	KMOVW R10, K2
 	CMPQ  R9, $0x00000010
-	JLE   narrow270
+	JLE   narrow304
 
-row271:
+row305:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -6748,12 +7730,12 @@ row271:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row271
+	JNZ         row305
 	VZEROUPPER
 	RET
 
-narrow270:
-row272:
+narrow304:
+row306:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -6769,7 +7751,7 @@ row272:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row272
+	JNZ         row306
 	VZEROUPPER
 	RET
 
@@ -6781,9 +7763,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower274
+	JLT          narrower308
 
-block273:
+block307:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -6812,13 +7794,13 @@ block273:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block273
+	JGE         block307
 
-narrower274:
+narrower308:
 	CMPQ DX, $0x00000010
-	JLT  narrower276
+	JLT  narrower310
 
-block275:
+block309:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -6829,11 +7811,11 @@ block275:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block275
+	JGE         block309
 
-narrower276:
+narrower310:
 	TESTQ       DX, DX
-	JZ          done277
+	JZ          done311
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -6847,7 +7829,7 @@ narrower276:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done277:
+done311:
 	VZEROUPPER
 	RET
 
@@ -6931,9 +7913,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower279
+	JLT          narrower313
 
-block278:
+block312:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -6989,13 +7971,13 @@ block278:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block278
+	JGE         block312
 
-narrower279:
+narrower313:
 	CMPQ DI, $0x00000010
-	JLT  narrower281
+	JLT  narrower315
 
-block280:
+block314:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -7015,11 +7997,11 @@ block280:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block280
+	JGE         block314
 
-narrower281:
+narrower315:
 	TESTQ       DI, DI
-	JZ          done282
+	JZ          done316
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -7045,7 +8027,7 @@ narrower281:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done282:
+done316:
 	VZEROUPPER
 	RET
 
@@ -7056,9 +8038,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower284
+	JLT  narrower318
 
-block283:
+block317:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -7087,13 +8069,13 @@ block283:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block283
+	JGE     block317
 
-narrower284:
+narrower318:
 	CMPQ DX, $0x00000010
-	JLT  narrower286
+	JLT  narrower320
 
-block285:
+block319:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -7104,11 +8086,11 @@ block285:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block285
+	JGE     block319
 
-narrower286:
+narrower320:
 	TESTQ      DX, DX
-	JZ         done287
+	JZ         done321
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -7122,7 +8104,7 @@ narrower286:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done287:
+done321:
 	VZEROUPPER
 	RET
 
@@ -7133,9 +8115,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower289
+	JLT          narrower323
 
-block288:
+block322:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -7155,13 +8137,13 @@ block288:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block288
+	JGE     block322
 
-narrower289:
+narrower323:
 	CMPQ CX, $0x00000010
-	JLT  narrower291
+	JLT  narrower325
 
-block290:
+block324:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -7169,11 +8151,11 @@ block290:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block290
+	JGE     block324
 
-narrower291:
+narrower325:
 	TESTQ      CX, CX
-	JZ         done292
+	JZ         done326
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -7185,7 +8167,7 @@ narrower291:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done292:
+done326:
 	VZEROUPPER
 	RET
 
@@ -7200,9 +8182,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower294
+	JLT          narrower328
 
-block293:
+block327:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -7271,13 +8253,13 @@ block293:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block293
+	JGE         block327
 
-narrower294:
+narrower328:
 	CMPQ DX, $0x00000010
-	JLT  narrower296
+	JLT  narrower330
 
-block295:
+block329:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -7298,11 +8280,11 @@ block295:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block295
+	JGE         block329
 
-narrower296:
+narrower330:
 	TESTQ       DX, DX
-	JZ          done297
+	JZ          done331
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -7324,7 +8306,7 @@ narrower296:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done297:
+done331:
 	VZEROUPPER
 	RET
 
@@ -7337,9 +8319,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	MOVQ factor+32(FP), SI
 	CMPQ BX, $0x00000040
-	JLT  narrower299
+	JLT  narrower333
 
-block298:
+block332:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     (CX), Y1
 	VMOVUPS     (DX), Y2
@@ -7433,13 +8415,13 @@ block298:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block298
+	JGE         block332
 
-narrower299:
+narrower333:
 	CMPQ BX, $0x00000010
-	JLT  narrower301
+	JLT  narrower335
 
-block300:
+block334:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     (CX), Y1
 	VMOVUPS     (DX), Y2
@@ -7467,11 +8449,11 @@ block300:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block300
+	JGE         block334
 
-narrower301:
+narrower335:
 	TESTQ       BX, BX
-	JZ          done302
+	JZ          done336
 	LEAQ        tailTable<>+0(SB), DI
 	NEGQ        BX
 	VMOVUPS     128(DI)(BX*4), Y0
@@ -7499,7 +8481,7 @@ narrower301:
 	VMASKMOVPS  Y4, Y1, 32(AX)
 	VMASKMOVPS  Y0, Y1, 32(CX)
 
-done302:
+done336:
 	VZEROUPPER
 	RET
 
@@ -7512,9 +8494,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower304
+	JLT          narrower338
 
-block303:
+block337:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -7551,13 +8533,13 @@ block303:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block303
+	JGE         block337
 
-narrower304:
+narrower338:
 	CMPQ DX, $0x00000010
-	JLT  narrower306
+	JLT  narrower340
 
-block305:
+block339:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -7570,11 +8552,11 @@ block305:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block305
+	JGE         block339
 
-narrower306:
+narrower340:
 	TESTQ       DX, DX
-	JZ          done307
+	JZ          done341
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -7590,7 +8572,7 @@ narrower306:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done307:
+done341:
 	VZEROUPPER
 	RET
 
@@ -7609,9 +8591,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower309
+	JLT    narrower343
 
-block308:
+block342:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -7632,13 +8614,13 @@ block308:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block308
+	JGE         block342
 
-narrower309:
+narrower343:
 	CMPQ DX, $0x00000010
-	JLT  narrower311
+	JLT  narrower345
 
-block310:
+block344:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -7647,11 +8629,11 @@ block310:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block310
+	JGE         block344
 
-narrower311:
+narrower345:
 	TESTQ       DX, DX
-	JZ          done312
+	JZ          done346
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -7663,7 +8645,7 @@ narrower311:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done312:
+done346:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -7696,9 +8678,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower314
+	JLT    narrower348
 
-block313:
+block347:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -7735,13 +8717,13 @@ block313:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block313
+	JGE         block347
 
-narrower314:
+narrower348:
 	CMPQ DX, $0x00000008
-	JLT  narrower316
+	JLT  narrower350
 
-block315:
+block349:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -7754,11 +8736,11 @@ block315:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block315
+	JGE         block349
 
-narrower316:
+narrower350:
 	TESTQ       DX, DX
-	JZ          done317
+	JZ          done351
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -7776,7 +8758,7 @@ narrower316:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done317:
+done351:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -7809,9 +8791,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower319
+	JLT          narrower353
 
-block318:
+block352:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -7848,13 +8830,13 @@ block318:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block318
+	JGE         block352
 
-narrower319:
+narrower353:
 	CMPQ DX, $0x00000008
-	JLT  narrower321
+	JLT  narrower355
 
-block320:
+block354:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -7875,11 +8857,11 @@ block320:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block320
+	JGE         block354
 
-narrower321:
+narrower355:
 	TESTQ       DX, DX
-	JZ          done322
+	JZ          done356
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -7905,7 +8887,7 @@ narrower321:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done322:
+done356:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -7937,9 +8919,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel323:
+panel357:
 	CMPQ     R9, $0x00000060
-	JLE      narrow324
+	JLE      narrow358
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -7957,7 +8939,7 @@ panel323:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row325:
+row359:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -7979,7 +8961,7 @@ row325:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row325
+	JLT          row359
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -7995,9 +8977,9 @@ row325:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel323
+	JMP          panel357
 
-narrow324:
+narrow358:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -8007,17 +8989,17 @@ narrow324:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast326
+	JGE     atLeast360
 	CMPQ    R10, $0x00000003
-	JGE     atLeast327
+	JGE     atLeast361
 	CMPQ    R10, $0x00000001
-	JGE     atLeast328
+	JGE     atLeast362
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row329:
+row363:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8028,22 +9010,22 @@ row329:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row329
+	JLT          row363
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast328:
+atLeast362:
 	CMPQ R10, $0x00000002
-	JGE  atLeast330
+	JGE  atLeast364
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row331:
+row365:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8055,21 +9037,21 @@ row331:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row331
+	JLT          row365
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast330:
+atLeast364:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row332:
+row366:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8082,7 +9064,7 @@ row332:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row332
+	JLT          row366
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -8090,9 +9072,9 @@ row332:
 	VZEROUPPER
 	RET
 
-atLeast327:
+atLeast361:
 	CMPQ R10, $0x00000004
-	JGE  atLeast333
+	JGE  atLeast367
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -8101,7 +9083,7 @@ atLeast327:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row334:
+row368:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8115,7 +9097,7 @@ row334:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row334
+	JLT          row368
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8124,9 +9106,9 @@ row334:
 	VZEROUPPER
 	RET
 
-atLeast333:
+atLeast367:
 	CMPQ R10, $0x00000005
-	JGE  atLeast335
+	JGE  atLeast369
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -8136,7 +9118,7 @@ atLeast333:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row336:
+row370:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8151,7 +9133,7 @@ row336:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row336
+	JLT          row370
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8161,7 +9143,7 @@ row336:
 	VZEROUPPER
 	RET
 
-atLeast335:
+atLeast369:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -8171,7 +9153,7 @@ atLeast335:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row337:
+row371:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8187,7 +9169,7 @@ row337:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row337
+	JLT          row371
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8198,11 +9180,11 @@ row337:
 	VZEROUPPER
 	RET
 
-atLeast326:
+atLeast360:
 	CMPQ R10, $0x00000009
-	JGE  atLeast338
+	JGE  atLeast372
 	CMPQ R10, $0x00000007
-	JGE  atLeast339
+	JGE  atLeast373
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -8214,7 +9196,7 @@ atLeast326:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row340:
+row374:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8231,7 +9213,7 @@ row340:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row340
+	JLT          row374
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8243,9 +9225,9 @@ row340:
 	VZEROUPPER
 	RET
 
-atLeast339:
+atLeast373:
 	CMPQ R10, $0x00000008
-	JGE  atLeast341
+	JGE  atLeast375
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -8258,7 +9240,7 @@ atLeast339:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row342:
+row376:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8276,7 +9258,7 @@ row342:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row342
+	JLT          row376
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8289,7 +9271,7 @@ row342:
 	VZEROUPPER
 	RET
 
-atLeast341:
+atLeast375:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -8302,7 +9284,7 @@ atLeast341:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row343:
+row377:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8321,7 +9303,7 @@ row343:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row343
+	JLT          row377
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8335,9 +9317,9 @@ row343:
 	VZEROUPPER
 	RET
 
-atLeast338:
+atLeast372:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast344
+	JGE  atLeast378
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -8352,7 +9334,7 @@ atLeast338:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row345:
+row379:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8372,7 +9354,7 @@ row345:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row345
+	JLT          row379
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8387,9 +9369,9 @@ row345:
 	VZEROUPPER
 	RET
 
-atLeast344:
+atLeast378:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast346
+	JGE  atLeast380
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -8405,7 +9387,7 @@ atLeast344:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row347:
+row381:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8426,7 +9408,7 @@ row347:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row347
+	JLT          row381
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8442,7 +9424,7 @@ row347:
 	VZEROUPPER
 	RET
 
-atLeast346:
+atLeast380:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -8458,7 +9440,7 @@ atLeast346:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row348:
+row382:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -8480,7 +9462,7 @@ row348:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row348
+	JLT          row382
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8512,9 +9494,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel349:
+panel383:
 	CMPQ     DI, $0x00000060
-	JLE      narrow350
+	JLE      narrow384
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -8533,7 +9515,7 @@ panel349:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row351:
+row385:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -8551,7 +9533,7 @@ row351:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row351
+	JLT          row385
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8567,9 +9549,9 @@ row351:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel349
+	JMP          panel383
 
-narrow350:
+narrow384:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -8579,38 +9561,38 @@ narrow350:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast352
+	JGE     atLeast386
 	CMPQ    R8, $0x00000003
-	JGE     atLeast353
+	JGE     atLeast387
 	CMPQ    R8, $0x00000001
-	JGE     atLeast354
+	JGE     atLeast388
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row355:
+row389:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row355
+	JLT          row389
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast354:
+atLeast388:
 	CMPQ R8, $0x00000002
-	JGE  atLeast356
+	JGE  atLeast390
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row357:
+row391:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -8618,20 +9600,20 @@ row357:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row357
+	JLT          row391
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast356:
+atLeast390:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row358:
+row392:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -8640,16 +9622,16 @@ row358:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row358
+	JLT          row392
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast353:
+atLeast387:
 	CMPQ R8, $0x00000004
-	JGE  atLeast359
+	JGE  atLeast393
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -8658,7 +9640,7 @@ atLeast353:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row360:
+row394:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -8668,7 +9650,7 @@ row360:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row360
+	JLT          row394
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8676,9 +9658,9 @@ row360:
 	VZEROUPPER
 	RET
 
-atLeast359:
+atLeast393:
 	CMPQ R8, $0x00000005
-	JGE  atLeast361
+	JGE  atLeast395
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -8688,7 +9670,7 @@ atLeast359:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row362:
+row396:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -8699,7 +9681,7 @@ row362:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row362
+	JLT          row396
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8708,7 +9690,7 @@ row362:
 	VZEROUPPER
 	RET
 
-atLeast361:
+atLeast395:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8718,7 +9700,7 @@ atLeast361:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row363:
+row397:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -8730,7 +9712,7 @@ row363:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row363
+	JLT          row397
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8740,11 +9722,11 @@ row363:
 	VZEROUPPER
 	RET
 
-atLeast352:
+atLeast386:
 	CMPQ R8, $0x00000009
-	JGE  atLeast364
+	JGE  atLeast398
 	CMPQ R8, $0x00000007
-	JGE  atLeast365
+	JGE  atLeast399
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -8756,7 +9738,7 @@ atLeast352:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row366:
+row400:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -8769,7 +9751,7 @@ row366:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row366
+	JLT          row400
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8780,9 +9762,9 @@ row366:
 	VZEROUPPER
 	RET
 
-atLeast365:
+atLeast399:
 	CMPQ R8, $0x00000008
-	JGE  atLeast367
+	JGE  atLeast401
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -8795,7 +9777,7 @@ atLeast365:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row368:
+row402:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -8809,7 +9791,7 @@ row368:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row368
+	JLT          row402
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8821,7 +9803,7 @@ row368:
 	VZEROUPPER
 	RET
 
-atLeast367:
+atLeast401:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8834,7 +9816,7 @@ atLeast367:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row369:
+row403:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -8849,7 +9831,7 @@ row369:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row369
+	JLT          row403
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8862,9 +9844,9 @@ row369:
 	VZEROUPPER
 	RET
 
-atLeast364:
+atLeast398:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast370
+	JGE  atLeast404
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -8879,7 +9861,7 @@ atLeast364:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row371:
+row405:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -8895,7 +9877,7 @@ row371:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row371
+	JLT          row405
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8909,9 +9891,9 @@ row371:
 	VZEROUPPER
 	RET
 
-atLeast370:
+atLeast404:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast372
+	JGE  atLeast406
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -8927,7 +9909,7 @@ atLeast370:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row373:
+row407:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -8944,7 +9926,7 @@ row373:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row373
+	JLT          row407
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -8959,7 +9941,7 @@ row373:
 	VZEROUPPER
 	RET
 
-atLeast372:
+atLeast406:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -8975,7 +9957,7 @@ atLeast372:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row374:
+row408:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -8993,7 +9975,7 @@ row374:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row374
+	JLT          row408
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9006,6 +9988,518 @@ row374:
 	VMOVUPS      Y10, 288(DX)
 	VMOVUPS      Y11, 320(DX)
 	VMASKMOVPS   Y12, Y0, 352(DX)
+	VZEROUPPER
+	RET
+
+// func addToRowsAVX2(index *int32, value *float32, n int, rows *float32, stride int, limit int, y *float32, cols int) (ok bool)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
+	MOVQ index+0(FP), AX
+	MOVQ limit+40(FP), CX
+	MOVQ value+8(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ y+48(FP), SI
+	MOVQ n+16(FP), DI
+	MOVQ stride+32(FP), R8
+	MOVQ cols+56(FP), R9
+
+panel409:
+	CMPQ     R9, $0x00000050
+	JLE      narrow410
+	VPCMPEQD Y0, Y0, Y0
+
+	// A panel of 10 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMOVUPS    128(SI), Y5
+	VMOVUPS    160(SI), Y6
+	VMOVUPS    192(SI), Y7
+	VMOVUPS    224(SI), Y8
+	VMOVUPS    256(SI), Y9
+	VMASKMOVPS 288(SI), Y0, Y10
+	XORQ       R11, R11
+
+row411:
+	MOVLQSX      (AX)(R11*4), R10
+	IMULQ        R8, R10
+	CMPQ         R10, CX
+	JHI          outside
+	ADDQ         BX, R10
+	VBROADCASTSS (DX)(R11*4), Y11
+	VMOVUPS      (R10), Y12
+	VFMADD231PS  Y1, Y11, Y12
+	VMOVUPS      Y12, (R10)
+	VMOVUPS      32(R10), Y12
+	VFMADD231PS  Y2, Y11, Y12
+	VMOVUPS      Y12, 32(R10)
+	VMOVUPS      64(R10), Y12
+	VFMADD231PS  Y3, Y11, Y12
+	VMOVUPS      Y12, 64(R10)
+	VMOVUPS      96(R10), Y12
+	VFMADD231PS  Y4, Y11, Y12
+	VMOVUPS      Y12, 96(R10)
+	VMOVUPS      128(R10), Y12
+	VFMADD231PS  Y5, Y11, Y12
+	VMOVUPS      Y12, 128(R10)
+	VMOVUPS      160(R10), Y12
+	VFMADD231PS  Y6, Y11, Y12
+	VMOVUPS      Y12, 160(R10)
+	VMOVUPS      192(R10), Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VMOVUPS      Y12, 192(R10)
+	VMOVUPS      224(R10), Y12
+	VFMADD231PS  Y8, Y11, Y12
+	VMOVUPS      Y12, 224(R10)
+	VMOVUPS      256(R10), Y12
+	VFMADD231PS  Y9, Y11, Y12
+	VMOVUPS      Y12, 256(R10)
+	VMASKMOVPS   288(R10), Y0, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VMASKMOVPS   Y12, Y0, 288(R10)
+	INCQ         R11
+	CMPQ         R11, DI
+	JLT          row411
+	ADDQ         $0x00000140, SI
+	ADDQ         $0x00000140, BX
+	SUBQ         $0x00000050, R9
+	JMP          panel409
+
+narrow410:
+	LEAQ    -1(R9), R10
+	MOVQ    R10, R9
+	ANDQ    $0x00000007, R9
+	INCQ    R9
+	SHRQ    $0x03, R10
+	LEAQ    tailTable<>+0(SB), R11
+	NEGQ    R9
+	VMOVUPS 128(R11)(R9*4), Y0
+	CMPQ    R10, $0x00000005
+	JGE     atLeast412
+	CMPQ    R10, $0x00000002
+	JGE     atLeast413
+	CMPQ    R10, $0x00000001
+	JGE     atLeast414
+
+	// A panel of 1 vectors.
+	VMASKMOVPS (SI), Y0, Y1
+	XORQ       R9, R9
+
+row415:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y2
+	VMASKMOVPS   (SI), Y0, Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VMASKMOVPS   Y3, Y0, (SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row415
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast414:
+	// A panel of 2 vectors.
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	XORQ       R9, R9
+
+row416:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y3
+	VMOVUPS      (SI), Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VMOVUPS      Y4, (SI)
+	VMASKMOVPS   32(SI), Y0, Y4
+	VFMADD231PS  Y2, Y3, Y4
+	VMASKMOVPS   Y4, Y0, 32(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row416
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast413:
+	CMPQ R10, $0x00000003
+	JGE  atLeast417
+
+	// A panel of 3 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMASKMOVPS 64(SI), Y0, Y3
+	XORQ       R9, R9
+
+row418:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y4
+	VMOVUPS      (SI), Y5
+	VFMADD231PS  Y1, Y4, Y5
+	VMOVUPS      Y5, (SI)
+	VMOVUPS      32(SI), Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VMOVUPS      Y5, 32(SI)
+	VMASKMOVPS   64(SI), Y0, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VMASKMOVPS   Y5, Y0, 64(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row418
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast417:
+	CMPQ R10, $0x00000004
+	JGE  atLeast419
+
+	// A panel of 4 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMASKMOVPS 96(SI), Y0, Y4
+	XORQ       R9, R9
+
+row420:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y5
+	VMOVUPS      (SI), Y6
+	VFMADD231PS  Y1, Y5, Y6
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      32(SI), Y6
+	VFMADD231PS  Y2, Y5, Y6
+	VMOVUPS      Y6, 32(SI)
+	VMOVUPS      64(SI), Y6
+	VFMADD231PS  Y3, Y5, Y6
+	VMOVUPS      Y6, 64(SI)
+	VMASKMOVPS   96(SI), Y0, Y6
+	VFMADD231PS  Y4, Y5, Y6
+	VMASKMOVPS   Y6, Y0, 96(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row420
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast419:
+	// A panel of 5 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMASKMOVPS 128(SI), Y0, Y5
+	XORQ       R9, R9
+
+row421:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y6
+	VMOVUPS      (SI), Y7
+	VFMADD231PS  Y1, Y6, Y7
+	VMOVUPS      Y7, (SI)
+	VMOVUPS      32(SI), Y7
+	VFMADD231PS  Y2, Y6, Y7
+	VMOVUPS      Y7, 32(SI)
+	VMOVUPS      64(SI), Y7
+	VFMADD231PS  Y3, Y6, Y7
+	VMOVUPS      Y7, 64(SI)
+	VMOVUPS      96(SI), Y7
+	VFMADD231PS  Y4, Y6, Y7
+	VMOVUPS      Y7, 96(SI)
+	VMASKMOVPS   128(SI), Y0, Y7
+	VFMADD231PS  Y5, Y6, Y7
+	VMASKMOVPS   Y7, Y0, 128(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row421
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast412:
+	CMPQ R10, $0x00000007
+	JGE  atLeast422
+	CMPQ R10, $0x00000006
+	JGE  atLeast423
+
+	// A panel of 6 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMOVUPS    128(SI), Y5
+	VMASKMOVPS 160(SI), Y0, Y6
+	XORQ       R9, R9
+
+row424:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y7
+	VMOVUPS      (SI), Y8
+	VFMADD231PS  Y1, Y7, Y8
+	VMOVUPS      Y8, (SI)
+	VMOVUPS      32(SI), Y8
+	VFMADD231PS  Y2, Y7, Y8
+	VMOVUPS      Y8, 32(SI)
+	VMOVUPS      64(SI), Y8
+	VFMADD231PS  Y3, Y7, Y8
+	VMOVUPS      Y8, 64(SI)
+	VMOVUPS      96(SI), Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VMOVUPS      Y8, 96(SI)
+	VMOVUPS      128(SI), Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMOVUPS      Y8, 128(SI)
+	VMASKMOVPS   160(SI), Y0, Y8
+	VFMADD231PS  Y6, Y7, Y8
+	VMASKMOVPS   Y8, Y0, 160(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row424
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast423:
+	// A panel of 7 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMOVUPS    128(SI), Y5
+	VMOVUPS    160(SI), Y6
+	VMASKMOVPS 192(SI), Y0, Y7
+	XORQ       R9, R9
+
+row425:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y8
+	VMOVUPS      (SI), Y9
+	VFMADD231PS  Y1, Y8, Y9
+	VMOVUPS      Y9, (SI)
+	VMOVUPS      32(SI), Y9
+	VFMADD231PS  Y2, Y8, Y9
+	VMOVUPS      Y9, 32(SI)
+	VMOVUPS      64(SI), Y9
+	VFMADD231PS  Y3, Y8, Y9
+	VMOVUPS      Y9, 64(SI)
+	VMOVUPS      96(SI), Y9
+	VFMADD231PS  Y4, Y8, Y9
+	VMOVUPS      Y9, 96(SI)
+	VMOVUPS      128(SI), Y9
+	VFMADD231PS  Y5, Y8, Y9
+	VMOVUPS      Y9, 128(SI)
+	VMOVUPS      160(SI), Y9
+	VFMADD231PS  Y6, Y8, Y9
+	VMOVUPS      Y9, 160(SI)
+	VMASKMOVPS   192(SI), Y0, Y9
+	VFMADD231PS  Y7, Y8, Y9
+	VMASKMOVPS   Y9, Y0, 192(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row425
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast422:
+	CMPQ R10, $0x00000008
+	JGE  atLeast426
+
+	// A panel of 8 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMOVUPS    128(SI), Y5
+	VMOVUPS    160(SI), Y6
+	VMOVUPS    192(SI), Y7
+	VMASKMOVPS 224(SI), Y0, Y8
+	XORQ       R9, R9
+
+row427:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y9
+	VMOVUPS      (SI), Y10
+	VFMADD231PS  Y1, Y9, Y10
+	VMOVUPS      Y10, (SI)
+	VMOVUPS      32(SI), Y10
+	VFMADD231PS  Y2, Y9, Y10
+	VMOVUPS      Y10, 32(SI)
+	VMOVUPS      64(SI), Y10
+	VFMADD231PS  Y3, Y9, Y10
+	VMOVUPS      Y10, 64(SI)
+	VMOVUPS      96(SI), Y10
+	VFMADD231PS  Y4, Y9, Y10
+	VMOVUPS      Y10, 96(SI)
+	VMOVUPS      128(SI), Y10
+	VFMADD231PS  Y5, Y9, Y10
+	VMOVUPS      Y10, 128(SI)
+	VMOVUPS      160(SI), Y10
+	VFMADD231PS  Y6, Y9, Y10
+	VMOVUPS      Y10, 160(SI)
+	VMOVUPS      192(SI), Y10
+	VFMADD231PS  Y7, Y9, Y10
+	VMOVUPS      Y10, 192(SI)
+	VMASKMOVPS   224(SI), Y0, Y10
+	VFMADD231PS  Y8, Y9, Y10
+	VMASKMOVPS   Y10, Y0, 224(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row427
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast426:
+	CMPQ R10, $0x00000009
+	JGE  atLeast428
+
+	// A panel of 9 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMOVUPS    128(SI), Y5
+	VMOVUPS    160(SI), Y6
+	VMOVUPS    192(SI), Y7
+	VMOVUPS    224(SI), Y8
+	VMASKMOVPS 256(SI), Y0, Y9
+	XORQ       R9, R9
+
+row429:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y10
+	VMOVUPS      (SI), Y11
+	VFMADD231PS  Y1, Y10, Y11
+	VMOVUPS      Y11, (SI)
+	VMOVUPS      32(SI), Y11
+	VFMADD231PS  Y2, Y10, Y11
+	VMOVUPS      Y11, 32(SI)
+	VMOVUPS      64(SI), Y11
+	VFMADD231PS  Y3, Y10, Y11
+	VMOVUPS      Y11, 64(SI)
+	VMOVUPS      96(SI), Y11
+	VFMADD231PS  Y4, Y10, Y11
+	VMOVUPS      Y11, 96(SI)
+	VMOVUPS      128(SI), Y11
+	VFMADD231PS  Y5, Y10, Y11
+	VMOVUPS      Y11, 128(SI)
+	VMOVUPS      160(SI), Y11
+	VFMADD231PS  Y6, Y10, Y11
+	VMOVUPS      Y11, 160(SI)
+	VMOVUPS      192(SI), Y11
+	VFMADD231PS  Y7, Y10, Y11
+	VMOVUPS      Y11, 192(SI)
+	VMOVUPS      224(SI), Y11
+	VFMADD231PS  Y8, Y10, Y11
+	VMOVUPS      Y11, 224(SI)
+	VMASKMOVPS   256(SI), Y0, Y11
+	VFMADD231PS  Y9, Y10, Y11
+	VMASKMOVPS   Y11, Y0, 256(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row429
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+atLeast428:
+	// A panel of 10 vectors.
+	VMOVUPS    (SI), Y1
+	VMOVUPS    32(SI), Y2
+	VMOVUPS    64(SI), Y3
+	VMOVUPS    96(SI), Y4
+	VMOVUPS    128(SI), Y5
+	VMOVUPS    160(SI), Y6
+	VMOVUPS    192(SI), Y7
+	VMOVUPS    224(SI), Y8
+	VMOVUPS    256(SI), Y9
+	VMASKMOVPS 288(SI), Y0, Y10
+	XORQ       R9, R9
+
+row430:
+	MOVLQSX      (AX)(R9*4), SI
+	IMULQ        R8, SI
+	CMPQ         SI, CX
+	JHI          outside
+	ADDQ         BX, SI
+	VBROADCASTSS (DX)(R9*4), Y11
+	VMOVUPS      (SI), Y12
+	VFMADD231PS  Y1, Y11, Y12
+	VMOVUPS      Y12, (SI)
+	VMOVUPS      32(SI), Y12
+	VFMADD231PS  Y2, Y11, Y12
+	VMOVUPS      Y12, 32(SI)
+	VMOVUPS      64(SI), Y12
+	VFMADD231PS  Y3, Y11, Y12
+	VMOVUPS      Y12, 64(SI)
+	VMOVUPS      96(SI), Y12
+	VFMADD231PS  Y4, Y11, Y12
+	VMOVUPS      Y12, 96(SI)
+	VMOVUPS      128(SI), Y12
+	VFMADD231PS  Y5, Y11, Y12
+	VMOVUPS      Y12, 128(SI)
+	VMOVUPS      160(SI), Y12
+	VFMADD231PS  Y6, Y11, Y12
+	VMOVUPS      Y12, 160(SI)
+	VMOVUPS      192(SI), Y12
+	VFMADD231PS  Y7, Y11, Y12
+	VMOVUPS      Y12, 192(SI)
+	VMOVUPS      224(SI), Y12
+	VFMADD231PS  Y8, Y11, Y12
+	VMOVUPS      Y12, 224(SI)
+	VMOVUPS      256(SI), Y12
+	VFMADD231PS  Y9, Y11, Y12
+	VMOVUPS      Y12, 256(SI)
+	VMASKMOVPS   288(SI), Y0, Y12
+	VFMADD231PS  Y10, Y11, Y12
+	VMASKMOVPS   Y12, Y0, 288(SI)
+	INCQ         R9
+	CMPQ         R9, DI
+	JLT          row430
+	MOVB         $0x01, ok+64(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ok+64(FP)
 	VZEROUPPER
 	RET
 
@@ -9029,9 +10523,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower376
+	JLT          narrower432
 
-block375:
+block431:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -9116,13 +10610,13 @@ block375:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block375
+	JGE         block431
 
-narrower376:
+narrower432:
 	CMPQ AX, $0x00000010
-	JLT  narrower378
+	JLT  narrower434
 
-block377:
+block433:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -9147,11 +10641,11 @@ block377:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block377
+	JGE         block433
 
-narrower378:
+narrower434:
 	TESTQ       AX, AX
-	JZ          done379
+	JZ          done435
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -9193,7 +10687,7 @@ narrower378:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done379:
+done435:
 	VZEROUPPER
 	RET
 
@@ -9204,9 +10698,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower381
+	JLT  narrower437
 
-block380:
+block436:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -9323,13 +10817,13 @@ block380:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block380
+	JGE          block436
 
-narrower381:
+narrower437:
 	CMPQ DX, $0x00000010
-	JLT  narrower383
+	JLT  narrower439
 
-block382:
+block438:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -9390,11 +10884,11 @@ block382:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block382
+	JGE          block438
 
-narrower383:
+narrower439:
 	TESTQ        DX, DX
-	JZ           done384
+	JZ           done440
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -9456,7 +10950,7 @@ narrower383:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done384:
+done440:
 	VZEROUPPER
 	RET
 
@@ -9477,9 +10971,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower386
+	JLT     narrower442
 
-block385:
+block441:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -9491,23 +10985,23 @@ block385:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block385
+	JGE    block441
 
-narrower386:
+narrower442:
 	CMPQ SI, $0x00000010
-	JLT  narrower388
+	JLT  narrower444
 
-block387:
+block443:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block387
+	JGE    block443
 
-narrower388:
+narrower444:
 	TESTQ      SI, SI
-	JZ         done389
+	JZ         done445
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -9521,7 +11015,7 @@ narrower388:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done389:
+done445:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -9544,9 +11038,9 @@ done389:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower391
+	JLT          narrower447
 
-block390:
+block446:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -9671,11 +11165,11 @@ block390:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block390
+	JGE          block446
 
-narrower391:
+narrower447:
 	TESTQ        SI, SI
-	JZ           done392
+	JZ           done448
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -9807,7 +11301,7 @@ narrower391:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done392:
+done448:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -9822,9 +11316,9 @@ done392:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower394
+	JLT          narrower450
 
-block393:
+block449:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -9844,13 +11338,13 @@ block393:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block393
+	JGE     block449
 
-narrower394:
+narrower450:
 	CMPQ DX, $0x00000010
-	JLT  narrower396
+	JLT  narrower452
 
-block395:
+block451:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -9858,11 +11352,11 @@ block395:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block395
+	JGE     block451
 
-narrower396:
+narrower452:
 	TESTQ      DX, DX
-	JZ         done397
+	JZ         done453
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -9874,7 +11368,7 @@ narrower396:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done397:
+done453:
 	VZEROUPPER
 	RET
 
@@ -9895,35 +11389,35 @@ TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow398
+	JLE     narrow454
 	MOVQ    height+0(FP), R9
 	CMPQ    R9, $0x00000003
-	JG      atLeast399
+	JG      atLeast455
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast400
+	JG      atLeast456
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh401
+	JZ         fresh457
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y2
 	VMASKMOVPS 32(SI), Y1, Y3
 
-fresh401:
+fresh457:
 	MOVQ run+40(FP), SI
 
-run402:
+run458:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner403:
+inner459:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -9932,11 +11426,11 @@ inner403:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner403
+	JNZ          inner459
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run402
+	JNZ          run458
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -9944,10 +11438,10 @@ inner403:
 	VZEROUPPER
 	RET
 
-atLeast400:
+atLeast456:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast404
+	JG   atLeast460
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -9956,7 +11450,7 @@ atLeast400:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh405
+	JZ         fresh461
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -9965,16 +11459,16 @@ atLeast400:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh405:
+fresh461:
 	MOVQ run+40(FP), DI
 
-run406:
+run462:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner407:
+inner463:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -9986,11 +11480,11 @@ inner407:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner407
+	JNZ          inner463
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run406
+	JNZ          run462
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -10001,7 +11495,7 @@ inner407:
 	VZEROUPPER
 	RET
 
-atLeast404:
+atLeast460:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -10011,7 +11505,7 @@ atLeast404:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh408
+	JZ         fresh464
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -10023,16 +11517,16 @@ atLeast404:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh408:
+fresh464:
 	MOVQ run+40(FP), DI
 
-run409:
+run465:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner410:
+inner466:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -10047,11 +11541,11 @@ inner410:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner410
+	JNZ          inner466
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run409
+	JNZ          run465
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -10065,10 +11559,10 @@ inner410:
 	VZEROUPPER
 	RET
 
-atLeast399:
+atLeast455:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast411
+	JG   atLeast467
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -10081,7 +11575,7 @@ atLeast399:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh412
+	JZ         fresh468
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -10096,16 +11590,16 @@ atLeast399:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh412:
+fresh468:
 	MOVQ run+40(FP), R8
 
-run413:
+run469:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner414:
+inner470:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -10123,11 +11617,11 @@ inner414:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner414
+	JNZ          inner470
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run413
+	JNZ          run469
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -10144,10 +11638,10 @@ inner414:
 	VZEROUPPER
 	RET
 
-atLeast411:
+atLeast467:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast415
+	JG   atLeast471
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -10162,7 +11656,7 @@ atLeast411:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh416
+	JZ         fresh472
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -10180,16 +11674,16 @@ atLeast411:
 	VMASKMOVPS (R8), Y0, Y10
 	VMASKMOVPS 32(R8), Y1, Y11
 
-fresh416:
+fresh472:
 	MOVQ run+40(FP), R8
 
-run417:
+run473:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner418:
+inner474:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -10210,11 +11704,11 @@ inner418:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner418
+	JNZ          inner474
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run417
+	JNZ          run473
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -10234,7 +11728,7 @@ inner418:
 	VZEROUPPER
 	RET
 
-atLeast415:
+atLeast471:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -10250,7 +11744,7 @@ atLeast415:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh419
+	JZ         fresh475
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y2
@@ -10271,16 +11765,16 @@ atLeast415:
 	VMASKMOVPS (R9), Y0, Y12
 	VMASKMOVPS 32(R9), Y1, Y13
 
-fresh419:
+fresh475:
 	MOVQ run+40(FP), R9
 
-run420:
+run476:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner421:
+inner477:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -10304,11 +11798,11 @@ inner421:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner421
+	JNZ          inner477
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run420
+	JNZ          run476
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -10331,77 +11825,77 @@ inner421:
 	VZEROUPPER
 	RET
 
-narrow398:
+narrow454:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast422
+	JG   atLeast478
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast423
+	JG   atLeast479
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh424
+	JZ         fresh480
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y1
 
-fresh424:
+fresh480:
 	MOVQ run+40(FP), SI
 
-run425:
+run481:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner426:
+inner482:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner426
+	JNZ          inner482
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run425
+	JNZ          run481
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast423:
+atLeast479:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast427
+	JG   atLeast483
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh428
+	JZ         fresh484
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh428:
+fresh484:
 	MOVQ run+40(FP), DI
 
-run429:
+run485:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner430:
+inner486:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -10410,11 +11904,11 @@ inner430:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner430
+	JNZ          inner486
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run429
+	JNZ          run485
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -10423,14 +11917,14 @@ inner430:
 	VZEROUPPER
 	RET
 
-atLeast427:
+atLeast483:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh431
+	JZ         fresh487
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -10439,16 +11933,16 @@ atLeast427:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh431:
+fresh487:
 	MOVQ run+40(FP), DI
 
-run432:
+run488:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner433:
+inner489:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -10459,11 +11953,11 @@ inner433:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner433
+	JNZ          inner489
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run432
+	JNZ          run488
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -10474,10 +11968,10 @@ inner433:
 	VZEROUPPER
 	RET
 
-atLeast422:
+atLeast478:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast434
+	JG   atLeast490
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -10486,7 +11980,7 @@ atLeast422:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh435
+	JZ         fresh491
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -10497,16 +11991,16 @@ atLeast422:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh435:
+fresh491:
 	MOVQ run+40(FP), R8
 
-run436:
+run492:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner437:
+inner493:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -10519,11 +12013,11 @@ inner437:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner437
+	JNZ          inner493
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run436
+	JNZ          run492
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -10536,10 +12030,10 @@ inner437:
 	VZEROUPPER
 	RET
 
-atLeast434:
+atLeast490:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast438
+	JG   atLeast494
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -10549,7 +12043,7 @@ atLeast434:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh439
+	JZ         fresh495
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -10562,16 +12056,16 @@ atLeast434:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y5
 
-fresh439:
+fresh495:
 	MOVQ run+40(FP), R8
 
-run440:
+run496:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner441:
+inner497:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -10586,11 +12080,11 @@ inner441:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner441
+	JNZ          inner497
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run440
+	JNZ          run496
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -10605,7 +12099,7 @@ inner441:
 	VZEROUPPER
 	RET
 
-atLeast438:
+atLeast494:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -10615,7 +12109,7 @@ atLeast438:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh442
+	JZ         fresh498
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -10630,16 +12124,16 @@ atLeast438:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh442:
+fresh498:
 	MOVQ run+40(FP), R9
 
-run443:
+run499:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner444:
+inner500:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -10656,11 +12150,11 @@ inner444:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner444
+	JNZ          inner500
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run443
+	JNZ          run499
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -10692,9 +12186,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow445
+	JLE     narrow501
 
-row446:
+row502:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -10702,18 +12196,18 @@ row446:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row446
+	JNZ        row502
 	VZEROUPPER
 	RET
 
-narrow445:
-row447:
+narrow501:
+row503:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row447
+	JNZ        row503
 	VZEROUPPER
 	RET
 
@@ -10731,9 +12225,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square448:
+square504:
 	CMPQ       DI, $0x00000008
-	JLT        tail449
+	JLT        tail505
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -10806,11 +12300,11 @@ square448:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square448
+	JMP        square504
 
-tail449:
+tail505:
 	TESTQ      DI, DI
-	JZ         done450
+	JZ         done506
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -10871,37 +12365,37 @@ tail449:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done450
+	JZ         done506
 
-done450:
+done506:
 	VZEROUPPER
 	RET
 
@@ -10917,9 +12411,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows451:
+rows507:
 	CMPQ         BX, $0x00000002
-	JLT          row452
+	JLT          row508
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -10937,11 +12431,11 @@ rows451:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows451
+	JMP          rows507
 
-row452:
+row508:
 	TESTQ        BX, BX
-	JZ           done453
+	JZ           done509
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -10950,7 +12444,7 @@ row452:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done453:
+done509:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -10970,9 +12464,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows454:
+rows510:
 	CMPQ         BX, $0x00000004
-	JLT          row455
+	JLT          row511
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -11207,11 +12701,11 @@ rows454:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows454
+	JMP          rows510
 
-row455:
+row511:
 	TESTQ        BX, BX
-	JZ           done456
+	JZ           done512
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -11278,9 +12772,9 @@ row455:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row455
+	JMP          row511
 
-done456:
+done512:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -11299,7 +12793,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row457:
+row513:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -11315,7 +12809,7 @@ row457:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row457
+	JNZ          row513
 	VZEROUPPER
 	RET
 
@@ -11331,7 +12825,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node458:
+node514:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -11339,22 +12833,22 @@ node458:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done460
+	JGE     done516
 
-child459:
+child515:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child459
+	JLT     child515
 
-done460:
+done516:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node458
+	JNZ     node514
 	VZEROUPPER
 	RET
 
@@ -11369,7 +12863,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row461:
+row517:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -11383,7 +12877,7 @@ row461:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row461
+	JNZ          row517
 	VZEROUPPER
 	RET
 
@@ -11404,9 +12898,9 @@ TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-64
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow462
+	JLE     narrow518
 
-row463:
+row519:
 	VMASKMOVPS  (AX), Y0, Y2
 	VMASKMOVPS  (CX), Y0, Y3
 	VMASKMOVPS  (DX), Y0, Y4
@@ -11433,12 +12927,12 @@ row463:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row463
+	JNZ         row519
 	VZEROUPPER
 	RET
 
-narrow462:
-row464:
+narrow518:
+row520:
 	VMASKMOVPS  (AX), Y0, Y1
 	VMASKMOVPS  (CX), Y0, Y2
 	VMASKMOVPS  (DX), Y0, Y3
@@ -11454,7 +12948,7 @@ row464:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row464
+	JNZ         row520
 	VZEROUPPER
 	RET
 
@@ -11466,16 +12960,16 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row465:
+row521:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line466:
+line522:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line466
+	JNZ        line522
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row465
+	JNZ        row521
 	RET

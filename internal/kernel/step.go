@@ -78,3 +78,12 @@ func scaleAddGo[T matrix.Float](a T, w []T, b T, x []T) {
 func stepRowGo(w, v, grad []float32, f *factors) {
 	stepRowsGo(w, v, 0, grad, 0, 1, len(w), f)
 }
+
+// Fetch asks for the cache lines of x, which will be read soon, and does not
+// wait for them. It changes nothing.
+func Fetch[T matrix.Float](x []T) {
+	if fast && isFloat32[T]() && len(x) > 0 {
+		// One line more: x may begin within one.
+		fetchRows32(float32s(x), 0, 1, ceil(len(x), 16)+1)
+	}
+}

@@ -27,15 +27,24 @@ func (m isa) panel() int {
 // the cache misses under way that it can. Fetching rows 2 to 16 ahead, into
 // any level, whole or every second or fourth line, changed no time by more
 // than the noise.
-func combineRows(m isa, indexed bool) {
-	if indexed {
+func combineRows(m isa, indexed bool) { combine{m: m, indexed: indexed}.emit() }
+
+// addToRows adds to rows instead: the panel of y stays in registers, and each
+// row is loaded, changed and stored.
+func addToRows(m isa) { combine{m: m, indexed: true, scatter: true}.emit() }
+
+func (c combine) emit() {
+	m, indexed := c.m, c.indexed
+	if c.scatter {
+		m.text("addToRows", "func(index *int32, value *float32, n int, rows *float32, stride, limit int, y *float32, cols int) (ok bool)",
+			"adds value[i]*y to rows[index[i]]. stride and limit are in bytes. It stops and returns false, some rows changed, when a row starts after limit. n and cols are at least 1.")
+	} else if indexed {
 		m.text("combineRows", "func(index *int32, value *float32, n int, rows *float32, stride, limit int, y *float32, cols int) (ok bool)",
 			"adds value[i]*rows[index[i]] to y. stride and limit are in bytes. It stops and returns false, y partly changed, when a row starts after limit. n and cols are at least 1.")
 	} else {
 		m.text("combineAllRows", "func(value *float32, n int, rows *float32, stride int, y *float32, cols int)",
 			"adds value[i]*rows[i] to y. stride is in bytes. n and cols are at least 1.")
 	}
-	c := combine{m: m, indexed: indexed}
 	if indexed {
 		c.index, c.limit = pointers("index")[0], length("limit")
 	}
@@ -43,13 +52,17 @@ func combineRows(m isa, indexed bool) {
 	c.value, c.rows, c.y = p[0], p[1], p[2]
 	c.n, c.stride, c.cols = length("n"), length("stride"), length("cols")
 
-	width := m.panel() * m.lanes
+	most := m.panel()
+	if c.scatter && !m.wide() {
+		most -= 2 // for the rows
+	}
+	width := most * m.lanes
 	panel, narrow := label("panel"), label("narrow")
 	Label(panel)
 	CMPQ(c.cols, U32(width))
 	JLE(LabelRef(narrow))
 	c.mask = m.fullMask()
-	c.rowLoop(m.panel())
+	c.rowLoop(most)
 	ADDQ(U32(width*4), c.y)
 	ADDQ(U32(width*4), c.rows)
 	SUBQ(U32(width), c.cols)
@@ -64,7 +77,7 @@ func combineRows(m isa, indexed bool) {
 	INCQ(rest)
 	SHRQ(U8(map[int]int{8: 3, 16: 4}[m.lanes]), vectors)
 	c.mask = m.tailMasks(rest, m.lanes, 1)[0]
-	c.choose(vectors, 0, m.panel())
+	c.choose(vectors, 0, most)
 	if indexed {
 		Label("outside")
 		c.finish(0)
@@ -95,7 +108,7 @@ func (m isa) fullMask() Op {
 
 type combine struct {
 	m                      isa
-	indexed                bool
+	indexed, scatter       bool
 	index, value, rows, y  GPVirtual
 	n, stride, limit, cols GPVirtual
 	mask                   Op
@@ -151,6 +164,13 @@ func (c *combine) rowLoop(vectors int) {
 	VBROADCASTSS(Mem{Base: c.value, Index: i, Scale: 4}, factor)
 	for s := range sum {
 		a := at(s)
+		if c.scatter {
+			x := m.vec()
+			a.load(row, x)
+			VFMADD231PS(sum[s], factor, x)
+			a.store(x, row)
+			continue
+		}
 		if a.mask != nil && m.wide() {
 			VFMADD231PS(a.mem(row), factor, a.mask, sum[s])
 			continue
@@ -164,7 +184,9 @@ func (c *combine) rowLoop(vectors int) {
 	CMPQ(i, c.n)
 	JLT(LabelRef(loop))
 	for s := range sum {
-		at(s).store(sum[s], c.y)
+		if !c.scatter {
+			at(s).store(sum[s], c.y)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ func main() {
 		scaledSquares(m)
 		combineRows(m, true)
 		combineRows(m, false)
+		addToRows(m)
 		addWideRows(m)
 		expKernel(m)
 		softmax(m)

@@ -1,0 +1,83 @@
+package softmax
+
+import (
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// sparseSteps makes the steps of SGD on sparse rows where there is neither
+// momentum nor averaging. All that a step does to a row of weights without a
+// gradient is then to multiply it by the same number, so the product of these
+// numbers is kept beside the weights, W = scale * weight, and rows that a batch
+// does not hold need no thought at all (Bottou 2012, Stochastic Gradient Descent
+// Tricks, section 5.1). The gradient of an example goes straight into its rows,
+// in the order of the batch.
+type sparseSteps[T matrix.Float] struct {
+	*linearUpdate[T]
+	scale float64
+}
+
+// smallestScale is when the weights take the scale over.
+const smallestScale = 0x1p-30
+
+// newSparseSteps returns nil where the trick does not do.
+func newSparseSteps[T matrix.Float](ex Examples, u *linearUpdate[T]) *sparseSteps[T] {
+	if _, ok := ex.X.(*matrix.Sparse); !ok || u.sgd.Momentum != 0 || u.sum != nil {
+		return nil
+	}
+	return &sparseSteps[T]{linearUpdate: u, scale: 1}
+}
+
+// possible tells whether the rate of this epoch leaves something of a weight.
+func (u *sparseSteps[T]) possible() bool { return u.powers[1].ww > 0.5 }
+
+// applyBatch makes a step with the gradients g (batch x outputs) in the scores,
+// which it changes.
+func (u *sparseSteps[T]) applyBatch(d *design[T], batch []int32, g, gradBias []T) {
+	r := u.outputs
+	u.scale *= float64(u.powers[1].ww)
+	factor := T(float64(u.square*u.gradToWeight) / u.scale)
+	kernel.Scale(factor, g[:len(batch)*r])
+	// Each goroutine has some of the classes, and goes through the batch.
+	grain := r
+	if work := d.nonzeros(batch) * r; work >= sharedWork {
+		grain = max(64, (r/kernel.Threads(u.threads)+63)/64*64)
+	}
+	kernel.Parallel(u.threads, r, grain, func(_, lo, hi int) {
+		for m, i := range batch {
+			index, value := d.sparse.Row(int(i))
+			kernel.AddToRows(index, value, u.weight[lo:], r, g[m*r+lo:m*r+hi])
+		}
+	})
+	u.stepBias(gradBias)
+	if u.scale < smallestScale {
+		u.takeScale()
+	}
+}
+
+// sharedWork is the number of multiply-adds from which a step is worth the
+// start of goroutines.
+const sharedWork = 1 << 20
+
+// takeScale multiplies the weights by the scale.
+func (u *sparseSteps[T]) takeScale() {
+	if u.scale == 1 {
+		return
+	}
+	r, by := u.outputs, T(u.scale)
+	kernel.Parallel(u.threads, u.dim, 256, func(_, lo, hi int) { kernel.Scale(by, u.weight[lo*r:hi*r]) })
+	u.scale = 1
+}
+
+func (u *sparseSteps[T]) endEpoch() {
+	u.takeScale()
+	u.linearUpdate.endEpoch()
+}
+
+// nonzeros returns how many there are in a batch of sparse rows.
+func (d *design[T]) nonzeros(batch []int32) (n int) {
+	for _, i := range batch {
+		n += d.sparse.Start[i+1] - d.sparse.Start[i]
+	}
+	return n
+}
