@@ -30,6 +30,7 @@ type Dense struct {
 	x, xt, z  []float32 // the batch by columns and by rows, and the scores, in panels
 	biasParts []float32 // of each group of 16 columns, k numbers
 	biasGrad  []float32
+	gradient  []float32 // of one class
 	losses    []float64
 	workers   []denseWorker
 	rows      [][]float32
@@ -87,7 +88,7 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 	wide := ceil(batch, nr) * nr
 	s.lines = nr / 16
 	s.x = make([]float32, ceil(d, nr)*s.featurePanel())
-	s.xt, s.z = make([]float32, wide*d), make([]float32, wide*s.zRows)
+	s.xt, s.z = make([]float32, wide*d), make([]float32, max(wide, fewExamples)*s.zRows)
 	s.biasParts, s.biasGrad, s.losses = make([]float32, wide/min(nr, 16)*k), make([]float32, k), make([]float64, wide)
 	s.blocks = ceil(k, kd.tileRows())
 	s.group = max(1, min(6, s.blocks/(4*team.Threads())))
@@ -100,6 +101,7 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 			w.spare = make([]float32, k*nr)
 		}
 	}
+	s.gradient = make([]float32, d)
 	s.read, s.score, s.normalise, s.update = s.readPanel, s.scoreRows, s.normalisePanel, s.updateRows
 	s.SetStep(Step[float32]{WW: 1, VV: 1}, Step[float32]{WW: 1, VV: 1})
 	return s
@@ -128,8 +130,12 @@ func (s *Dense) Step(rows [][]float32, class []int32, share []float32) (loss flo
 	}
 	s.rows, s.class, s.share = rows, class[:n], share[:n]
 	_ = s.losses[n-1]
-	nr := s.kind.panelCols()
-	s.panels = ceil(n, nr)
+	if n <= fewExamples {
+		loss = s.stepFew()
+		s.rows, s.class, s.share = nil, nil, nil
+		return loss
+	}
+	s.panels = ceil(n, s.kind.panelCols())
 	s.run(s.panels, s.read)
 	s.run(ceil(s.blocks, s.group), s.score)
 	s.run(s.panels, s.normalise)
@@ -250,6 +256,11 @@ func (s *Dense) updateBias() {
 	for g := range groups {
 		add32(s.kind, s.biasParts[g*k:(g+1)*k], s.biasGrad)
 	}
+	s.stepBias()
+}
+
+// stepBias makes the step of the bias with biasGrad.
+func (s *Dense) stepBias() {
 	b := s.biasStep
 	for c, g := range s.biasGrad {
 		w, v := s.Bias[c], s.BiasVelocity[c]

@@ -113,3 +113,22 @@ func (f *Family) multiplyRows(kd kind, z []float32, rows int, scratch []float32)
 	}
 	return panel
 }
+
+// multiplyOne replaces z, of length Rows with the classes first, by K times it.
+func (f *Family) multiplyOne(z []float32) {
+	k := len(f.classParent)
+	z[f.Rows()-1] = 0
+	for i := len(f.nodeParent) - 1; i >= 0; i-- {
+		var sum float32
+		for _, c := range f.child[f.start[i]:f.start[i+1]] {
+			sum += z[c]
+		}
+		z[k+i] = sum
+	}
+	for i, p := range f.nodeParent {
+		z[k+i] = f.nodeLength[i]*z[k+i] + z[p]
+	}
+	for c, p := range f.classParent {
+		z[c] = f.classLength[c]*z[c] + z[p]
+	}
+}

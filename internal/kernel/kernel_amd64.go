@@ -34,6 +34,11 @@ func advanceAVX512(ww float32, wv float32, vw float32, vv float32, w *float32, v
 //go:noescape
 func stepRowAVX512(w *float32, v *float32, grad *float32, n int, factor *float32)
 
+// stepOuterAVX512 is stepRow with the gradient a*x.
+//
+//go:noescape
+func stepOuterAVX512(w *float32, v *float32, a float32, x *float32, n int, factor *float32)
+
 // scaleAddAVX512 sets w to a*w+b*x.
 //
 //go:noescape
@@ -158,6 +163,11 @@ func advanceAVX2(ww float32, wv float32, vw float32, vv float32, w *float32, v *
 //
 //go:noescape
 func stepRowAVX2(w *float32, v *float32, grad *float32, n int, factor *float32)
+
+// stepOuterAVX2 is stepRow with the gradient a*x.
+//
+//go:noescape
+func stepOuterAVX2(w *float32, v *float32, a float32, x *float32, n int, factor *float32)
 
 // scaleAddAVX2 sets w to a*w+b*x.
 //

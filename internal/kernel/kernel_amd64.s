@@ -457,6 +457,121 @@ done30:
 	VZEROUPPER
 	RET
 
+// func stepOuterAVX512(w *float32, v *float32, a float32, x *float32, n int, factor *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·stepOuterAVX512(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+32(FP), BX
+	MOVQ         factor+40(FP), SI
+	VBROADCASTSS a+16(FP), Z0
+	CMPQ         BX, $0x00000040
+	JLT          narrower32
+
+block31:
+	VMOVUPS     (AX), Z1
+	VMOVUPS     (CX), Z2
+	VMOVUPS     (DX), Z3
+	VMULPS      Z0, Z3, Z3
+	VMULPS      (SI), Z1, Z4
+	VFMADD231PS 64(SI), Z2, Z4
+	VFMADD231PS 128(SI), Z3, Z4
+	VMULPS      192(SI), Z1, Z1
+	VFMADD231PS 256(SI), Z2, Z1
+	VFMADD231PS 320(SI), Z3, Z1
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     Z1, (CX)
+	VMOVUPS     64(AX), Z1
+	VMOVUPS     64(CX), Z2
+	VMOVUPS     64(DX), Z3
+	VMULPS      Z0, Z3, Z3
+	VMULPS      (SI), Z1, Z4
+	VFMADD231PS 64(SI), Z2, Z4
+	VFMADD231PS 128(SI), Z3, Z4
+	VMULPS      192(SI), Z1, Z1
+	VFMADD231PS 256(SI), Z2, Z1
+	VFMADD231PS 320(SI), Z3, Z1
+	VMOVUPS     Z4, 64(AX)
+	VMOVUPS     Z1, 64(CX)
+	VMOVUPS     128(AX), Z1
+	VMOVUPS     128(CX), Z2
+	VMOVUPS     128(DX), Z3
+	VMULPS      Z0, Z3, Z3
+	VMULPS      (SI), Z1, Z4
+	VFMADD231PS 64(SI), Z2, Z4
+	VFMADD231PS 128(SI), Z3, Z4
+	VMULPS      192(SI), Z1, Z1
+	VFMADD231PS 256(SI), Z2, Z1
+	VFMADD231PS 320(SI), Z3, Z1
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     Z1, 128(CX)
+	VMOVUPS     192(AX), Z1
+	VMOVUPS     192(CX), Z2
+	VMOVUPS     192(DX), Z3
+	VMULPS      Z0, Z3, Z3
+	VMULPS      (SI), Z1, Z4
+	VFMADD231PS 64(SI), Z2, Z4
+	VFMADD231PS 128(SI), Z3, Z4
+	VMULPS      192(SI), Z1, Z1
+	VFMADD231PS 256(SI), Z2, Z1
+	VFMADD231PS 320(SI), Z3, Z1
+	VMOVUPS     Z4, 192(AX)
+	VMOVUPS     Z1, 192(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         block31
+
+narrower32:
+	CMPQ BX, $0x00000010
+	JLT  narrower34
+
+block33:
+	VMOVUPS     (AX), Z1
+	VMOVUPS     (CX), Z2
+	VMOVUPS     (DX), Z3
+	VMULPS      Z0, Z3, Z3
+	VMULPS      (SI), Z1, Z4
+	VFMADD231PS 64(SI), Z2, Z4
+	VFMADD231PS 128(SI), Z3, Z4
+	VMULPS      192(SI), Z1, Z1
+	VFMADD231PS 256(SI), Z2, Z1
+	VFMADD231PS 320(SI), Z3, Z1
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     Z1, (CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         block33
+
+narrower34:
+	TESTQ       BX, BX
+	JZ          done35
+	MOVQ        $-1, DI
+	BZHIQ       BX, DI, DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (AX), K1, Z1
+	VMOVUPS.Z   (CX), K1, Z2
+	VMOVUPS.Z   (DX), K1, Z3
+	VMULPS      Z0, Z3, Z3
+	VMULPS      (SI), Z1, Z0
+	VFMADD231PS 64(SI), Z2, Z0
+	VFMADD231PS 128(SI), Z3, Z0
+	VMULPS      192(SI), Z1, Z1
+	VFMADD231PS 256(SI), Z2, Z1
+	VFMADD231PS 320(SI), Z3, Z1
+	VMOVUPS     Z0, K1, (AX)
+	VMOVUPS     Z1, K1, (CX)
+
+done35:
+	VZEROUPPER
+	RET
+
 // func scaleAddAVX512(a float32, w *float32, b float32, x *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-40
@@ -466,9 +581,9 @@ TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Z0
 	VBROADCASTSS b+16(FP), Z1
 	CMPQ         DX, $0x00000040
-	JLT          narrower32
+	JLT          narrower37
 
-block31:
+block36:
 	VMOVUPS     (AX), Z2
 	VMULPS      Z0, Z2, Z2
 	VFMADD231PS (CX), Z1, Z2
@@ -489,13 +604,13 @@ block31:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block31
+	JGE         block36
 
-narrower32:
+narrower37:
 	CMPQ DX, $0x00000010
-	JLT  narrower34
+	JLT  narrower39
 
-block33:
+block38:
 	VMOVUPS     (AX), Z2
 	VMULPS      Z0, Z2, Z2
 	VFMADD231PS (CX), Z1, Z2
@@ -504,11 +619,11 @@ block33:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block33
+	JGE         block38
 
-narrower34:
+narrower39:
 	TESTQ       DX, DX
-	JZ          done35
+	JZ          done40
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -518,7 +633,7 @@ narrower34:
 	VFMADD231PS Z0, Z1, Z2
 	VMOVUPS     Z2, K1, (AX)
 
-done35:
+done40:
 	VZEROUPPER
 	RET
 
@@ -533,9 +648,9 @@ TEXT ·dotAVX512(SB), NOSPLIT, $0-28
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   DX, $0x00000040
-	JLT    narrower37
+	JLT    narrower42
 
-block36:
+block41:
 	VMOVUPS     (AX), Z4
 	VFMADD231PS (CX), Z4, Z0
 	VMOVUPS     64(AX), Z4
@@ -548,24 +663,24 @@ block36:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block36
+	JGE         block41
 
-narrower37:
+narrower42:
 	CMPQ DX, $0x00000010
-	JLT  narrower39
+	JLT  narrower44
 
-block38:
+block43:
 	VMOVUPS     (AX), Z4
 	VFMADD231PS (CX), Z4, Z0
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block38
+	JGE         block43
 
-narrower39:
+narrower44:
 	TESTQ       DX, DX
-	JZ          done40
+	JZ          done45
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -573,7 +688,7 @@ narrower39:
 	VMOVUPS.Z   (CX), K1, Z5
 	VFMADD231PS Z5, Z4, Z0
 
-done40:
+done45:
 	VADDPS        Z1, Z0, Z0
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z2, Z0, Z0
@@ -600,9 +715,9 @@ TEXT ·squaredDistanceAVX512(SB), NOSPLIT, $0-32
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   DX, $0x00000020
-	JLT    narrower42
+	JLT    narrower47
 
-block41:
+block46:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -623,13 +738,13 @@ block41:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block41
+	JGE         block46
 
-narrower42:
+narrower47:
 	CMPQ DX, $0x00000008
-	JLT  narrower44
+	JLT  narrower49
 
-block43:
+block48:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -638,11 +753,11 @@ block43:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block43
+	JGE         block48
 
-narrower44:
+narrower49:
 	TESTQ       DX, DX
-	JZ          done45
+	JZ          done50
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -651,7 +766,7 @@ narrower44:
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z0
 
-done45:
+done50:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -678,9 +793,9 @@ TEXT ·scaledSquaresAVX512(SB), NOSPLIT, $0-56
 	VPXORD       Z4, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	CMPQ         DX, $0x00000010
-	JLT          narrower47
+	JLT          narrower52
 
-block46:
+block51:
 	VCVTPS2PD   (AX), Z6
 	VCVTPS2PD   (CX), Z7
 	VMULPD      Z0, Z6, Z6
@@ -701,13 +816,13 @@ block46:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block46
+	JGE         block51
 
-narrower47:
+narrower52:
 	CMPQ DX, $0x00000008
-	JLT  narrower49
+	JLT  narrower54
 
-block48:
+block53:
 	VCVTPS2PD   (AX), Z6
 	VCVTPS2PD   (CX), Z7
 	VMULPD      Z0, Z6, Z6
@@ -720,11 +835,11 @@ block48:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block48
+	JGE         block53
 
-narrower49:
+narrower54:
 	TESTQ       DX, DX
-	JZ          done50
+	JZ          done55
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -737,7 +852,7 @@ narrower49:
 	VFMADD231PD Z0, Z0, Z2
 	VFMADD231PD Z6, Z6, Z4
 
-done50:
+done55:
 	VADDPD        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VADDPD        Y0, Y2, Y2
@@ -769,9 +884,9 @@ TEXT ·combineRowsAVX512(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel51:
+panel56:
 	CMPQ   R9, $0x00000100
-	JLE    narrow52
+	JLE    narrow57
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -793,7 +908,7 @@ panel51:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R11, R11
 
-row53:
+row58:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -818,7 +933,7 @@ row53:
 	VFMADD231PS  960(R10), Z16, K1, Z15
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row53
+	JLT          row58
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -838,9 +953,9 @@ row53:
 	ADDQ         $0x00000400, SI
 	ADDQ         $0x00000400, BX
 	SUBQ         $0x00000100, R9
-	JMP          panel51
+	JMP          panel56
 
-narrow52:
+narrow57:
 	LEAQ  -1(R9), R10
 	MOVQ  R10, R9
 	ANDQ  $0x0000000f, R9
@@ -850,19 +965,19 @@ narrow52:
 	BZHIQ R9, R11, R11
 	KMOVW R11, K1
 	CMPQ  R10, $0x00000008
-	JGE   atLeast54
+	JGE   atLeast59
 	CMPQ  R10, $0x00000004
-	JGE   atLeast55
+	JGE   atLeast60
 	CMPQ  R10, $0x00000002
-	JGE   atLeast56
+	JGE   atLeast61
 	CMPQ  R10, $0x00000001
-	JGE   atLeast57
+	JGE   atLeast62
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (SI), K1, Z0
 	XORQ      R10, R10
 
-row58:
+row63:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -872,19 +987,19 @@ row58:
 	VFMADD231PS  (R9), Z1, K1, Z0
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row58
+	JLT          row63
 	VMOVUPS      Z0, K1, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast57:
+atLeast62:
 	// A panel of 2 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS.Z 64(SI), K1, Z1
 	XORQ      R10, R10
 
-row59:
+row64:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -895,16 +1010,16 @@ row59:
 	VFMADD231PS  64(R9), Z2, K1, Z1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row59
+	JLT          row64
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, K1, 64(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast56:
+atLeast61:
 	CMPQ R10, $0x00000003
-	JGE  atLeast60
+	JGE  atLeast65
 
 	// A panel of 3 vectors.
 	VMOVUPS   (SI), Z0
@@ -912,7 +1027,7 @@ atLeast56:
 	VMOVUPS.Z 128(SI), K1, Z2
 	XORQ      R10, R10
 
-row61:
+row66:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -924,7 +1039,7 @@ row61:
 	VFMADD231PS  128(R9), Z3, K1, Z2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row61
+	JLT          row66
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, K1, 128(SI)
@@ -932,7 +1047,7 @@ row61:
 	VZEROUPPER
 	RET
 
-atLeast60:
+atLeast65:
 	// A panel of 4 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -940,7 +1055,7 @@ atLeast60:
 	VMOVUPS.Z 192(SI), K1, Z3
 	XORQ      R10, R10
 
-row62:
+row67:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -953,7 +1068,7 @@ row62:
 	VFMADD231PS  192(R9), Z4, K1, Z3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row62
+	JLT          row67
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -962,11 +1077,11 @@ row62:
 	VZEROUPPER
 	RET
 
-atLeast55:
+atLeast60:
 	CMPQ R10, $0x00000006
-	JGE  atLeast63
+	JGE  atLeast68
 	CMPQ R10, $0x00000005
-	JGE  atLeast64
+	JGE  atLeast69
 
 	// A panel of 5 vectors.
 	VMOVUPS   (SI), Z0
@@ -976,7 +1091,7 @@ atLeast55:
 	VMOVUPS.Z 256(SI), K1, Z4
 	XORQ      R10, R10
 
-row65:
+row70:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -990,7 +1105,7 @@ row65:
 	VFMADD231PS  256(R9), Z5, K1, Z4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row65
+	JLT          row70
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1000,7 +1115,7 @@ row65:
 	VZEROUPPER
 	RET
 
-atLeast64:
+atLeast69:
 	// A panel of 6 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1010,7 +1125,7 @@ atLeast64:
 	VMOVUPS.Z 320(SI), K1, Z5
 	XORQ      R10, R10
 
-row66:
+row71:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1025,7 +1140,7 @@ row66:
 	VFMADD231PS  320(R9), Z6, K1, Z5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row66
+	JLT          row71
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1036,9 +1151,9 @@ row66:
 	VZEROUPPER
 	RET
 
-atLeast63:
+atLeast68:
 	CMPQ R10, $0x00000007
-	JGE  atLeast67
+	JGE  atLeast72
 
 	// A panel of 7 vectors.
 	VMOVUPS   (SI), Z0
@@ -1050,7 +1165,7 @@ atLeast63:
 	VMOVUPS.Z 384(SI), K1, Z6
 	XORQ      R10, R10
 
-row68:
+row73:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1066,7 +1181,7 @@ row68:
 	VFMADD231PS  384(R9), Z7, K1, Z6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row68
+	JLT          row73
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1078,7 +1193,7 @@ row68:
 	VZEROUPPER
 	RET
 
-atLeast67:
+atLeast72:
 	// A panel of 8 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1090,7 +1205,7 @@ atLeast67:
 	VMOVUPS.Z 448(SI), K1, Z7
 	XORQ      R10, R10
 
-row69:
+row74:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1107,7 +1222,7 @@ row69:
 	VFMADD231PS  448(R9), Z8, K1, Z7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row69
+	JLT          row74
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1120,13 +1235,13 @@ row69:
 	VZEROUPPER
 	RET
 
-atLeast54:
+atLeast59:
 	CMPQ R10, $0x0000000c
-	JGE  atLeast70
+	JGE  atLeast75
 	CMPQ R10, $0x0000000a
-	JGE  atLeast71
+	JGE  atLeast76
 	CMPQ R10, $0x00000009
-	JGE  atLeast72
+	JGE  atLeast77
 
 	// A panel of 9 vectors.
 	VMOVUPS   (SI), Z0
@@ -1140,7 +1255,7 @@ atLeast54:
 	VMOVUPS.Z 512(SI), K1, Z8
 	XORQ      R10, R10
 
-row73:
+row78:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1158,7 +1273,7 @@ row73:
 	VFMADD231PS  512(R9), Z9, K1, Z8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row73
+	JLT          row78
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1172,7 +1287,7 @@ row73:
 	VZEROUPPER
 	RET
 
-atLeast72:
+atLeast77:
 	// A panel of 10 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1186,7 +1301,7 @@ atLeast72:
 	VMOVUPS.Z 576(SI), K1, Z9
 	XORQ      R10, R10
 
-row74:
+row79:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1205,7 +1320,7 @@ row74:
 	VFMADD231PS  576(R9), Z10, K1, Z9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row74
+	JLT          row79
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1220,9 +1335,9 @@ row74:
 	VZEROUPPER
 	RET
 
-atLeast71:
+atLeast76:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast75
+	JGE  atLeast80
 
 	// A panel of 11 vectors.
 	VMOVUPS   (SI), Z0
@@ -1238,7 +1353,7 @@ atLeast71:
 	VMOVUPS.Z 640(SI), K1, Z10
 	XORQ      R10, R10
 
-row76:
+row81:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1258,7 +1373,7 @@ row76:
 	VFMADD231PS  640(R9), Z11, K1, Z10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row76
+	JLT          row81
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1274,7 +1389,7 @@ row76:
 	VZEROUPPER
 	RET
 
-atLeast75:
+atLeast80:
 	// A panel of 12 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1290,7 +1405,7 @@ atLeast75:
 	VMOVUPS.Z 704(SI), K1, Z11
 	XORQ      R10, R10
 
-row77:
+row82:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1311,7 +1426,7 @@ row77:
 	VFMADD231PS  704(R9), Z12, K1, Z11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row77
+	JLT          row82
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1328,11 +1443,11 @@ row77:
 	VZEROUPPER
 	RET
 
-atLeast70:
+atLeast75:
 	CMPQ R10, $0x0000000e
-	JGE  atLeast78
+	JGE  atLeast83
 	CMPQ R10, $0x0000000d
-	JGE  atLeast79
+	JGE  atLeast84
 
 	// A panel of 13 vectors.
 	VMOVUPS   (SI), Z0
@@ -1350,7 +1465,7 @@ atLeast70:
 	VMOVUPS.Z 768(SI), K1, Z12
 	XORQ      R10, R10
 
-row80:
+row85:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1372,7 +1487,7 @@ row80:
 	VFMADD231PS  768(R9), Z13, K1, Z12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row80
+	JLT          row85
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1390,7 +1505,7 @@ row80:
 	VZEROUPPER
 	RET
 
-atLeast79:
+atLeast84:
 	// A panel of 14 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1408,7 +1523,7 @@ atLeast79:
 	VMOVUPS.Z 832(SI), K1, Z13
 	XORQ      R10, R10
 
-row81:
+row86:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1431,7 +1546,7 @@ row81:
 	VFMADD231PS  832(R9), Z14, K1, Z13
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row81
+	JLT          row86
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1450,9 +1565,9 @@ row81:
 	VZEROUPPER
 	RET
 
-atLeast78:
+atLeast83:
 	CMPQ R10, $0x0000000f
-	JGE  atLeast82
+	JGE  atLeast87
 
 	// A panel of 15 vectors.
 	VMOVUPS   (SI), Z0
@@ -1472,7 +1587,7 @@ atLeast78:
 	VMOVUPS.Z 896(SI), K1, Z14
 	XORQ      R10, R10
 
-row83:
+row88:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1496,7 +1611,7 @@ row83:
 	VFMADD231PS  896(R9), Z15, K1, Z14
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row83
+	JLT          row88
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1516,7 +1631,7 @@ row83:
 	VZEROUPPER
 	RET
 
-atLeast82:
+atLeast87:
 	// A panel of 16 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1536,7 +1651,7 @@ atLeast82:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R10, R10
 
-row84:
+row89:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1561,7 +1676,7 @@ row84:
 	VFMADD231PS  960(R9), Z16, K1, Z15
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row84
+	JLT          row89
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1597,9 +1712,9 @@ TEXT ·combineAllRowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel85:
+panel90:
 	CMPQ   DI, $0x00000100
-	JLE    narrow86
+	JLE    narrow91
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -1622,7 +1737,7 @@ panel85:
 	XORQ      R9, R9
 	MOVQ      CX, R8
 
-row87:
+row92:
 	VBROADCASTSS (AX)(R9*4), Z16
 	VFMADD231PS  (R8), Z16, Z0
 	VFMADD231PS  64(R8), Z16, Z1
@@ -1643,7 +1758,7 @@ row87:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row87
+	JLT          row92
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1663,9 +1778,9 @@ row87:
 	ADDQ         $0x00000400, DX
 	ADDQ         $0x00000400, CX
 	SUBQ         $0x00000100, DI
-	JMP          panel85
+	JMP          panel90
 
-narrow86:
+narrow91:
 	LEAQ  -1(DI), R8
 	MOVQ  R8, DI
 	ANDQ  $0x0000000f, DI
@@ -1675,51 +1790,51 @@ narrow86:
 	BZHIQ DI, R9, R9
 	KMOVW R9, K1
 	CMPQ  R8, $0x00000008
-	JGE   atLeast88
+	JGE   atLeast93
 	CMPQ  R8, $0x00000004
-	JGE   atLeast89
+	JGE   atLeast94
 	CMPQ  R8, $0x00000002
-	JGE   atLeast90
+	JGE   atLeast95
 	CMPQ  R8, $0x00000001
-	JGE   atLeast91
+	JGE   atLeast96
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (DX), K1, Z0
 	XORQ      DI, DI
 
-row92:
+row97:
 	VBROADCASTSS (AX)(DI*4), Z1
 	VFMADD231PS  (CX), Z1, K1, Z0
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row92
+	JLT          row97
 	VMOVUPS      Z0, K1, (DX)
 	VZEROUPPER
 	RET
 
-atLeast91:
+atLeast96:
 	// A panel of 2 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS.Z 64(DX), K1, Z1
 	XORQ      DI, DI
 
-row93:
+row98:
 	VBROADCASTSS (AX)(DI*4), Z2
 	VFMADD231PS  (CX), Z2, Z0
 	VFMADD231PS  64(CX), Z2, K1, Z1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row93
+	JLT          row98
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, K1, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast90:
+atLeast95:
 	CMPQ R8, $0x00000003
-	JGE  atLeast94
+	JGE  atLeast99
 
 	// A panel of 3 vectors.
 	VMOVUPS   (DX), Z0
@@ -1727,7 +1842,7 @@ atLeast90:
 	VMOVUPS.Z 128(DX), K1, Z2
 	XORQ      DI, DI
 
-row95:
+row100:
 	VBROADCASTSS (AX)(DI*4), Z3
 	VFMADD231PS  (CX), Z3, Z0
 	VFMADD231PS  64(CX), Z3, Z1
@@ -1735,14 +1850,14 @@ row95:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row95
+	JLT          row100
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, K1, 128(DX)
 	VZEROUPPER
 	RET
 
-atLeast94:
+atLeast99:
 	// A panel of 4 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1750,7 +1865,7 @@ atLeast94:
 	VMOVUPS.Z 192(DX), K1, Z3
 	XORQ      DI, DI
 
-row96:
+row101:
 	VBROADCASTSS (AX)(DI*4), Z4
 	VFMADD231PS  (CX), Z4, Z0
 	VFMADD231PS  64(CX), Z4, Z1
@@ -1759,7 +1874,7 @@ row96:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row96
+	JLT          row101
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1767,11 +1882,11 @@ row96:
 	VZEROUPPER
 	RET
 
-atLeast89:
+atLeast94:
 	CMPQ R8, $0x00000006
-	JGE  atLeast97
+	JGE  atLeast102
 	CMPQ R8, $0x00000005
-	JGE  atLeast98
+	JGE  atLeast103
 
 	// A panel of 5 vectors.
 	VMOVUPS   (DX), Z0
@@ -1781,7 +1896,7 @@ atLeast89:
 	VMOVUPS.Z 256(DX), K1, Z4
 	XORQ      DI, DI
 
-row99:
+row104:
 	VBROADCASTSS (AX)(DI*4), Z5
 	VFMADD231PS  (CX), Z5, Z0
 	VFMADD231PS  64(CX), Z5, Z1
@@ -1791,7 +1906,7 @@ row99:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row99
+	JLT          row104
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1800,7 +1915,7 @@ row99:
 	VZEROUPPER
 	RET
 
-atLeast98:
+atLeast103:
 	// A panel of 6 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1810,7 +1925,7 @@ atLeast98:
 	VMOVUPS.Z 320(DX), K1, Z5
 	XORQ      DI, DI
 
-row100:
+row105:
 	VBROADCASTSS (AX)(DI*4), Z6
 	VFMADD231PS  (CX), Z6, Z0
 	VFMADD231PS  64(CX), Z6, Z1
@@ -1821,7 +1936,7 @@ row100:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row100
+	JLT          row105
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1831,9 +1946,9 @@ row100:
 	VZEROUPPER
 	RET
 
-atLeast97:
+atLeast102:
 	CMPQ R8, $0x00000007
-	JGE  atLeast101
+	JGE  atLeast106
 
 	// A panel of 7 vectors.
 	VMOVUPS   (DX), Z0
@@ -1845,7 +1960,7 @@ atLeast97:
 	VMOVUPS.Z 384(DX), K1, Z6
 	XORQ      DI, DI
 
-row102:
+row107:
 	VBROADCASTSS (AX)(DI*4), Z7
 	VFMADD231PS  (CX), Z7, Z0
 	VFMADD231PS  64(CX), Z7, Z1
@@ -1857,7 +1972,7 @@ row102:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row102
+	JLT          row107
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1868,7 +1983,7 @@ row102:
 	VZEROUPPER
 	RET
 
-atLeast101:
+atLeast106:
 	// A panel of 8 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1880,7 +1995,7 @@ atLeast101:
 	VMOVUPS.Z 448(DX), K1, Z7
 	XORQ      DI, DI
 
-row103:
+row108:
 	VBROADCASTSS (AX)(DI*4), Z8
 	VFMADD231PS  (CX), Z8, Z0
 	VFMADD231PS  64(CX), Z8, Z1
@@ -1893,7 +2008,7 @@ row103:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row103
+	JLT          row108
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1905,13 +2020,13 @@ row103:
 	VZEROUPPER
 	RET
 
-atLeast88:
+atLeast93:
 	CMPQ R8, $0x0000000c
-	JGE  atLeast104
+	JGE  atLeast109
 	CMPQ R8, $0x0000000a
-	JGE  atLeast105
+	JGE  atLeast110
 	CMPQ R8, $0x00000009
-	JGE  atLeast106
+	JGE  atLeast111
 
 	// A panel of 9 vectors.
 	VMOVUPS   (DX), Z0
@@ -1925,7 +2040,7 @@ atLeast88:
 	VMOVUPS.Z 512(DX), K1, Z8
 	XORQ      DI, DI
 
-row107:
+row112:
 	VBROADCASTSS (AX)(DI*4), Z9
 	VFMADD231PS  (CX), Z9, Z0
 	VFMADD231PS  64(CX), Z9, Z1
@@ -1939,7 +2054,7 @@ row107:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row107
+	JLT          row112
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1952,7 +2067,7 @@ row107:
 	VZEROUPPER
 	RET
 
-atLeast106:
+atLeast111:
 	// A panel of 10 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1966,7 +2081,7 @@ atLeast106:
 	VMOVUPS.Z 576(DX), K1, Z9
 	XORQ      DI, DI
 
-row108:
+row113:
 	VBROADCASTSS (AX)(DI*4), Z10
 	VFMADD231PS  (CX), Z10, Z0
 	VFMADD231PS  64(CX), Z10, Z1
@@ -1981,7 +2096,7 @@ row108:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row108
+	JLT          row113
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1995,9 +2110,9 @@ row108:
 	VZEROUPPER
 	RET
 
-atLeast105:
+atLeast110:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast109
+	JGE  atLeast114
 
 	// A panel of 11 vectors.
 	VMOVUPS   (DX), Z0
@@ -2013,7 +2128,7 @@ atLeast105:
 	VMOVUPS.Z 640(DX), K1, Z10
 	XORQ      DI, DI
 
-row110:
+row115:
 	VBROADCASTSS (AX)(DI*4), Z11
 	VFMADD231PS  (CX), Z11, Z0
 	VFMADD231PS  64(CX), Z11, Z1
@@ -2029,7 +2144,7 @@ row110:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row110
+	JLT          row115
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2044,7 +2159,7 @@ row110:
 	VZEROUPPER
 	RET
 
-atLeast109:
+atLeast114:
 	// A panel of 12 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2060,7 +2175,7 @@ atLeast109:
 	VMOVUPS.Z 704(DX), K1, Z11
 	XORQ      DI, DI
 
-row111:
+row116:
 	VBROADCASTSS (AX)(DI*4), Z12
 	VFMADD231PS  (CX), Z12, Z0
 	VFMADD231PS  64(CX), Z12, Z1
@@ -2077,7 +2192,7 @@ row111:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row111
+	JLT          row116
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2093,11 +2208,11 @@ row111:
 	VZEROUPPER
 	RET
 
-atLeast104:
+atLeast109:
 	CMPQ R8, $0x0000000e
-	JGE  atLeast112
+	JGE  atLeast117
 	CMPQ R8, $0x0000000d
-	JGE  atLeast113
+	JGE  atLeast118
 
 	// A panel of 13 vectors.
 	VMOVUPS   (DX), Z0
@@ -2115,7 +2230,7 @@ atLeast104:
 	VMOVUPS.Z 768(DX), K1, Z12
 	XORQ      DI, DI
 
-row114:
+row119:
 	VBROADCASTSS (AX)(DI*4), Z13
 	VFMADD231PS  (CX), Z13, Z0
 	VFMADD231PS  64(CX), Z13, Z1
@@ -2133,7 +2248,7 @@ row114:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row114
+	JLT          row119
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2150,7 +2265,7 @@ row114:
 	VZEROUPPER
 	RET
 
-atLeast113:
+atLeast118:
 	// A panel of 14 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2168,7 +2283,7 @@ atLeast113:
 	VMOVUPS.Z 832(DX), K1, Z13
 	XORQ      DI, DI
 
-row115:
+row120:
 	VBROADCASTSS (AX)(DI*4), Z14
 	VFMADD231PS  (CX), Z14, Z0
 	VFMADD231PS  64(CX), Z14, Z1
@@ -2187,7 +2302,7 @@ row115:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row115
+	JLT          row120
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2205,9 +2320,9 @@ row115:
 	VZEROUPPER
 	RET
 
-atLeast112:
+atLeast117:
 	CMPQ R8, $0x0000000f
-	JGE  atLeast116
+	JGE  atLeast121
 
 	// A panel of 15 vectors.
 	VMOVUPS   (DX), Z0
@@ -2227,7 +2342,7 @@ atLeast112:
 	VMOVUPS.Z 896(DX), K1, Z14
 	XORQ      DI, DI
 
-row117:
+row122:
 	VBROADCASTSS (AX)(DI*4), Z15
 	VFMADD231PS  (CX), Z15, Z0
 	VFMADD231PS  64(CX), Z15, Z1
@@ -2247,7 +2362,7 @@ row117:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row117
+	JLT          row122
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2266,7 +2381,7 @@ row117:
 	VZEROUPPER
 	RET
 
-atLeast116:
+atLeast121:
 	// A panel of 16 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2286,7 +2401,7 @@ atLeast116:
 	VMOVUPS.Z 960(DX), K1, Z15
 	XORQ      DI, DI
 
-row118:
+row123:
 	VBROADCASTSS (AX)(DI*4), Z16
 	VFMADD231PS  (CX), Z16, Z0
 	VFMADD231PS  64(CX), Z16, Z1
@@ -2307,7 +2422,7 @@ row118:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row118
+	JLT          row123
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2339,9 +2454,9 @@ TEXT ·addToRowsAVX512(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel119:
+panel124:
 	CMPQ   R9, $0x00000100
-	JLE    narrow120
+	JLE    narrow125
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -2363,7 +2478,7 @@ panel119:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R11, R11
 
-row121:
+row126:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -2420,13 +2535,13 @@ row121:
 	VMOVUPS      Z17, K1, 960(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row121
+	JLT          row126
 	ADDQ         $0x00000400, SI
 	ADDQ         $0x00000400, BX
 	SUBQ         $0x00000100, R9
-	JMP          panel119
+	JMP          panel124
 
-narrow120:
+narrow125:
 	LEAQ  -1(R9), R10
 	MOVQ  R10, R9
 	ANDQ  $0x0000000f, R9
@@ -2436,19 +2551,19 @@ narrow120:
 	BZHIQ R9, R11, R11
 	KMOVW R11, K1
 	CMPQ  R10, $0x00000008
-	JGE   atLeast122
+	JGE   atLeast127
 	CMPQ  R10, $0x00000004
-	JGE   atLeast123
+	JGE   atLeast128
 	CMPQ  R10, $0x00000002
-	JGE   atLeast124
+	JGE   atLeast129
 	CMPQ  R10, $0x00000001
-	JGE   atLeast125
+	JGE   atLeast130
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (SI), K1, Z0
 	XORQ      R9, R9
 
-row126:
+row131:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2460,18 +2575,18 @@ row126:
 	VMOVUPS      Z2, K1, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row126
+	JLT          row131
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast125:
+atLeast130:
 	// A panel of 2 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS.Z 64(SI), K1, Z1
 	XORQ      R9, R9
 
-row127:
+row132:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2486,14 +2601,14 @@ row127:
 	VMOVUPS      Z3, K1, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row127
+	JLT          row132
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast124:
+atLeast129:
 	CMPQ R10, $0x00000003
-	JGE  atLeast128
+	JGE  atLeast133
 
 	// A panel of 3 vectors.
 	VMOVUPS   (SI), Z0
@@ -2501,7 +2616,7 @@ atLeast124:
 	VMOVUPS.Z 128(SI), K1, Z2
 	XORQ      R9, R9
 
-row129:
+row134:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2519,12 +2634,12 @@ row129:
 	VMOVUPS      Z4, K1, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row129
+	JLT          row134
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast128:
+atLeast133:
 	// A panel of 4 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2532,7 +2647,7 @@ atLeast128:
 	VMOVUPS.Z 192(SI), K1, Z3
 	XORQ      R9, R9
 
-row130:
+row135:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2553,16 +2668,16 @@ row130:
 	VMOVUPS      Z5, K1, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row130
+	JLT          row135
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast123:
+atLeast128:
 	CMPQ R10, $0x00000006
-	JGE  atLeast131
+	JGE  atLeast136
 	CMPQ R10, $0x00000005
-	JGE  atLeast132
+	JGE  atLeast137
 
 	// A panel of 5 vectors.
 	VMOVUPS   (SI), Z0
@@ -2572,7 +2687,7 @@ atLeast123:
 	VMOVUPS.Z 256(SI), K1, Z4
 	XORQ      R9, R9
 
-row133:
+row138:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2596,12 +2711,12 @@ row133:
 	VMOVUPS      Z6, K1, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row133
+	JLT          row138
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast132:
+atLeast137:
 	// A panel of 6 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2611,7 +2726,7 @@ atLeast132:
 	VMOVUPS.Z 320(SI), K1, Z5
 	XORQ      R9, R9
 
-row134:
+row139:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2638,14 +2753,14 @@ row134:
 	VMOVUPS      Z7, K1, 320(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row134
+	JLT          row139
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast131:
+atLeast136:
 	CMPQ R10, $0x00000007
-	JGE  atLeast135
+	JGE  atLeast140
 
 	// A panel of 7 vectors.
 	VMOVUPS   (SI), Z0
@@ -2657,7 +2772,7 @@ atLeast131:
 	VMOVUPS.Z 384(SI), K1, Z6
 	XORQ      R9, R9
 
-row136:
+row141:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2687,12 +2802,12 @@ row136:
 	VMOVUPS      Z8, K1, 384(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row136
+	JLT          row141
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast135:
+atLeast140:
 	// A panel of 8 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2704,7 +2819,7 @@ atLeast135:
 	VMOVUPS.Z 448(SI), K1, Z7
 	XORQ      R9, R9
 
-row137:
+row142:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2737,18 +2852,18 @@ row137:
 	VMOVUPS      Z9, K1, 448(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row137
+	JLT          row142
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast122:
+atLeast127:
 	CMPQ R10, $0x0000000c
-	JGE  atLeast138
+	JGE  atLeast143
 	CMPQ R10, $0x0000000a
-	JGE  atLeast139
+	JGE  atLeast144
 	CMPQ R10, $0x00000009
-	JGE  atLeast140
+	JGE  atLeast145
 
 	// A panel of 9 vectors.
 	VMOVUPS   (SI), Z0
@@ -2762,7 +2877,7 @@ atLeast122:
 	VMOVUPS.Z 512(SI), K1, Z8
 	XORQ      R9, R9
 
-row141:
+row146:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2798,12 +2913,12 @@ row141:
 	VMOVUPS      Z10, K1, 512(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row141
+	JLT          row146
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast140:
+atLeast145:
 	// A panel of 10 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2817,7 +2932,7 @@ atLeast140:
 	VMOVUPS.Z 576(SI), K1, Z9
 	XORQ      R9, R9
 
-row142:
+row147:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2856,14 +2971,14 @@ row142:
 	VMOVUPS      Z11, K1, 576(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row142
+	JLT          row147
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast139:
+atLeast144:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast143
+	JGE  atLeast148
 
 	// A panel of 11 vectors.
 	VMOVUPS   (SI), Z0
@@ -2879,7 +2994,7 @@ atLeast139:
 	VMOVUPS.Z 640(SI), K1, Z10
 	XORQ      R9, R9
 
-row144:
+row149:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2921,12 +3036,12 @@ row144:
 	VMOVUPS      Z12, K1, 640(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row144
+	JLT          row149
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast143:
+atLeast148:
 	// A panel of 12 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2942,7 +3057,7 @@ atLeast143:
 	VMOVUPS.Z 704(SI), K1, Z11
 	XORQ      R9, R9
 
-row145:
+row150:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2987,16 +3102,16 @@ row145:
 	VMOVUPS      Z13, K1, 704(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row145
+	JLT          row150
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast138:
+atLeast143:
 	CMPQ R10, $0x0000000e
-	JGE  atLeast146
+	JGE  atLeast151
 	CMPQ R10, $0x0000000d
-	JGE  atLeast147
+	JGE  atLeast152
 
 	// A panel of 13 vectors.
 	VMOVUPS   (SI), Z0
@@ -3014,7 +3129,7 @@ atLeast138:
 	VMOVUPS.Z 768(SI), K1, Z12
 	XORQ      R9, R9
 
-row148:
+row153:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3062,12 +3177,12 @@ row148:
 	VMOVUPS      Z14, K1, 768(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row148
+	JLT          row153
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast147:
+atLeast152:
 	// A panel of 14 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -3085,7 +3200,7 @@ atLeast147:
 	VMOVUPS.Z 832(SI), K1, Z13
 	XORQ      R9, R9
 
-row149:
+row154:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3136,14 +3251,14 @@ row149:
 	VMOVUPS      Z15, K1, 832(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row149
+	JLT          row154
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast146:
+atLeast151:
 	CMPQ R10, $0x0000000f
-	JGE  atLeast150
+	JGE  atLeast155
 
 	// A panel of 15 vectors.
 	VMOVUPS   (SI), Z0
@@ -3163,7 +3278,7 @@ atLeast146:
 	VMOVUPS.Z 896(SI), K1, Z14
 	XORQ      R9, R9
 
-row151:
+row156:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3217,12 +3332,12 @@ row151:
 	VMOVUPS      Z16, K1, 896(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row151
+	JLT          row156
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast150:
+atLeast155:
 	// A panel of 16 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -3242,7 +3357,7 @@ atLeast150:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R9, R9
 
-row152:
+row157:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3299,7 +3414,7 @@ row152:
 	VMOVUPS      Z17, K1, 960(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row152
+	JLT          row157
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -3329,9 +3444,9 @@ TEXT ·addWideRowsAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Z7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower154
+	JLT          narrower159
 
-block153:
+block158:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -3376,13 +3491,13 @@ block153:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block153
+	JGE         block158
 
-narrower154:
+narrower159:
 	CMPQ AX, $0x00000010
-	JLT  narrower156
+	JLT  narrower161
 
-block155:
+block160:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -3397,11 +3512,11 @@ block155:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block155
+	JGE         block160
 
-narrower156:
+narrower161:
 	TESTQ       AX, AX
-	JZ          done157
+	JZ          done162
 	MOVQ        $-1, R9
 	BZHIQ       AX, R9, R9
 	KMOVW       R9, K1
@@ -3416,7 +3531,7 @@ narrower156:
 	VFMADD231PS (CX)(R8*1), Z7, K1, Z8
 	VMOVUPS     Z8, K1, (DX)
 
-done157:
+done162:
 	VZEROUPPER
 	RET
 
@@ -3439,9 +3554,9 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS c3e2aaa49<>+0(SB), Z10
 	VMOVUPS c3efffffe<>+0(SB), Z11
 	CMPQ    DX, $0x00000020
-	JLT     narrower159
+	JLT     narrower164
 
-block158:
+block163:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -3480,13 +3595,13 @@ block158:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block158
+	JGE          block163
 
-narrower159:
+narrower164:
 	CMPQ DX, $0x00000010
-	JLT  narrower161
+	JLT  narrower166
 
-block160:
+block165:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -3508,11 +3623,11 @@ block160:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block160
+	JGE          block165
 
-narrower161:
+narrower166:
 	TESTQ        DX, DX
-	JZ           done162
+	JZ           done167
 	MOVQ         $-1, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
@@ -3534,7 +3649,7 @@ narrower161:
 	VSCALEFPS    Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)
 
-done162:
+done167:
 	VZEROUPPER
 	RET
 
@@ -3767,9 +3882,9 @@ TEXT ·softmaxAVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower164
+	JLT     narrower169
 
-block163:
+block168:
 	VMAXPS (BX), Z0, Z0
 	VMAXPS 64(BX), Z1, Z1
 	VMAXPS 128(BX), Z2, Z2
@@ -3777,28 +3892,28 @@ block163:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block163
+	JGE    block168
 
-narrower164:
+narrower169:
 	CMPQ SI, $0x00000010
-	JLT  narrower166
+	JLT  narrower171
 
-block165:
+block170:
 	VMAXPS (BX), Z0, Z0
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block165
+	JGE    block170
 
-narrower166:
+narrower171:
 	TESTQ  SI, SI
-	JZ     done167
+	JZ     done172
 	MOVQ   $-1, DI
 	BZHIQ  SI, DI, DI
 	KMOVW  DI, K1
 	VMAXPS (BX), Z0, K1, Z0
 
-done167:
+done172:
 	VMAXPS        Z1, Z0, Z0
 	VMAXPS        Z3, Z2, Z2
 	VMAXPS        Z2, Z0, Z0
@@ -3829,9 +3944,9 @@ done167:
 	MOVQ          AX, BX
 	MOVQ          DX, SI
 	CMPQ          SI, $0x00000020
-	JLT           narrower169
+	JLT           narrower174
 
-block168:
+block173:
 	VMOVUPS       (CX), Z14
 	VSUBPS        Z0, Z14, Z14
 	VMAXPS        Z14, Z1, Z14
@@ -3876,11 +3991,11 @@ block168:
 	ADDQ          $0x00000080, BX
 	SUBQ          $0x00000020, SI
 	CMPQ          SI, $0x00000020
-	JGE           block168
+	JGE           block173
 
-narrower169:
+narrower174:
 	TESTQ         SI, SI
-	JZ            done170
+	JZ            done175
 	MOVQ          $-1, DI
 	BZHIQ         SI, DI, DI
 	KMOVW         DI, K1
@@ -3927,7 +4042,7 @@ narrower169:
 	VADDPD        Z0, Z4, Z4
 	VADDPD        Z1, Z5, Z5
 
-done170:
+done175:
 	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y4
@@ -3942,9 +4057,9 @@ done170:
 	VCVTSD2SS     X0, X0, X0
 	VBROADCASTSS  X0, Z0
 	CMPQ          DX, $0x00000040
-	JLT           narrower172
+	JLT           narrower177
 
-block171:
+block176:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  64(AX), Z0, Z1
@@ -3956,23 +4071,23 @@ block171:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block171
+	JGE     block176
 
-narrower172:
+narrower177:
 	CMPQ DX, $0x00000010
-	JLT  narrower174
+	JLT  narrower179
 
-block173:
+block178:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block173
+	JGE     block178
 
-narrower174:
+narrower179:
 	TESTQ     DX, DX
-	JZ        done175
+	JZ        done180
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
@@ -3980,7 +4095,7 @@ narrower174:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-done175:
+done180:
 	VZEROUPPER
 	RET
 
@@ -4023,38 +4138,38 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	SHRQ  $0x10, R14
 	KMOVW R14, K2
 	CMPQ  R13, $0x00000010
-	JLE   narrow176
+	JLE   narrow181
 	MOVQ  height+0(FP), R13
 	CMPQ  R13, $0x00000007
-	JG    atLeast177
+	JG    atLeast182
 	MOVQ  height+0(FP), R9
 	CMPQ  R9, $0x00000003
-	JG    atLeast178
+	JG    atLeast183
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000001
-	JG    atLeast179
+	JG    atLeast184
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh180
+	JZ        fresh185
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 
-fresh180:
+fresh185:
 	MOVQ run+40(FP), SI
 
-run181:
+run186:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner182:
+inner187:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	VBROADCASTSS (AX), Z4
@@ -4063,11 +4178,11 @@ inner182:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner182
+	JNZ          inner187
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run181
+	JNZ          run186
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4075,10 +4190,10 @@ inner182:
 	VZEROUPPER
 	RET
 
-atLeast179:
+atLeast184:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast183
+	JG   atLeast188
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4087,7 +4202,7 @@ atLeast179:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh184
+	JZ        fresh189
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4096,16 +4211,16 @@ atLeast179:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh184:
+fresh189:
 	MOVQ run+40(FP), DI
 
-run185:
+run190:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner186:
+inner191:
 	VMOVUPS      (CX), Z4
 	VMOVUPS      64(CX), Z5
 	VBROADCASTSS (AX), Z6
@@ -4117,11 +4232,11 @@ inner186:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner186
+	JNZ          inner191
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run185
+	JNZ          run190
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4132,7 +4247,7 @@ inner186:
 	VZEROUPPER
 	RET
 
-atLeast183:
+atLeast188:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4142,7 +4257,7 @@ atLeast183:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh187
+	JZ        fresh192
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4154,16 +4269,16 @@ atLeast183:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh187:
+fresh192:
 	MOVQ run+40(FP), DI
 
-run188:
+run193:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner189:
+inner194:
 	VMOVUPS      (CX), Z6
 	VMOVUPS      64(CX), Z7
 	VBROADCASTSS (AX), Z8
@@ -4178,11 +4293,11 @@ inner189:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner189
+	JNZ          inner194
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run188
+	JNZ          run193
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4196,13 +4311,13 @@ inner189:
 	VZEROUPPER
 	RET
 
-atLeast178:
+atLeast183:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast190
+	JG   atLeast195
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast191
+	JG   atLeast196
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4215,7 +4330,7 @@ atLeast178:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh192
+	JZ        fresh197
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4230,16 +4345,16 @@ atLeast178:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh192:
+fresh197:
 	MOVQ run+40(FP), R8
 
-run193:
+run198:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner194:
+inner199:
 	VMOVUPS      (CX), Z8
 	VMOVUPS      64(CX), Z9
 	VBROADCASTSS (AX), Z10
@@ -4257,11 +4372,11 @@ inner194:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner194
+	JNZ          inner199
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run193
+	JNZ          run198
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4278,7 +4393,7 @@ inner194:
 	VZEROUPPER
 	RET
 
-atLeast191:
+atLeast196:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4292,7 +4407,7 @@ atLeast191:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh195
+	JZ        fresh200
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4310,16 +4425,16 @@ atLeast191:
 	VMOVUPS.Z (R8), K1, Z8
 	VMOVUPS.Z 64(R8), K2, Z9
 
-fresh195:
+fresh200:
 	MOVQ run+40(FP), R8
 
-run196:
+run201:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner197:
+inner202:
 	VMOVUPS      (CX), Z10
 	VMOVUPS      64(CX), Z11
 	VBROADCASTSS (AX), Z12
@@ -4340,11 +4455,11 @@ inner197:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner197
+	JNZ          inner202
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run196
+	JNZ          run201
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4364,10 +4479,10 @@ inner197:
 	VZEROUPPER
 	RET
 
-atLeast190:
+atLeast195:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast198
+	JG   atLeast203
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4384,7 +4499,7 @@ atLeast190:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh199
+	JZ        fresh204
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4405,16 +4520,16 @@ atLeast190:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh199:
+fresh204:
 	MOVQ run+40(FP), R9
 
-run200:
+run205:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner201:
+inner206:
 	VMOVUPS      (CX), Z12
 	VMOVUPS      64(CX), Z13
 	VBROADCASTSS (AX), Z14
@@ -4438,11 +4553,11 @@ inner201:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner201
+	JNZ          inner206
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run200
+	JNZ          run205
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4465,7 +4580,7 @@ inner201:
 	VZEROUPPER
 	RET
 
-atLeast198:
+atLeast203:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4483,7 +4598,7 @@ atLeast198:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh202
+	JZ        fresh207
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4507,16 +4622,16 @@ atLeast198:
 	VMOVUPS.Z (R9), K1, Z12
 	VMOVUPS.Z 64(R9), K2, Z13
 
-fresh202:
+fresh207:
 	MOVQ run+40(FP), R9
 
-run203:
+run208:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner204:
+inner209:
 	VMOVUPS      (CX), Z14
 	VMOVUPS      64(CX), Z15
 	VBROADCASTSS (AX), Z16
@@ -4543,11 +4658,11 @@ inner204:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner204
+	JNZ          inner209
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run203
+	JNZ          run208
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4573,13 +4688,13 @@ inner204:
 	VZEROUPPER
 	RET
 
-atLeast177:
+atLeast182:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast205
+	JG   atLeast210
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast206
+	JG   atLeast211
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4600,7 +4715,7 @@ atLeast177:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh207
+	JZ        fresh212
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4627,16 +4742,16 @@ atLeast177:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh207:
+fresh212:
 	MOVQ run+40(FP), R10
 
-run208:
+run213:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner209:
+inner214:
 	VMOVUPS      (CX), Z16
 	VMOVUPS      64(CX), Z17
 	VBROADCASTSS (AX), Z18
@@ -4666,11 +4781,11 @@ inner209:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner209
+	JNZ          inner214
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run208
+	JNZ          run213
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4699,10 +4814,10 @@ inner209:
 	VZEROUPPER
 	RET
 
-atLeast206:
+atLeast211:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast210
+	JG   atLeast215
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4725,7 +4840,7 @@ atLeast206:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh211
+	JZ        fresh216
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4755,16 +4870,16 @@ atLeast206:
 	VMOVUPS.Z (R10), K1, Z16
 	VMOVUPS.Z 64(R10), K2, Z17
 
-fresh211:
+fresh216:
 	MOVQ run+40(FP), R10
 
-run212:
+run217:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner213:
+inner218:
 	VMOVUPS      (CX), Z18
 	VMOVUPS      64(CX), Z19
 	VBROADCASTSS (AX), Z20
@@ -4797,11 +4912,11 @@ inner213:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner213
+	JNZ          inner218
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run212
+	JNZ          run217
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -4833,7 +4948,7 @@ inner213:
 	VZEROUPPER
 	RET
 
-atLeast210:
+atLeast215:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4855,156 +4970,6 @@ atLeast210:
 	VPXORD    Z17, Z17, Z17
 	VPXORD    Z18, Z18, Z18
 	VPXORD    Z19, Z19, Z19
-	MOVB      add+88(FP), R11
-	TESTB     R11, R11
-	JZ        fresh214
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
-	VMOVUPS.Z (R11), K1, Z0
-	VMOVUPS.Z 64(R11), K2, Z1
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z2
-	VMOVUPS.Z 64(R11), K2, Z3
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z4
-	VMOVUPS.Z 64(R11), K2, Z5
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z6
-	VMOVUPS.Z 64(R11), K2, Z7
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z8
-	VMOVUPS.Z 64(R11), K2, Z9
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z10
-	VMOVUPS.Z 64(R11), K2, Z11
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z12
-	VMOVUPS.Z 64(R11), K2, Z13
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z14
-	VMOVUPS.Z 64(R11), K2, Z15
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z16
-	VMOVUPS.Z 64(R11), K2, Z17
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z18
-	VMOVUPS.Z 64(R11), K2, Z19
-
-fresh214:
-	MOVQ run+40(FP), R11
-
-run215:
-	MOVQ    DX, R12
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	SUBQ    R12, DX
-
-inner216:
-	VMOVUPS      (CX), Z20
-	VMOVUPS      64(CX), Z21
-	VBROADCASTSS (AX), Z22
-	VFMADD231PS  Z20, Z22, Z0
-	VFMADD231PS  Z21, Z22, Z1
-	VBROADCASTSS (AX)(SI*1), Z22
-	VFMADD231PS  Z20, Z22, Z2
-	VFMADD231PS  Z21, Z22, Z3
-	VBROADCASTSS (AX)(SI*2), Z22
-	VFMADD231PS  Z20, Z22, Z4
-	VFMADD231PS  Z21, Z22, Z5
-	VBROADCASTSS (AX)(DI*1), Z22
-	VFMADD231PS  Z20, Z22, Z6
-	VFMADD231PS  Z21, Z22, Z7
-	VBROADCASTSS (AX)(SI*4), Z22
-	VFMADD231PS  Z20, Z22, Z8
-	VFMADD231PS  Z21, Z22, Z9
-	VBROADCASTSS (AX)(R8*1), Z22
-	VFMADD231PS  Z20, Z22, Z10
-	VFMADD231PS  Z21, Z22, Z11
-	VBROADCASTSS (AX)(DI*2), Z22
-	VFMADD231PS  Z20, Z22, Z12
-	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS (AX)(R9*1), Z22
-	VFMADD231PS  Z20, Z22, Z14
-	VFMADD231PS  Z21, Z22, Z15
-	VBROADCASTSS (AX)(SI*8), Z22
-	VFMADD231PS  Z20, Z22, Z16
-	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS (AX)(R10*1), Z22
-	VFMADD231PS  Z20, Z22, Z18
-	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         $0x00000080, CX
-	ADDQ         BX, AX
-	DECQ         R12
-	JNZ          inner216
-	MOVQ         skip+48(FP), R12
-	ADDQ         R12, AX
-	TESTQ        DX, DX
-	JNZ          run215
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
-	VMOVUPS      Z0, K1, (AX)
-	VMOVUPS      Z1, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
-	VMOVUPS      Z3, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
-	VMOVUPS      Z5, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
-	VMOVUPS      Z7, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
-	VMOVUPS      Z9, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z10, K1, (AX)
-	VMOVUPS      Z11, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z12, K1, (AX)
-	VMOVUPS      Z13, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z14, K1, (AX)
-	VMOVUPS      Z15, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z16, K1, (AX)
-	VMOVUPS      Z17, K2, 64(AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z18, K1, (AX)
-	VMOVUPS      Z19, K2, 64(AX)
-	VZEROUPPER
-	RET
-
-atLeast205:
-	MOVQ height+0(FP), R13
-	CMPQ R13, $0x0000000c
-	JG   atLeast217
-	MOVQ height+0(FP), R12
-	CMPQ R12, $0x0000000b
-	JG   atLeast218
-
-	// 11 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
 	JZ        fresh219
@@ -5039,9 +5004,6 @@ atLeast205:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z20
-	VMOVUPS.Z 64(R11), K2, Z21
 
 fresh219:
 	MOVQ run+40(FP), R11
@@ -5053,41 +5015,38 @@ run220:
 	SUBQ    R12, DX
 
 inner221:
-	VMOVUPS      (CX), Z22
-	VMOVUPS      64(CX), Z23
-	VBROADCASTSS (AX), Z24
-	VFMADD231PS  Z22, Z24, Z0
-	VFMADD231PS  Z23, Z24, Z1
-	VBROADCASTSS (AX)(SI*1), Z24
-	VFMADD231PS  Z22, Z24, Z2
-	VFMADD231PS  Z23, Z24, Z3
-	VBROADCASTSS (AX)(SI*2), Z24
-	VFMADD231PS  Z22, Z24, Z4
-	VFMADD231PS  Z23, Z24, Z5
-	VBROADCASTSS (AX)(DI*1), Z24
-	VFMADD231PS  Z22, Z24, Z6
-	VFMADD231PS  Z23, Z24, Z7
-	VBROADCASTSS (AX)(SI*4), Z24
-	VFMADD231PS  Z22, Z24, Z8
-	VFMADD231PS  Z23, Z24, Z9
-	VBROADCASTSS (AX)(R8*1), Z24
-	VFMADD231PS  Z22, Z24, Z10
-	VFMADD231PS  Z23, Z24, Z11
-	VBROADCASTSS (AX)(DI*2), Z24
-	VFMADD231PS  Z22, Z24, Z12
-	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS (AX)(R9*1), Z24
-	VFMADD231PS  Z22, Z24, Z14
-	VFMADD231PS  Z23, Z24, Z15
-	VBROADCASTSS (AX)(SI*8), Z24
-	VFMADD231PS  Z22, Z24, Z16
-	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS (AX)(R10*1), Z24
-	VFMADD231PS  Z22, Z24, Z18
-	VFMADD231PS  Z23, Z24, Z19
-	VBROADCASTSS (AX)(R8*2), Z24
-	VFMADD231PS  Z22, Z24, Z20
-	VFMADD231PS  Z23, Z24, Z21
+	VMOVUPS      (CX), Z20
+	VMOVUPS      64(CX), Z21
+	VBROADCASTSS (AX), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (AX)(SI*1), Z22
+	VFMADD231PS  Z20, Z22, Z2
+	VFMADD231PS  Z21, Z22, Z3
+	VBROADCASTSS (AX)(SI*2), Z22
+	VFMADD231PS  Z20, Z22, Z4
+	VFMADD231PS  Z21, Z22, Z5
+	VBROADCASTSS (AX)(DI*1), Z22
+	VFMADD231PS  Z20, Z22, Z6
+	VFMADD231PS  Z21, Z22, Z7
+	VBROADCASTSS (AX)(SI*4), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (AX)(R8*1), Z22
+	VFMADD231PS  Z20, Z22, Z10
+	VFMADD231PS  Z21, Z22, Z11
+	VBROADCASTSS (AX)(DI*2), Z22
+	VFMADD231PS  Z20, Z22, Z12
+	VFMADD231PS  Z21, Z22, Z13
+	VBROADCASTSS (AX)(R9*1), Z22
+	VFMADD231PS  Z20, Z22, Z14
+	VFMADD231PS  Z21, Z22, Z15
+	VBROADCASTSS (AX)(SI*8), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (AX)(R10*1), Z22
+	VFMADD231PS  Z20, Z22, Z18
+	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
@@ -5127,13 +5086,169 @@ inner221:
 	ADDQ         CX, AX
 	VMOVUPS      Z18, K1, (AX)
 	VMOVUPS      Z19, K2, 64(AX)
+	VZEROUPPER
+	RET
+
+atLeast210:
+	MOVQ height+0(FP), R13
+	CMPQ R13, $0x0000000c
+	JG   atLeast222
+	MOVQ height+0(FP), R12
+	CMPQ R12, $0x0000000b
+	JG   atLeast223
+
+	// 11 rows of 2 vectors.
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VPXORD    Z13, Z13, Z13
+	VPXORD    Z14, Z14, Z14
+	VPXORD    Z15, Z15, Z15
+	VPXORD    Z16, Z16, Z16
+	VPXORD    Z17, Z17, Z17
+	VPXORD    Z18, Z18, Z18
+	VPXORD    Z19, Z19, Z19
+	VPXORD    Z20, Z20, Z20
+	VPXORD    Z21, Z21, Z21
+	MOVB      add+88(FP), R11
+	TESTB     R11, R11
+	JZ        fresh224
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
+	VMOVUPS.Z (R11), K1, Z0
+	VMOVUPS.Z 64(R11), K2, Z1
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z2
+	VMOVUPS.Z 64(R11), K2, Z3
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z4
+	VMOVUPS.Z 64(R11), K2, Z5
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z6
+	VMOVUPS.Z 64(R11), K2, Z7
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z8
+	VMOVUPS.Z 64(R11), K2, Z9
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z10
+	VMOVUPS.Z 64(R11), K2, Z11
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z12
+	VMOVUPS.Z 64(R11), K2, Z13
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z14
+	VMOVUPS.Z 64(R11), K2, Z15
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z16
+	VMOVUPS.Z 64(R11), K2, Z17
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z18
+	VMOVUPS.Z 64(R11), K2, Z19
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z20
+	VMOVUPS.Z 64(R11), K2, Z21
+
+fresh224:
+	MOVQ run+40(FP), R11
+
+run225:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner226:
+	VMOVUPS      (CX), Z22
+	VMOVUPS      64(CX), Z23
+	VBROADCASTSS (AX), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (AX)(SI*1), Z24
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS (AX)(SI*2), Z24
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (AX)(DI*1), Z24
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS (AX)(SI*4), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (AX)(R8*1), Z24
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (AX)(DI*2), Z24
+	VFMADD231PS  Z22, Z24, Z12
+	VFMADD231PS  Z23, Z24, Z13
+	VBROADCASTSS (AX)(R9*1), Z24
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS (AX)(SI*8), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (AX)(R10*1), Z24
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	VBROADCASTSS (AX)(R8*2), Z24
+	VFMADD231PS  Z22, Z24, Z20
+	VFMADD231PS  Z23, Z24, Z21
+	ADDQ         $0x00000080, CX
+	ADDQ         BX, AX
+	DECQ         R12
+	JNZ          inner226
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run225
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	VMOVUPS      Z0, K1, (AX)
+	VMOVUPS      Z1, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      Z3, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      Z5, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      Z7, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      Z9, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z10, K1, (AX)
+	VMOVUPS      Z11, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z12, K1, (AX)
+	VMOVUPS      Z13, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z14, K1, (AX)
+	VMOVUPS      Z15, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z16, K1, (AX)
+	VMOVUPS      Z17, K2, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z18, K1, (AX)
+	VMOVUPS      Z19, K2, 64(AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z20, K1, (AX)
 	VMOVUPS      Z21, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast218:
+atLeast223:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5161,7 +5276,7 @@ atLeast218:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh222
+	JZ        fresh227
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5200,16 +5315,16 @@ atLeast218:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh222:
+fresh227:
 	MOVQ run+40(FP), R12
 
-run223:
+run228:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner224:
+inner229:
 	VMOVUPS      (CX), Z24
 	VMOVUPS      64(CX), Z25
 	VBROADCASTSS (AX), Z26
@@ -5251,11 +5366,11 @@ inner224:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner224
+	JNZ          inner229
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run223
+	JNZ          run228
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5296,10 +5411,10 @@ inner224:
 	VZEROUPPER
 	RET
 
-atLeast217:
+atLeast222:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast225
+	JG   atLeast230
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5330,7 +5445,7 @@ atLeast217:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh226
+	JZ        fresh231
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -5372,16 +5487,16 @@ atLeast217:
 	VMOVUPS.Z (R12), K1, Z24
 	VMOVUPS.Z 64(R12), K2, Z25
 
-fresh226:
+fresh231:
 	MOVQ run+40(FP), R12
 
-run227:
+run232:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner228:
+inner233:
 	VMOVUPS      (CX), Z26
 	VMOVUPS      64(CX), Z27
 	VBROADCASTSS (AX), Z28
@@ -5426,11 +5541,11 @@ inner228:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner228
+	JNZ          inner233
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run227
+	JNZ          run232
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5474,7 +5589,7 @@ inner228:
 	VZEROUPPER
 	RET
 
-atLeast225:
+atLeast230:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5506,7 +5621,7 @@ atLeast225:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh229
+	JZ        fresh234
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -5551,16 +5666,16 @@ atLeast225:
 	VMOVUPS.Z (R13), K1, Z26
 	VMOVUPS.Z 64(R13), K2, Z27
 
-fresh229:
+fresh234:
 	MOVQ run+40(FP), R13
 
-run230:
+run235:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner231:
+inner236:
 	VMOVUPS      (CX), Z28
 	VMOVUPS      64(CX), Z29
 	VBROADCASTSS (AX), Z30
@@ -5608,11 +5723,11 @@ inner231:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner231
+	JNZ          inner236
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run230
+	JNZ          run235
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5659,80 +5774,80 @@ inner231:
 	VZEROUPPER
 	RET
 
-narrow176:
+narrow181:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast232
+	JG   atLeast237
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast233
+	JG   atLeast238
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast234
+	JG   atLeast239
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+88(FP), SI
 	TESTB     SI, SI
-	JZ        fresh235
+	JZ        fresh240
 	MOVQ      c+64(FP), SI
 	MOVQ      stride+72(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 
-fresh235:
+fresh240:
 	MOVQ run+40(FP), SI
 
-run236:
+run241:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner237:
+inner242:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner237
+	JNZ          inner242
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run236
+	JNZ          run241
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast234:
+atLeast239:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast238
+	JG   atLeast243
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh239
+	JZ        fresh244
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh239:
+fresh244:
 	MOVQ run+40(FP), DI
 
-run240:
+run245:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner241:
+inner246:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -5741,11 +5856,11 @@ inner241:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner241
+	JNZ          inner246
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run240
+	JNZ          run245
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5754,14 +5869,14 @@ inner241:
 	VZEROUPPER
 	RET
 
-atLeast238:
+atLeast243:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+88(FP), DI
 	TESTB     DI, DI
-	JZ        fresh242
+	JZ        fresh247
 	MOVQ      c+64(FP), DI
 	MOVQ      stride+72(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -5770,16 +5885,16 @@ atLeast238:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh242:
+fresh247:
 	MOVQ run+40(FP), DI
 
-run243:
+run248:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner244:
+inner249:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -5790,11 +5905,11 @@ inner244:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner244
+	JNZ          inner249
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run243
+	JNZ          run248
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5805,13 +5920,13 @@ inner244:
 	VZEROUPPER
 	RET
 
-atLeast233:
+atLeast238:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast245
+	JG   atLeast250
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000004
-	JG   atLeast246
+	JG   atLeast251
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5820,7 +5935,7 @@ atLeast233:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh247
+	JZ        fresh252
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -5831,16 +5946,16 @@ atLeast233:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh247:
+fresh252:
 	MOVQ run+40(FP), R8
 
-run248:
+run253:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner249:
+inner254:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -5853,11 +5968,11 @@ inner249:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner249
+	JNZ          inner254
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run248
+	JNZ          run253
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5870,7 +5985,7 @@ inner249:
 	VZEROUPPER
 	RET
 
-atLeast246:
+atLeast251:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5879,7 +5994,7 @@ atLeast246:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+88(FP), R8
 	TESTB     R8, R8
-	JZ        fresh250
+	JZ        fresh255
 	MOVQ      c+64(FP), R8
 	MOVQ      stride+72(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -5892,16 +6007,16 @@ atLeast246:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z4
 
-fresh250:
+fresh255:
 	MOVQ run+40(FP), R8
 
-run251:
+run256:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner252:
+inner257:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -5916,11 +6031,11 @@ inner252:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner252
+	JNZ          inner257
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run251
+	JNZ          run256
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -5935,10 +6050,10 @@ inner252:
 	VZEROUPPER
 	RET
 
-atLeast245:
+atLeast250:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000006
-	JG   atLeast253
+	JG   atLeast258
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5949,7 +6064,7 @@ atLeast245:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh254
+	JZ        fresh259
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -5964,16 +6079,16 @@ atLeast245:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh254:
+fresh259:
 	MOVQ run+40(FP), R9
 
-run255:
+run260:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner256:
+inner261:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -5990,11 +6105,11 @@ inner256:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner256
+	JNZ          inner261
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run255
+	JNZ          run260
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6011,7 +6126,7 @@ inner256:
 	VZEROUPPER
 	RET
 
-atLeast253:
+atLeast258:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6022,7 +6137,7 @@ atLeast253:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+88(FP), R9
 	TESTB     R9, R9
-	JZ        fresh257
+	JZ        fresh262
 	MOVQ      c+64(FP), R9
 	MOVQ      stride+72(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -6039,16 +6154,16 @@ atLeast253:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z6
 
-fresh257:
+fresh262:
 	MOVQ run+40(FP), R9
 
-run258:
+run263:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner259:
+inner264:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -6067,11 +6182,11 @@ inner259:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner259
+	JNZ          inner264
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run258
+	JNZ          run263
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6090,13 +6205,13 @@ inner259:
 	VZEROUPPER
 	RET
 
-atLeast232:
+atLeast237:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast260
+	JG   atLeast265
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast261
+	JG   atLeast266
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6109,7 +6224,7 @@ atLeast232:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh262
+	JZ        fresh267
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -6128,16 +6243,16 @@ atLeast232:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh262:
+fresh267:
 	MOVQ run+40(FP), R10
 
-run263:
+run268:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner264:
+inner269:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -6158,11 +6273,11 @@ inner264:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner264
+	JNZ          inner269
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run263
+	JNZ          run268
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6183,10 +6298,10 @@ inner264:
 	VZEROUPPER
 	RET
 
-atLeast261:
+atLeast266:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast265
+	JG   atLeast270
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6200,7 +6315,7 @@ atLeast261:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+88(FP), R10
 	TESTB     R10, R10
-	JZ        fresh266
+	JZ        fresh271
 	MOVQ      c+64(FP), R10
 	MOVQ      stride+72(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -6221,16 +6336,16 @@ atLeast261:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z8
 
-fresh266:
+fresh271:
 	MOVQ run+40(FP), R10
 
-run267:
+run272:
 	MOVQ    DX, R11
 	CMPQ    R11, R10
 	CMOVQGT R10, R11
 	SUBQ    R11, DX
 
-inner268:
+inner273:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -6253,11 +6368,11 @@ inner268:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R11
-	JNZ          inner268
+	JNZ          inner273
 	MOVQ         skip+48(FP), R11
 	ADDQ         R11, AX
 	TESTQ        DX, DX
-	JNZ          run267
+	JNZ          run272
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6280,7 +6395,7 @@ inner268:
 	VZEROUPPER
 	RET
 
-atLeast265:
+atLeast270:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6292,114 +6407,6 @@ atLeast265:
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
-	MOVB      add+88(FP), R11
-	TESTB     R11, R11
-	JZ        fresh269
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
-	VMOVUPS.Z (R11), K1, Z0
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z1
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z2
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z3
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z4
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z5
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z6
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z7
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z8
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z9
-
-fresh269:
-	MOVQ run+40(FP), R11
-
-run270:
-	MOVQ    DX, R12
-	CMPQ    R12, R11
-	CMOVQGT R11, R12
-	SUBQ    R12, DX
-
-inner271:
-	VMOVUPS      (CX), Z10
-	VBROADCASTSS (AX), Z11
-	VFMADD231PS  Z10, Z11, Z0
-	VBROADCASTSS (AX)(SI*1), Z11
-	VFMADD231PS  Z10, Z11, Z1
-	VBROADCASTSS (AX)(SI*2), Z11
-	VFMADD231PS  Z10, Z11, Z2
-	VBROADCASTSS (AX)(DI*1), Z11
-	VFMADD231PS  Z10, Z11, Z3
-	VBROADCASTSS (AX)(SI*4), Z11
-	VFMADD231PS  Z10, Z11, Z4
-	VBROADCASTSS (AX)(R8*1), Z11
-	VFMADD231PS  Z10, Z11, Z5
-	VBROADCASTSS (AX)(DI*2), Z11
-	VFMADD231PS  Z10, Z11, Z6
-	VBROADCASTSS (AX)(R9*1), Z11
-	VFMADD231PS  Z10, Z11, Z7
-	VBROADCASTSS (AX)(SI*8), Z11
-	VFMADD231PS  Z10, Z11, Z8
-	VBROADCASTSS (AX)(R10*1), Z11
-	VFMADD231PS  Z10, Z11, Z9
-	ADDQ         $0x00000080, CX
-	ADDQ         BX, AX
-	DECQ         R12
-	JNZ          inner271
-	MOVQ         skip+48(FP), R12
-	ADDQ         R12, AX
-	TESTQ        DX, DX
-	JNZ          run270
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
-	VZEROUPPER
-	RET
-
-atLeast260:
-	MOVQ height+0(FP), R13
-	CMPQ R13, $0x0000000c
-	JG   atLeast272
-	MOVQ height+0(FP), R12
-	CMPQ R12, $0x0000000b
-	JG   atLeast273
-
-	// 11 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
 	MOVB      add+88(FP), R11
 	TESTB     R11, R11
 	JZ        fresh274
@@ -6424,8 +6431,6 @@ atLeast260:
 	VMOVUPS.Z (R11), K1, Z8
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
-	ADDQ      R12, R11
-	VMOVUPS.Z (R11), K1, Z10
 
 fresh274:
 	MOVQ run+40(FP), R11
@@ -6437,29 +6442,27 @@ run275:
 	SUBQ    R12, DX
 
 inner276:
-	VMOVUPS      (CX), Z11
-	VBROADCASTSS (AX), Z12
-	VFMADD231PS  Z11, Z12, Z0
-	VBROADCASTSS (AX)(SI*1), Z12
-	VFMADD231PS  Z11, Z12, Z1
-	VBROADCASTSS (AX)(SI*2), Z12
-	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (AX)(DI*1), Z12
-	VFMADD231PS  Z11, Z12, Z3
-	VBROADCASTSS (AX)(SI*4), Z12
-	VFMADD231PS  Z11, Z12, Z4
-	VBROADCASTSS (AX)(R8*1), Z12
-	VFMADD231PS  Z11, Z12, Z5
-	VBROADCASTSS (AX)(DI*2), Z12
-	VFMADD231PS  Z11, Z12, Z6
-	VBROADCASTSS (AX)(R9*1), Z12
-	VFMADD231PS  Z11, Z12, Z7
-	VBROADCASTSS (AX)(SI*8), Z12
-	VFMADD231PS  Z11, Z12, Z8
-	VBROADCASTSS (AX)(R10*1), Z12
-	VFMADD231PS  Z11, Z12, Z9
-	VBROADCASTSS (AX)(R8*2), Z12
-	VFMADD231PS  Z11, Z12, Z10
+	VMOVUPS      (CX), Z10
+	VBROADCASTSS (AX), Z11
+	VFMADD231PS  Z10, Z11, Z0
+	VBROADCASTSS (AX)(SI*1), Z11
+	VFMADD231PS  Z10, Z11, Z1
+	VBROADCASTSS (AX)(SI*2), Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VBROADCASTSS (AX)(DI*1), Z11
+	VFMADD231PS  Z10, Z11, Z3
+	VBROADCASTSS (AX)(SI*4), Z11
+	VFMADD231PS  Z10, Z11, Z4
+	VBROADCASTSS (AX)(R8*1), Z11
+	VFMADD231PS  Z10, Z11, Z5
+	VBROADCASTSS (AX)(DI*2), Z11
+	VFMADD231PS  Z10, Z11, Z6
+	VBROADCASTSS (AX)(R9*1), Z11
+	VFMADD231PS  Z10, Z11, Z7
+	VBROADCASTSS (AX)(SI*8), Z11
+	VFMADD231PS  Z10, Z11, Z8
+	VBROADCASTSS (AX)(R10*1), Z11
+	VFMADD231PS  Z10, Z11, Z9
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R12
@@ -6489,12 +6492,124 @@ inner276:
 	VMOVUPS      Z8, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z9, K1, (AX)
+	VZEROUPPER
+	RET
+
+atLeast265:
+	MOVQ height+0(FP), R13
+	CMPQ R13, $0x0000000c
+	JG   atLeast277
+	MOVQ height+0(FP), R12
+	CMPQ R12, $0x0000000b
+	JG   atLeast278
+
+	// 11 rows of 1 vectors.
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	MOVB      add+88(FP), R11
+	TESTB     R11, R11
+	JZ        fresh279
+	MOVQ      c+64(FP), R11
+	MOVQ      stride+72(FP), R12
+	VMOVUPS.Z (R11), K1, Z0
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z1
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z2
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z3
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z4
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z5
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z6
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z7
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z8
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z9
+	ADDQ      R12, R11
+	VMOVUPS.Z (R11), K1, Z10
+
+fresh279:
+	MOVQ run+40(FP), R11
+
+run280:
+	MOVQ    DX, R12
+	CMPQ    R12, R11
+	CMOVQGT R11, R12
+	SUBQ    R12, DX
+
+inner281:
+	VMOVUPS      (CX), Z11
+	VBROADCASTSS (AX), Z12
+	VFMADD231PS  Z11, Z12, Z0
+	VBROADCASTSS (AX)(SI*1), Z12
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (AX)(SI*2), Z12
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (AX)(DI*1), Z12
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (AX)(SI*4), Z12
+	VFMADD231PS  Z11, Z12, Z4
+	VBROADCASTSS (AX)(R8*1), Z12
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (AX)(DI*2), Z12
+	VFMADD231PS  Z11, Z12, Z6
+	VBROADCASTSS (AX)(R9*1), Z12
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (AX)(SI*8), Z12
+	VFMADD231PS  Z11, Z12, Z8
+	VBROADCASTSS (AX)(R10*1), Z12
+	VFMADD231PS  Z11, Z12, Z9
+	VBROADCASTSS (AX)(R8*2), Z12
+	VFMADD231PS  Z11, Z12, Z10
+	ADDQ         $0x00000080, CX
+	ADDQ         BX, AX
+	DECQ         R12
+	JNZ          inner281
+	MOVQ         skip+48(FP), R12
+	ADDQ         R12, AX
+	TESTQ        DX, DX
+	JNZ          run280
+	MOVQ         c+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z1, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z2, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z3, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      Z9, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z10, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast273:
+atLeast278:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6510,7 +6625,7 @@ atLeast273:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh277
+	JZ        fresh282
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -6537,16 +6652,16 @@ atLeast273:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh277:
+fresh282:
 	MOVQ run+40(FP), R12
 
-run278:
+run283:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner279:
+inner284:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -6575,11 +6690,11 @@ inner279:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner279
+	JNZ          inner284
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run278
+	JNZ          run283
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6608,10 +6723,10 @@ inner279:
 	VZEROUPPER
 	RET
 
-atLeast272:
+atLeast277:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast280
+	JG   atLeast285
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6629,7 +6744,7 @@ atLeast272:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+88(FP), R12
 	TESTB     R12, R12
-	JZ        fresh281
+	JZ        fresh286
 	MOVQ      c+64(FP), R12
 	MOVQ      stride+72(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -6658,16 +6773,16 @@ atLeast272:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z12
 
-fresh281:
+fresh286:
 	MOVQ run+40(FP), R12
 
-run282:
+run287:
 	MOVQ    DX, R13
 	CMPQ    R13, R12
 	CMOVQGT R12, R13
 	SUBQ    R13, DX
 
-inner283:
+inner288:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -6698,11 +6813,11 @@ inner283:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R13
-	JNZ          inner283
+	JNZ          inner288
 	MOVQ         skip+48(FP), R13
 	ADDQ         R13, AX
 	TESTQ        DX, DX
-	JNZ          run282
+	JNZ          run287
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6733,7 +6848,7 @@ inner283:
 	VZEROUPPER
 	RET
 
-atLeast280:
+atLeast285:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6751,7 +6866,7 @@ atLeast280:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+88(FP), R13
 	TESTB     R13, R13
-	JZ        fresh284
+	JZ        fresh289
 	MOVQ      c+64(FP), R13
 	MOVQ      stride+72(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -6782,16 +6897,16 @@ atLeast280:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh284:
+fresh289:
 	MOVQ run+40(FP), R13
 
-run285:
+run290:
 	MOVQ    DX, R14
 	CMPQ    R14, R13
 	CMOVQGT R13, R14
 	SUBQ    R14, DX
 
-inner286:
+inner291:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -6824,11 +6939,11 @@ inner286:
 	ADDQ         $0x00000080, CX
 	ADDQ         BX, AX
 	DECQ         R14
-	JNZ          inner286
+	JNZ          inner291
 	MOVQ         skip+48(FP), R14
 	ADDQ         R14, AX
 	TESTQ        DX, DX
-	JNZ          run285
+	JNZ          run290
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6876,9 +6991,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow287
+	JLE   narrow292
 
-row288:
+row293:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -6886,18 +7001,18 @@ row288:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row288
+	JNZ       row293
 	VZEROUPPER
 	RET
 
-narrow287:
-row289:
+narrow292:
+row294:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row289
+	JNZ       row294
 	VZEROUPPER
 	RET
 
@@ -6915,9 +7030,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square290:
+square295:
 	CMPQ       DI, $0x00000010
-	JLT        tail291
+	JLT        tail296
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -7078,11 +7193,11 @@ square290:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square290
+	JMP        square295
 
-tail291:
+tail296:
 	TESTQ      DI, DI
-	JZ         done292
+	JZ         done297
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -7214,69 +7329,69 @@ tail291:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done292
+	JZ         done297
 
-done292:
+done297:
 	VZEROUPPER
 	RET
 
@@ -7292,9 +7407,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows293:
+rows298:
 	CMPQ         BX, $0x00000002
-	JLT          row294
+	JLT          row299
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -7312,11 +7427,11 @@ rows293:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows293
+	JMP          rows298
 
-row294:
+row299:
 	TESTQ        BX, BX
-	JZ           done295
+	JZ           done300
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -7325,7 +7440,7 @@ row294:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done295:
+done300:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -7357,9 +7472,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows296:
+rows301:
 	CMPQ          BX, $0x00000004
-	JLT           row297
+	JLT           row302
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -7514,11 +7629,11 @@ rows296:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows296
+	JMP           rows301
 
-row297:
+row302:
 	TESTQ         BX, BX
-	JZ            done298
+	JZ            done303
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -7565,9 +7680,9 @@ row297:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row297
+	JMP           row302
 
-done298:
+done303:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -7586,7 +7701,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row299:
+row304:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -7612,7 +7727,7 @@ row299:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row299
+	JNZ           row304
 	VZEROUPPER
 	RET
 
@@ -7628,7 +7743,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node300:
+node305:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -7636,22 +7751,22 @@ node300:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done302
+	JGE     done307
 
-child301:
+child306:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child301
+	JLT     child306
 
-done302:
+done307:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node300
+	JNZ     node305
 	VZEROUPPER
 	RET
 
@@ -7666,7 +7781,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row303:
+row308:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -7680,7 +7795,7 @@ row303:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row303
+	JNZ          row308
 	VZEROUPPER
 	RET
 
@@ -7701,9 +7816,9 @@ TEXT ·stepRowsAVX512(SB), NOSPLIT, $0-64
 	SHRQ  $0x10, R10
 	KMOVW R10, K2
 	CMPQ  R9, $0x00000010
-	JLE   narrow304
+	JLE   narrow309
 
-row305:
+row310:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -7730,12 +7845,12 @@ row305:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row305
+	JNZ         row310
 	VZEROUPPER
 	RET
 
-narrow304:
-row306:
+narrow309:
+row311:
 	VMOVUPS.Z   (AX), K1, Z0
 	VMOVUPS.Z   (CX), K1, Z1
 	VMOVUPS.Z   (DX), K1, Z2
@@ -7751,7 +7866,7 @@ row306:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row306
+	JNZ         row311
 	VZEROUPPER
 	RET
 
@@ -7763,9 +7878,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower308
+	JLT          narrower313
 
-block307:
+block312:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -7794,13 +7909,13 @@ block307:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block307
+	JGE         block312
 
-narrower308:
+narrower313:
 	CMPQ DX, $0x00000010
-	JLT  narrower310
+	JLT  narrower315
 
-block309:
+block314:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -7811,11 +7926,11 @@ block309:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block309
+	JGE         block314
 
-narrower310:
+narrower315:
 	TESTQ       DX, DX
-	JZ          done311
+	JZ          done316
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -7829,7 +7944,7 @@ narrower310:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done311:
+done316:
 	VZEROUPPER
 	RET
 
@@ -7913,9 +8028,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower313
+	JLT          narrower318
 
-block312:
+block317:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -7971,13 +8086,13 @@ block312:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block312
+	JGE         block317
 
-narrower313:
+narrower318:
 	CMPQ DI, $0x00000010
-	JLT  narrower315
+	JLT  narrower320
 
-block314:
+block319:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -7997,11 +8112,11 @@ block314:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block314
+	JGE         block319
 
-narrower315:
+narrower320:
 	TESTQ       DI, DI
-	JZ          done316
+	JZ          done321
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -8027,7 +8142,7 @@ narrower315:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done316:
+done321:
 	VZEROUPPER
 	RET
 
@@ -8038,9 +8153,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower318
+	JLT  narrower323
 
-block317:
+block322:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -8069,13 +8184,13 @@ block317:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block317
+	JGE     block322
 
-narrower318:
+narrower323:
 	CMPQ DX, $0x00000010
-	JLT  narrower320
+	JLT  narrower325
 
-block319:
+block324:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -8086,11 +8201,11 @@ block319:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block319
+	JGE     block324
 
-narrower320:
+narrower325:
 	TESTQ      DX, DX
-	JZ         done321
+	JZ         done326
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -8104,7 +8219,7 @@ narrower320:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done321:
+done326:
 	VZEROUPPER
 	RET
 
@@ -8115,9 +8230,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower323
+	JLT          narrower328
 
-block322:
+block327:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -8137,13 +8252,13 @@ block322:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block322
+	JGE     block327
 
-narrower323:
+narrower328:
 	CMPQ CX, $0x00000010
-	JLT  narrower325
+	JLT  narrower330
 
-block324:
+block329:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -8151,11 +8266,11 @@ block324:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block324
+	JGE     block329
 
-narrower325:
+narrower330:
 	TESTQ      CX, CX
-	JZ         done326
+	JZ         done331
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -8167,7 +8282,7 @@ narrower325:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done326:
+done331:
 	VZEROUPPER
 	RET
 
@@ -8182,9 +8297,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower328
+	JLT          narrower333
 
-block327:
+block332:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -8253,13 +8368,13 @@ block327:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block327
+	JGE         block332
 
-narrower328:
+narrower333:
 	CMPQ DX, $0x00000010
-	JLT  narrower330
+	JLT  narrower335
 
-block329:
+block334:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -8280,11 +8395,11 @@ block329:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block329
+	JGE         block334
 
-narrower330:
+narrower335:
 	TESTQ       DX, DX
-	JZ          done331
+	JZ          done336
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -8306,7 +8421,7 @@ narrower330:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done331:
+done336:
 	VZEROUPPER
 	RET
 
@@ -8319,9 +8434,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+24(FP), BX
 	MOVQ factor+32(FP), SI
 	CMPQ BX, $0x00000040
-	JLT  narrower333
+	JLT  narrower338
 
-block332:
+block337:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     (CX), Y1
 	VMOVUPS     (DX), Y2
@@ -8415,13 +8530,13 @@ block332:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block332
+	JGE         block337
 
-narrower333:
+narrower338:
 	CMPQ BX, $0x00000010
-	JLT  narrower335
+	JLT  narrower340
 
-block334:
+block339:
 	VMOVUPS     (AX), Y0
 	VMOVUPS     (CX), Y1
 	VMOVUPS     (DX), Y2
@@ -8449,11 +8564,11 @@ block334:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block334
+	JGE         block339
 
-narrower335:
+narrower340:
 	TESTQ       BX, BX
-	JZ          done336
+	JZ          done341
 	LEAQ        tailTable<>+0(SB), DI
 	NEGQ        BX
 	VMOVUPS     128(DI)(BX*4), Y0
@@ -8481,7 +8596,195 @@ narrower335:
 	VMASKMOVPS  Y4, Y1, 32(AX)
 	VMASKMOVPS  Y0, Y1, 32(CX)
 
-done336:
+done341:
+	VZEROUPPER
+	RET
+
+// func stepOuterAVX2(w *float32, v *float32, a float32, x *float32, n int, factor *float32)
+// Requires: AVX, FMA3
+TEXT ·stepOuterAVX2(SB), NOSPLIT, $0-48
+	MOVQ         w+0(FP), AX
+	MOVQ         v+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         n+32(FP), BX
+	MOVQ         factor+40(FP), SI
+	VBROADCASTSS a+16(FP), Y0
+	CMPQ         BX, $0x00000040
+	JLT          narrower343
+
+block342:
+	VMOVUPS     (AX), Y1
+	VMOVUPS     (CX), Y2
+	VMOVUPS     (DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, (AX)
+	VMOVUPS     Y1, (CX)
+	VMOVUPS     32(AX), Y1
+	VMOVUPS     32(CX), Y2
+	VMOVUPS     32(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y1, 32(CX)
+	VMOVUPS     64(AX), Y1
+	VMOVUPS     64(CX), Y2
+	VMOVUPS     64(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     Y1, 64(CX)
+	VMOVUPS     96(AX), Y1
+	VMOVUPS     96(CX), Y2
+	VMOVUPS     96(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 96(AX)
+	VMOVUPS     Y1, 96(CX)
+	VMOVUPS     128(AX), Y1
+	VMOVUPS     128(CX), Y2
+	VMOVUPS     128(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 128(AX)
+	VMOVUPS     Y1, 128(CX)
+	VMOVUPS     160(AX), Y1
+	VMOVUPS     160(CX), Y2
+	VMOVUPS     160(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 160(AX)
+	VMOVUPS     Y1, 160(CX)
+	VMOVUPS     192(AX), Y1
+	VMOVUPS     192(CX), Y2
+	VMOVUPS     192(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 192(AX)
+	VMOVUPS     Y1, 192(CX)
+	VMOVUPS     224(AX), Y1
+	VMOVUPS     224(CX), Y2
+	VMOVUPS     224(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 224(AX)
+	VMOVUPS     Y1, 224(CX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         block342
+
+narrower343:
+	CMPQ BX, $0x00000010
+	JLT  narrower345
+
+block344:
+	VMOVUPS     (AX), Y1
+	VMOVUPS     (CX), Y2
+	VMOVUPS     (DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, (AX)
+	VMOVUPS     Y1, (CX)
+	VMOVUPS     32(AX), Y1
+	VMOVUPS     32(CX), Y2
+	VMOVUPS     32(DX), Y3
+	VMULPS      Y0, Y3, Y3
+	VMULPS      (SI), Y1, Y4
+	VFMADD231PS 64(SI), Y2, Y4
+	VFMADD231PS 128(SI), Y3, Y4
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y2, Y1
+	VFMADD231PS 320(SI), Y3, Y1
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     Y1, 32(CX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         block344
+
+narrower345:
+	TESTQ       BX, BX
+	JZ          done346
+	LEAQ        tailTable<>+0(SB), DI
+	NEGQ        BX
+	VMOVUPS     128(DI)(BX*4), Y1
+	VMOVUPS     160(DI)(BX*4), Y2
+	VMASKMOVPS  (AX), Y1, Y3
+	VMASKMOVPS  (CX), Y1, Y4
+	VMASKMOVPS  (DX), Y1, Y5
+	VMULPS      Y0, Y5, Y5
+	VMULPS      (SI), Y3, Y6
+	VFMADD231PS 64(SI), Y4, Y6
+	VFMADD231PS 128(SI), Y5, Y6
+	VMULPS      192(SI), Y3, Y3
+	VFMADD231PS 256(SI), Y4, Y3
+	VFMADD231PS 320(SI), Y5, Y3
+	VMASKMOVPS  Y6, Y1, (AX)
+	VMASKMOVPS  Y3, Y1, (CX)
+	VMASKMOVPS  32(AX), Y2, Y1
+	VMASKMOVPS  32(CX), Y2, Y3
+	VMASKMOVPS  32(DX), Y2, Y4
+	VMULPS      Y0, Y4, Y4
+	VMULPS      (SI), Y1, Y0
+	VFMADD231PS 64(SI), Y3, Y0
+	VFMADD231PS 128(SI), Y4, Y0
+	VMULPS      192(SI), Y1, Y1
+	VFMADD231PS 256(SI), Y3, Y1
+	VFMADD231PS 320(SI), Y4, Y1
+	VMASKMOVPS  Y0, Y2, 32(AX)
+	VMASKMOVPS  Y1, Y2, 32(CX)
+
+done346:
 	VZEROUPPER
 	RET
 
@@ -8494,9 +8797,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower338
+	JLT          narrower348
 
-block337:
+block347:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -8533,13 +8836,13 @@ block337:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block337
+	JGE         block347
 
-narrower338:
+narrower348:
 	CMPQ DX, $0x00000010
-	JLT  narrower340
+	JLT  narrower350
 
-block339:
+block349:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -8552,11 +8855,11 @@ block339:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block339
+	JGE         block349
 
-narrower340:
+narrower350:
 	TESTQ       DX, DX
-	JZ          done341
+	JZ          done351
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -8572,7 +8875,7 @@ narrower340:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done341:
+done351:
 	VZEROUPPER
 	RET
 
@@ -8591,9 +8894,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower343
+	JLT    narrower353
 
-block342:
+block352:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -8614,13 +8917,13 @@ block342:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block342
+	JGE         block352
 
-narrower343:
+narrower353:
 	CMPQ DX, $0x00000010
-	JLT  narrower345
+	JLT  narrower355
 
-block344:
+block354:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -8629,11 +8932,11 @@ block344:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block344
+	JGE         block354
 
-narrower345:
+narrower355:
 	TESTQ       DX, DX
-	JZ          done346
+	JZ          done356
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -8645,7 +8948,7 @@ narrower345:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done346:
+done356:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -8678,9 +8981,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower348
+	JLT    narrower358
 
-block347:
+block357:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -8717,13 +9020,13 @@ block347:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block347
+	JGE         block357
 
-narrower348:
+narrower358:
 	CMPQ DX, $0x00000008
-	JLT  narrower350
+	JLT  narrower360
 
-block349:
+block359:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -8736,11 +9039,11 @@ block349:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block349
+	JGE         block359
 
-narrower350:
+narrower360:
 	TESTQ       DX, DX
-	JZ          done351
+	JZ          done361
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -8758,7 +9061,7 @@ narrower350:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done351:
+done361:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -8791,9 +9094,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower353
+	JLT          narrower363
 
-block352:
+block362:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -8830,13 +9133,13 @@ block352:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block352
+	JGE         block362
 
-narrower353:
+narrower363:
 	CMPQ DX, $0x00000008
-	JLT  narrower355
+	JLT  narrower365
 
-block354:
+block364:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -8857,11 +9160,11 @@ block354:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block354
+	JGE         block364
 
-narrower355:
+narrower365:
 	TESTQ       DX, DX
-	JZ          done356
+	JZ          done366
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -8887,7 +9190,7 @@ narrower355:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done356:
+done366:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -8919,9 +9222,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel357:
+panel367:
 	CMPQ     R9, $0x00000060
-	JLE      narrow358
+	JLE      narrow368
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -8939,7 +9242,7 @@ panel357:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row359:
+row369:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -8961,7 +9264,7 @@ row359:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row359
+	JLT          row369
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -8977,9 +9280,9 @@ row359:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel357
+	JMP          panel367
 
-narrow358:
+narrow368:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -8989,17 +9292,17 @@ narrow358:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast360
+	JGE     atLeast370
 	CMPQ    R10, $0x00000003
-	JGE     atLeast361
+	JGE     atLeast371
 	CMPQ    R10, $0x00000001
-	JGE     atLeast362
+	JGE     atLeast372
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row363:
+row373:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9010,22 +9313,22 @@ row363:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row363
+	JLT          row373
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast362:
+atLeast372:
 	CMPQ R10, $0x00000002
-	JGE  atLeast364
+	JGE  atLeast374
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row365:
+row375:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9037,21 +9340,21 @@ row365:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row365
+	JLT          row375
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast364:
+atLeast374:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row366:
+row376:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9064,7 +9367,7 @@ row366:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row366
+	JLT          row376
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -9072,9 +9375,9 @@ row366:
 	VZEROUPPER
 	RET
 
-atLeast361:
+atLeast371:
 	CMPQ R10, $0x00000004
-	JGE  atLeast367
+	JGE  atLeast377
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -9083,7 +9386,7 @@ atLeast361:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row368:
+row378:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9097,7 +9400,7 @@ row368:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row368
+	JLT          row378
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9106,9 +9409,9 @@ row368:
 	VZEROUPPER
 	RET
 
-atLeast367:
+atLeast377:
 	CMPQ R10, $0x00000005
-	JGE  atLeast369
+	JGE  atLeast379
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -9118,7 +9421,7 @@ atLeast367:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row370:
+row380:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9133,7 +9436,7 @@ row370:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row370
+	JLT          row380
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9143,7 +9446,7 @@ row370:
 	VZEROUPPER
 	RET
 
-atLeast369:
+atLeast379:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -9153,7 +9456,7 @@ atLeast369:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row371:
+row381:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9169,7 +9472,7 @@ row371:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row371
+	JLT          row381
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9180,11 +9483,11 @@ row371:
 	VZEROUPPER
 	RET
 
-atLeast360:
+atLeast370:
 	CMPQ R10, $0x00000009
-	JGE  atLeast372
+	JGE  atLeast382
 	CMPQ R10, $0x00000007
-	JGE  atLeast373
+	JGE  atLeast383
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -9196,7 +9499,7 @@ atLeast360:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row374:
+row384:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9213,7 +9516,7 @@ row374:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row374
+	JLT          row384
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9225,9 +9528,9 @@ row374:
 	VZEROUPPER
 	RET
 
-atLeast373:
+atLeast383:
 	CMPQ R10, $0x00000008
-	JGE  atLeast375
+	JGE  atLeast385
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -9240,7 +9543,7 @@ atLeast373:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row376:
+row386:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9258,7 +9561,7 @@ row376:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row376
+	JLT          row386
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9271,7 +9574,7 @@ row376:
 	VZEROUPPER
 	RET
 
-atLeast375:
+atLeast385:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -9284,7 +9587,7 @@ atLeast375:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row377:
+row387:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9303,7 +9606,7 @@ row377:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row377
+	JLT          row387
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9317,9 +9620,9 @@ row377:
 	VZEROUPPER
 	RET
 
-atLeast372:
+atLeast382:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast378
+	JGE  atLeast388
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -9334,7 +9637,7 @@ atLeast372:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row379:
+row389:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9354,7 +9657,7 @@ row379:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row379
+	JLT          row389
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9369,9 +9672,9 @@ row379:
 	VZEROUPPER
 	RET
 
-atLeast378:
+atLeast388:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast380
+	JGE  atLeast390
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -9387,7 +9690,7 @@ atLeast378:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row381:
+row391:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9408,7 +9711,7 @@ row381:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row381
+	JLT          row391
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9424,7 +9727,7 @@ row381:
 	VZEROUPPER
 	RET
 
-atLeast380:
+atLeast390:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -9440,7 +9743,7 @@ atLeast380:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row382:
+row392:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -9462,7 +9765,7 @@ row382:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row382
+	JLT          row392
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -9494,9 +9797,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel383:
+panel393:
 	CMPQ     DI, $0x00000060
-	JLE      narrow384
+	JLE      narrow394
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -9515,7 +9818,7 @@ panel383:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row385:
+row395:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -9533,7 +9836,7 @@ row385:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row385
+	JLT          row395
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9549,9 +9852,9 @@ row385:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel383
+	JMP          panel393
 
-narrow384:
+narrow394:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -9561,38 +9864,38 @@ narrow384:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast386
+	JGE     atLeast396
 	CMPQ    R8, $0x00000003
-	JGE     atLeast387
+	JGE     atLeast397
 	CMPQ    R8, $0x00000001
-	JGE     atLeast388
+	JGE     atLeast398
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row389:
+row399:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row389
+	JLT          row399
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast388:
+atLeast398:
 	CMPQ R8, $0x00000002
-	JGE  atLeast390
+	JGE  atLeast400
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row391:
+row401:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -9600,20 +9903,20 @@ row391:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row391
+	JLT          row401
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast390:
+atLeast400:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row392:
+row402:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -9622,16 +9925,16 @@ row392:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row392
+	JLT          row402
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast387:
+atLeast397:
 	CMPQ R8, $0x00000004
-	JGE  atLeast393
+	JGE  atLeast403
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -9640,7 +9943,7 @@ atLeast387:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row394:
+row404:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -9650,7 +9953,7 @@ row394:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row394
+	JLT          row404
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9658,9 +9961,9 @@ row394:
 	VZEROUPPER
 	RET
 
-atLeast393:
+atLeast403:
 	CMPQ R8, $0x00000005
-	JGE  atLeast395
+	JGE  atLeast405
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -9670,7 +9973,7 @@ atLeast393:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row396:
+row406:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -9681,7 +9984,7 @@ row396:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row396
+	JLT          row406
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9690,7 +9993,7 @@ row396:
 	VZEROUPPER
 	RET
 
-atLeast395:
+atLeast405:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -9700,7 +10003,7 @@ atLeast395:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row397:
+row407:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -9712,7 +10015,7 @@ row397:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row397
+	JLT          row407
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9722,11 +10025,11 @@ row397:
 	VZEROUPPER
 	RET
 
-atLeast386:
+atLeast396:
 	CMPQ R8, $0x00000009
-	JGE  atLeast398
+	JGE  atLeast408
 	CMPQ R8, $0x00000007
-	JGE  atLeast399
+	JGE  atLeast409
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -9738,7 +10041,7 @@ atLeast386:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row400:
+row410:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -9751,7 +10054,7 @@ row400:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row400
+	JLT          row410
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9762,9 +10065,9 @@ row400:
 	VZEROUPPER
 	RET
 
-atLeast399:
+atLeast409:
 	CMPQ R8, $0x00000008
-	JGE  atLeast401
+	JGE  atLeast411
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -9777,7 +10080,7 @@ atLeast399:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row402:
+row412:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -9791,7 +10094,7 @@ row402:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row402
+	JLT          row412
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9803,7 +10106,7 @@ row402:
 	VZEROUPPER
 	RET
 
-atLeast401:
+atLeast411:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -9816,7 +10119,7 @@ atLeast401:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row403:
+row413:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -9831,7 +10134,7 @@ row403:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row403
+	JLT          row413
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9844,9 +10147,9 @@ row403:
 	VZEROUPPER
 	RET
 
-atLeast398:
+atLeast408:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast404
+	JGE  atLeast414
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -9861,7 +10164,7 @@ atLeast398:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row405:
+row415:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -9877,7 +10180,7 @@ row405:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row405
+	JLT          row415
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9891,9 +10194,9 @@ row405:
 	VZEROUPPER
 	RET
 
-atLeast404:
+atLeast414:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast406
+	JGE  atLeast416
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -9909,7 +10212,7 @@ atLeast404:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row407:
+row417:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -9926,7 +10229,7 @@ row407:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row407
+	JLT          row417
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -9941,7 +10244,7 @@ row407:
 	VZEROUPPER
 	RET
 
-atLeast406:
+atLeast416:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -9957,7 +10260,7 @@ atLeast406:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row408:
+row418:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -9975,7 +10278,7 @@ row408:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row408
+	JLT          row418
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -10003,9 +10306,9 @@ TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel409:
+panel419:
 	CMPQ     R9, $0x00000050
-	JLE      narrow410
+	JLE      narrow420
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 10 vectors.
@@ -10021,7 +10324,7 @@ panel409:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R11, R11
 
-row411:
+row421:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -10060,13 +10363,13 @@ row411:
 	VMASKMOVPS   Y12, Y0, 288(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row411
+	JLT          row421
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000140, BX
 	SUBQ         $0x00000050, R9
-	JMP          panel409
+	JMP          panel419
 
-narrow410:
+narrow420:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -10076,17 +10379,17 @@ narrow410:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000005
-	JGE     atLeast412
+	JGE     atLeast422
 	CMPQ    R10, $0x00000002
-	JGE     atLeast413
+	JGE     atLeast423
 	CMPQ    R10, $0x00000001
-	JGE     atLeast414
+	JGE     atLeast424
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R9, R9
 
-row415:
+row425:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10098,18 +10401,18 @@ row415:
 	VMASKMOVPS   Y3, Y0, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row415
+	JLT          row425
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast414:
+atLeast424:
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R9, R9
 
-row416:
+row426:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10124,14 +10427,14 @@ row416:
 	VMASKMOVPS   Y4, Y0, 32(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row416
+	JLT          row426
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast413:
+atLeast423:
 	CMPQ R10, $0x00000003
-	JGE  atLeast417
+	JGE  atLeast427
 
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
@@ -10139,7 +10442,7 @@ atLeast413:
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R9, R9
 
-row418:
+row428:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10157,14 +10460,14 @@ row418:
 	VMASKMOVPS   Y5, Y0, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row418
+	JLT          row428
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast417:
+atLeast427:
 	CMPQ R10, $0x00000004
-	JGE  atLeast419
+	JGE  atLeast429
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -10173,7 +10476,7 @@ atLeast417:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R9, R9
 
-row420:
+row430:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10194,12 +10497,12 @@ row420:
 	VMASKMOVPS   Y6, Y0, 96(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row420
+	JLT          row430
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast419:
+atLeast429:
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -10208,7 +10511,7 @@ atLeast419:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R9, R9
 
-row421:
+row431:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10232,16 +10535,16 @@ row421:
 	VMASKMOVPS   Y7, Y0, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row421
+	JLT          row431
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast412:
+atLeast422:
 	CMPQ R10, $0x00000007
-	JGE  atLeast422
+	JGE  atLeast432
 	CMPQ R10, $0x00000006
-	JGE  atLeast423
+	JGE  atLeast433
 
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
@@ -10252,7 +10555,7 @@ atLeast412:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R9, R9
 
-row424:
+row434:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10279,12 +10582,12 @@ row424:
 	VMASKMOVPS   Y8, Y0, 160(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row424
+	JLT          row434
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast423:
+atLeast433:
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -10295,7 +10598,7 @@ atLeast423:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R9, R9
 
-row425:
+row435:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10325,14 +10628,14 @@ row425:
 	VMASKMOVPS   Y9, Y0, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row425
+	JLT          row435
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast422:
+atLeast432:
 	CMPQ R10, $0x00000008
-	JGE  atLeast426
+	JGE  atLeast436
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -10345,7 +10648,7 @@ atLeast422:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R9, R9
 
-row427:
+row437:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10378,14 +10681,14 @@ row427:
 	VMASKMOVPS   Y10, Y0, 224(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row427
+	JLT          row437
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast426:
+atLeast436:
 	CMPQ R10, $0x00000009
-	JGE  atLeast428
+	JGE  atLeast438
 
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
@@ -10399,7 +10702,7 @@ atLeast426:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R9, R9
 
-row429:
+row439:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10435,12 +10738,12 @@ row429:
 	VMASKMOVPS   Y11, Y0, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row429
+	JLT          row439
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast428:
+atLeast438:
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -10454,7 +10757,7 @@ atLeast428:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R9, R9
 
-row430:
+row440:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -10493,7 +10796,7 @@ row430:
 	VMASKMOVPS   Y12, Y0, 288(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row430
+	JLT          row440
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -10523,9 +10826,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower432
+	JLT          narrower442
 
-block431:
+block441:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -10610,13 +10913,13 @@ block431:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block431
+	JGE         block441
 
-narrower432:
+narrower442:
 	CMPQ AX, $0x00000010
-	JLT  narrower434
+	JLT  narrower444
 
-block433:
+block443:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -10641,11 +10944,11 @@ block433:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block433
+	JGE         block443
 
-narrower434:
+narrower444:
 	TESTQ       AX, AX
-	JZ          done435
+	JZ          done445
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -10687,7 +10990,7 @@ narrower434:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done435:
+done445:
 	VZEROUPPER
 	RET
 
@@ -10698,9 +11001,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower437
+	JLT  narrower447
 
-block436:
+block446:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -10817,13 +11120,13 @@ block436:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block436
+	JGE          block446
 
-narrower437:
+narrower447:
 	CMPQ DX, $0x00000010
-	JLT  narrower439
+	JLT  narrower449
 
-block438:
+block448:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -10884,11 +11187,11 @@ block438:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block438
+	JGE          block448
 
-narrower439:
+narrower449:
 	TESTQ        DX, DX
-	JZ           done440
+	JZ           done450
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -10950,7 +11253,7 @@ narrower439:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done440:
+done450:
 	VZEROUPPER
 	RET
 
@@ -10971,9 +11274,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower442
+	JLT     narrower452
 
-block441:
+block451:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -10985,23 +11288,23 @@ block441:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block441
+	JGE    block451
 
-narrower442:
+narrower452:
 	CMPQ SI, $0x00000010
-	JLT  narrower444
+	JLT  narrower454
 
-block443:
+block453:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block443
+	JGE    block453
 
-narrower444:
+narrower454:
 	TESTQ      SI, SI
-	JZ         done445
+	JZ         done455
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -11015,7 +11318,7 @@ narrower444:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done445:
+done455:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -11038,9 +11341,9 @@ done445:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower447
+	JLT          narrower457
 
-block446:
+block456:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -11165,11 +11468,11 @@ block446:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block446
+	JGE          block456
 
-narrower447:
+narrower457:
 	TESTQ        SI, SI
-	JZ           done448
+	JZ           done458
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -11301,7 +11604,7 @@ narrower447:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done448:
+done458:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -11316,9 +11619,9 @@ done448:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower450
+	JLT          narrower460
 
-block449:
+block459:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -11338,13 +11641,13 @@ block449:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block449
+	JGE     block459
 
-narrower450:
+narrower460:
 	CMPQ DX, $0x00000010
-	JLT  narrower452
+	JLT  narrower462
 
-block451:
+block461:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -11352,11 +11655,11 @@ block451:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block451
+	JGE     block461
 
-narrower452:
+narrower462:
 	TESTQ      DX, DX
-	JZ         done453
+	JZ         done463
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -11368,7 +11671,7 @@ narrower452:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done453:
+done463:
 	VZEROUPPER
 	RET
 
@@ -11389,35 +11692,35 @@ TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow454
+	JLE     narrow464
 	MOVQ    height+0(FP), R9
 	CMPQ    R9, $0x00000003
-	JG      atLeast455
+	JG      atLeast465
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast456
+	JG      atLeast466
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh457
+	JZ         fresh467
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y2
 	VMASKMOVPS 32(SI), Y1, Y3
 
-fresh457:
+fresh467:
 	MOVQ run+40(FP), SI
 
-run458:
+run468:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner459:
+inner469:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -11426,11 +11729,11 @@ inner459:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner459
+	JNZ          inner469
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run458
+	JNZ          run468
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -11438,10 +11741,10 @@ inner459:
 	VZEROUPPER
 	RET
 
-atLeast456:
+atLeast466:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast460
+	JG   atLeast470
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -11450,7 +11753,7 @@ atLeast456:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh461
+	JZ         fresh471
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -11459,16 +11762,16 @@ atLeast456:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh461:
+fresh471:
 	MOVQ run+40(FP), DI
 
-run462:
+run472:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner463:
+inner473:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -11480,11 +11783,11 @@ inner463:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner463
+	JNZ          inner473
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run462
+	JNZ          run472
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -11495,7 +11798,7 @@ inner463:
 	VZEROUPPER
 	RET
 
-atLeast460:
+atLeast470:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -11505,7 +11808,7 @@ atLeast460:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh464
+	JZ         fresh474
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -11517,16 +11820,16 @@ atLeast460:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh464:
+fresh474:
 	MOVQ run+40(FP), DI
 
-run465:
+run475:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner466:
+inner476:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -11541,11 +11844,11 @@ inner466:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner466
+	JNZ          inner476
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run465
+	JNZ          run475
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -11559,10 +11862,10 @@ inner466:
 	VZEROUPPER
 	RET
 
-atLeast455:
+atLeast465:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast467
+	JG   atLeast477
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -11575,7 +11878,7 @@ atLeast455:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh468
+	JZ         fresh478
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -11590,16 +11893,16 @@ atLeast455:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh468:
+fresh478:
 	MOVQ run+40(FP), R8
 
-run469:
+run479:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner470:
+inner480:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -11617,11 +11920,11 @@ inner470:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner470
+	JNZ          inner480
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run469
+	JNZ          run479
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -11638,10 +11941,10 @@ inner470:
 	VZEROUPPER
 	RET
 
-atLeast467:
+atLeast477:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast471
+	JG   atLeast481
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -11656,7 +11959,7 @@ atLeast467:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh472
+	JZ         fresh482
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -11674,16 +11977,16 @@ atLeast467:
 	VMASKMOVPS (R8), Y0, Y10
 	VMASKMOVPS 32(R8), Y1, Y11
 
-fresh472:
+fresh482:
 	MOVQ run+40(FP), R8
 
-run473:
+run483:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner474:
+inner484:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -11704,11 +12007,11 @@ inner474:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner474
+	JNZ          inner484
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run473
+	JNZ          run483
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -11728,7 +12031,7 @@ inner474:
 	VZEROUPPER
 	RET
 
-atLeast471:
+atLeast481:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -11744,7 +12047,7 @@ atLeast471:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh475
+	JZ         fresh485
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y2
@@ -11765,16 +12068,16 @@ atLeast471:
 	VMASKMOVPS (R9), Y0, Y12
 	VMASKMOVPS 32(R9), Y1, Y13
 
-fresh475:
+fresh485:
 	MOVQ run+40(FP), R9
 
-run476:
+run486:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner477:
+inner487:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -11798,11 +12101,11 @@ inner477:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner477
+	JNZ          inner487
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run476
+	JNZ          run486
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -11825,77 +12128,77 @@ inner477:
 	VZEROUPPER
 	RET
 
-narrow454:
+narrow464:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast478
+	JG   atLeast488
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast479
+	JG   atLeast489
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+88(FP), SI
 	TESTB      SI, SI
-	JZ         fresh480
+	JZ         fresh490
 	MOVQ       c+64(FP), SI
 	MOVQ       stride+72(FP), DI
 	VMASKMOVPS (SI), Y0, Y1
 
-fresh480:
+fresh490:
 	MOVQ run+40(FP), SI
 
-run481:
+run491:
 	MOVQ    DX, DI
 	CMPQ    DI, SI
 	CMOVQGT SI, DI
 	SUBQ    DI, DX
 
-inner482:
+inner492:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         DI
-	JNZ          inner482
+	JNZ          inner492
 	MOVQ         skip+48(FP), DI
 	ADDQ         DI, AX
 	TESTQ        DX, DX
-	JNZ          run481
+	JNZ          run491
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast479:
+atLeast489:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast483
+	JG   atLeast493
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh484
+	JZ         fresh494
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh484:
+fresh494:
 	MOVQ run+40(FP), DI
 
-run485:
+run495:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner486:
+inner496:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -11904,11 +12207,11 @@ inner486:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner486
+	JNZ          inner496
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run485
+	JNZ          run495
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -11917,14 +12220,14 @@ inner486:
 	VZEROUPPER
 	RET
 
-atLeast483:
+atLeast493:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+88(FP), DI
 	TESTB      DI, DI
-	JZ         fresh487
+	JZ         fresh497
 	MOVQ       c+64(FP), DI
 	MOVQ       stride+72(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -11933,16 +12236,16 @@ atLeast483:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh487:
+fresh497:
 	MOVQ run+40(FP), DI
 
-run488:
+run498:
 	MOVQ    DX, R8
 	CMPQ    R8, DI
 	CMOVQGT DI, R8
 	SUBQ    R8, DX
 
-inner489:
+inner499:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -11953,11 +12256,11 @@ inner489:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R8
-	JNZ          inner489
+	JNZ          inner499
 	MOVQ         skip+48(FP), R8
 	ADDQ         R8, AX
 	TESTQ        DX, DX
-	JNZ          run488
+	JNZ          run498
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -11968,10 +12271,10 @@ inner489:
 	VZEROUPPER
 	RET
 
-atLeast478:
+atLeast488:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast490
+	JG   atLeast500
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -11980,7 +12283,7 @@ atLeast478:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh491
+	JZ         fresh501
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -11991,16 +12294,16 @@ atLeast478:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh491:
+fresh501:
 	MOVQ run+40(FP), R8
 
-run492:
+run502:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner493:
+inner503:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -12013,11 +12316,11 @@ inner493:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner493
+	JNZ          inner503
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run492
+	JNZ          run502
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -12030,10 +12333,10 @@ inner493:
 	VZEROUPPER
 	RET
 
-atLeast490:
+atLeast500:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast494
+	JG   atLeast504
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -12043,7 +12346,7 @@ atLeast490:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+88(FP), R8
 	TESTB      R8, R8
-	JZ         fresh495
+	JZ         fresh505
 	MOVQ       c+64(FP), R8
 	MOVQ       stride+72(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -12056,16 +12359,16 @@ atLeast490:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y5
 
-fresh495:
+fresh505:
 	MOVQ run+40(FP), R8
 
-run496:
+run506:
 	MOVQ    DX, R9
 	CMPQ    R9, R8
 	CMOVQGT R8, R9
 	SUBQ    R9, DX
 
-inner497:
+inner507:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -12080,11 +12383,11 @@ inner497:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R9
-	JNZ          inner497
+	JNZ          inner507
 	MOVQ         skip+48(FP), R9
 	ADDQ         R9, AX
 	TESTQ        DX, DX
-	JNZ          run496
+	JNZ          run506
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -12099,7 +12402,7 @@ inner497:
 	VZEROUPPER
 	RET
 
-atLeast494:
+atLeast504:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -12109,7 +12412,7 @@ atLeast494:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+88(FP), R9
 	TESTB      R9, R9
-	JZ         fresh498
+	JZ         fresh508
 	MOVQ       c+64(FP), R9
 	MOVQ       stride+72(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -12124,16 +12427,16 @@ atLeast494:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh498:
+fresh508:
 	MOVQ run+40(FP), R9
 
-run499:
+run509:
 	MOVQ    DX, R10
 	CMPQ    R10, R9
 	CMOVQGT R9, R10
 	SUBQ    R10, DX
 
-inner500:
+inner510:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -12150,11 +12453,11 @@ inner500:
 	ADDQ         $0x00000040, CX
 	ADDQ         BX, AX
 	DECQ         R10
-	JNZ          inner500
+	JNZ          inner510
 	MOVQ         skip+48(FP), R10
 	ADDQ         R10, AX
 	TESTQ        DX, DX
-	JNZ          run499
+	JNZ          run509
 	MOVQ         c+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -12186,9 +12489,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow501
+	JLE     narrow511
 
-row502:
+row512:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -12196,18 +12499,18 @@ row502:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row502
+	JNZ        row512
 	VZEROUPPER
 	RET
 
-narrow501:
-row503:
+narrow511:
+row513:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row503
+	JNZ        row513
 	VZEROUPPER
 	RET
 
@@ -12225,9 +12528,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square504:
+square514:
 	CMPQ       DI, $0x00000008
-	JLT        tail505
+	JLT        tail515
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -12300,11 +12603,11 @@ square504:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square504
+	JMP        square514
 
-tail505:
+tail515:
 	TESTQ      DI, DI
-	JZ         done506
+	JZ         done516
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -12365,37 +12668,37 @@ tail505:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done506
+	JZ         done516
 
-done506:
+done516:
 	VZEROUPPER
 	RET
 
@@ -12411,9 +12714,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows507:
+rows517:
 	CMPQ         BX, $0x00000002
-	JLT          row508
+	JLT          row518
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -12431,11 +12734,11 @@ rows507:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows507
+	JMP          rows517
 
-row508:
+row518:
 	TESTQ        BX, BX
-	JZ           done509
+	JZ           done519
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -12444,7 +12747,7 @@ row508:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done509:
+done519:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -12464,9 +12767,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows510:
+rows520:
 	CMPQ         BX, $0x00000004
-	JLT          row511
+	JLT          row521
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -12701,11 +13004,11 @@ rows510:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows510
+	JMP          rows520
 
-row511:
+row521:
 	TESTQ        BX, BX
-	JZ           done512
+	JZ           done522
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -12772,9 +13075,9 @@ row511:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row511
+	JMP          row521
 
-done512:
+done522:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -12793,7 +13096,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row513:
+row523:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -12809,7 +13112,7 @@ row513:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row513
+	JNZ          row523
 	VZEROUPPER
 	RET
 
@@ -12825,7 +13128,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node514:
+node524:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -12833,22 +13136,22 @@ node514:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done516
+	JGE     done526
 
-child515:
+child525:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child515
+	JLT     child525
 
-done516:
+done526:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node514
+	JNZ     node524
 	VZEROUPPER
 	RET
 
@@ -12863,7 +13166,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row517:
+row527:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -12877,7 +13180,7 @@ row517:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row517
+	JNZ          row527
 	VZEROUPPER
 	RET
 
@@ -12898,9 +13201,9 @@ TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-64
 	VMOVUPS 128(R10)(R11*4), Y0
 	VMOVUPS 160(R10)(R11*4), Y1
 	CMPQ    R9, $0x00000008
-	JLE     narrow518
+	JLE     narrow528
 
-row519:
+row529:
 	VMASKMOVPS  (AX), Y0, Y2
 	VMASKMOVPS  (CX), Y0, Y3
 	VMASKMOVPS  (DX), Y0, Y4
@@ -12927,12 +13230,12 @@ row519:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row519
+	JNZ         row529
 	VZEROUPPER
 	RET
 
-narrow518:
-row520:
+narrow528:
+row530:
 	VMASKMOVPS  (AX), Y0, Y1
 	VMASKMOVPS  (CX), Y0, Y2
 	VMASKMOVPS  (DX), Y0, Y3
@@ -12948,7 +13251,7 @@ row520:
 	ADDQ        SI, CX
 	ADDQ        DI, DX
 	DECQ        R8
-	JNZ         row520
+	JNZ         row530
 	VZEROUPPER
 	RET
 
@@ -12960,16 +13263,16 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row521:
+row531:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line522:
+line532:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line522
+	JNZ        line532
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row521
+	JNZ        row531
 	RET

@@ -130,3 +130,16 @@ func scaleAdd32(k kind, a float32, w []float32, b float32, x []float32) {
 		scaleAddAVX2(a, first(w), b, first(x), n)
 	}
 }
+
+func stepOuter32(k kind, w, v []float32, a float32, x []float32, f *factors) {
+	n := len(w)
+	v, x = v[:n], x[:n]
+	switch {
+	case k == plain:
+		stepOuterGo(w, v, a, x, f)
+	case k == avx512:
+		stepOuterAVX512(first(w), first(v), a, first(x), n, &f[0][0])
+	default:
+		stepOuterAVX2(first(w), first(v), a, first(x), n, &f[0][0])
+	}
+}

@@ -25,3 +25,7 @@ func stepRow32(_ kind, w, v, grad []float32, f *factors) { stepRowGo(w, v, grad,
 func advance32(_ kind, f [4]float32, w, v []float32) { advanceGo(f, w, v) }
 
 func scaleAdd32(_ kind, a float32, w []float32, b float32, x []float32) { scaleAddGo(a, w, b, x) }
+
+func stepOuter32(_ kind, w, v []float32, a float32, x []float32, f *factors) {
+	stepOuterGo(w, v, a, x, f)
+}

@@ -75,6 +75,15 @@ func scaleAddGo[T matrix.Float](a T, w []T, b T, x []T) {
 	}
 }
 
+func stepOuterGo(w, v []float32, a float32, x []float32, f *factors) {
+	v, x = v[:len(w)], x[:len(w)]
+	for j, y := range x {
+		p, q, g := w[j], v[j], a*y
+		w[j] = f[0][0]*p + f[1][0]*q + f[2][0]*g
+		v[j] = f[3][0]*p + f[4][0]*q + f[5][0]*g
+	}
+}
+
 func stepRowGo(w, v, grad []float32, f *factors) {
 	stepRowsGo(w, v, 0, grad, 0, 1, len(w), f)
 }

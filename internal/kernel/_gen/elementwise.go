@@ -126,3 +126,20 @@ func scaleAdd(m isa) {
 	})
 	finish()
 }
+
+func stepOuter(m isa) {
+	m.text("stepOuter", "func(w, v *float32, a float32, x *float32, n int, factor *float32)",
+		"is stepRow with the gradient a*x.")
+	p, n, factor, a := pointers("w", "v", "x"), length("n"), pointers("factor")[0], m.broadcastParam("a")
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		w, v, g := m.vec(), m.vec(), m.vec()
+		at.load(p[0], w)
+		at.load(p[1], v)
+		at.load(p[2], g)
+		VMULPS(a, g, g)
+		w, v = m.step(factor, w, v, g)
+		at.store(w, p[0])
+		at.store(v, p[1])
+	})
+	finish()
+}

@@ -23,6 +23,7 @@ func main() {
 		scale(m)
 		advance(m)
 		stepRow(m)
+		stepOuter(m)
 		scaleAdd(m)
 		dot(m)
 		squaredDistance(m)

@@ -1,0 +1,51 @@
+package kernel
+
+// fewExamples is up to which batch length a step goes class by class: a panel
+// of examples would be empty but for a few lanes.
+const fewExamples = 2
+
+// stepFew is Step for a few examples: dot products of whole rows of W, then one
+// pass over W in which it learns from all of them.
+func (s *Dense) stepFew() (loss float64) {
+	k, d, stride, n := s.Classes, s.Features, s.Weight.Stride, len(s.rows)
+	clear(s.biasGrad)
+	for b, x := range s.rows {
+		x = x[:d]
+		z := s.z[b*s.zRows : (b+1)*s.zRows]
+		for c := range k {
+			z[c] = s.Bias[c] + dot32(s.kind, s.Weight.X[c*stride:c*stride+d], x)
+		}
+		y, share := int(s.class[b]), s.share[b]
+		label := float64(z[y])
+		loss += float64(share) * (softmax32(s.kind, z[:k], z[:k]) - label)
+		z[y]--
+		for c, g := range z[:k] {
+			z[c] = g * share
+			s.biasGrad[c] += z[c]
+		}
+		switch {
+		case s.family != nil:
+			s.family.multiplyOne(z)
+		case s.kernelOf != nil:
+			s.kernelOf(0, s.workers[0].spare, z[:k], 1)
+			copy(z, s.workers[0].spare[:k])
+		}
+	}
+	for c := range k {
+		w, v := s.Weight.X[c*stride:c*stride+d], s.Velocity.X[c*stride:c*stride+d]
+		if n == 1 {
+			stepOuter32(s.kind, w, v, s.z[c], s.rows[0], s.step)
+		} else {
+			clear(s.gradient)
+			for b, x := range s.rows {
+				axpy32(s.kind, s.z[b*s.zRows+c], x[:d], s.gradient)
+			}
+			stepRow32(s.kind, w, v, s.gradient, s.step)
+		}
+		if s.Sum.X != nil {
+			add32(s.kind, w, s.Sum.X[c*stride:c*stride+d])
+		}
+	}
+	s.stepBias()
+	return loss
+}
