@@ -238,6 +238,23 @@ func TestDense(t *testing.T) {
 	}
 }
 
+func TestDenseDoesNotAllocate(t *testing.T) {
+	team := NewTeam(2)
+	defer team.Close()
+	rng := rand.New(rand.NewPCG(5, 2))
+	makeRow := func(n int) []float32 { return make([]float32, n) }
+	for _, n := range []int{1, 40} {
+		rows, class, share := batchOf(rng, makeRow, n, 200, 220)
+		s := NewDense(team, 220, 200, n, true, balanced(t, 220), nil)
+		if allocs := testing.AllocsPerRun(10, func() { s.Step(rows, class, share) }); allocs >= 1 {
+			t.Errorf("%d rows: %v allocations a step", n, allocs)
+		}
+		if s.Step(nil, nil, nil) != 0 {
+			t.Error("a step on nothing has a loss")
+		}
+	}
+}
+
 func BenchmarkDense(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range [][3]int{{256, 768, 1000}, {64, 768, 1000}, {256, 300, 150}, {32, 2048, 1000}, {128, 64, 100}} {

@@ -1,6 +1,8 @@
 // Package kernel holds the inner loops of training and prediction: vector
-// updates, dot products, sums of sparse and dense rows, softmax, and a parallel
-// loop whose results do not depend on the number of threads.
+// updates, dot products, sums of sparse and dense rows, softmax, matrix products
+// (Product), a whole training step on dense rows (Dense), products with the K of
+// a tree (Family), and parallel loops whose results do not depend on the number
+// of threads (Parallel, and Team for steps that must not start goroutines).
 //
 // The functions are generic over float32 (in use) and float64 (in tests of
 // identities). Loops over float64 are plain Go. Loops over float32 run in
@@ -20,6 +22,10 @@
 //
 // of the exact sum of n products of float32, and within the bounds told at Softmax
 // and Exp; the package's tests hold them to that.
+//
+// Matrix products and sums of rows make each number by one chain of fused
+// multiply-adds in the order of the inner index, so tiles, blocks and threads
+// change no bit.
 //
 // # What is checked
 //
