@@ -27,10 +27,11 @@ type denseSteps struct {
 }
 
 // newDenseSteps returns nil where kernel.Dense does not do: for sparse rows,
-// another loss than plain cross entropy, or another output than the classes.
+// another loss than plain cross entropy, targets that are distributions, or
+// another output than the classes.
 func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32], batch int) *denseSteps {
 	x, dense := ex.X.(*matrix.Dense)
-	if !dense || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {
+	if !dense || ex.Mix != nil || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {
 		return nil
 	}
 	batch = min(batch, x.Rows())
