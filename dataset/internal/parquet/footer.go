@@ -1,10 +1,15 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Magic begins and ends a Parquet file.
@@ -24,6 +29,10 @@ func (o Options) maxPage() int {
 	return 64 << 20
 }
 
+// maxValues bounds the values of a page, since runs take no room in the file
+// but up to 14 bytes a value when they are decoded.
+func (o Options) maxValues() int { return max(o.maxPage()/8, 64) }
+
 // File is the footer of a Parquet file: its columns, and where they lie.
 type File struct {
 	Columns []Column // the fields of a row, in file order
@@ -35,26 +44,40 @@ type File struct {
 	groups []group
 }
 
+// metadata is what is used of the footer (FileMetaData of the format).
+type metadata struct {
+	Schema     []format.SchemaElement `thrift:"2,required"`
+	Groups     []group                `thrift:"4"`
+	Encryption *struct{}              `thrift:"8,optional"`
+}
+
 // group is a row group.
 type group struct {
-	rows   int64
-	chunks []chunk // one a leaf of the schema
+	Chunks []chunk `thrift:"1,required"` // one a leaf of the schema
+	Rows   int64   `thrift:"3,required"`
 }
 
 // chunk is where a leaf's values of one row group lie, as the footer says.
 type chunk struct {
-	physical         int32
-	codec            int32
-	values           int64
-	data, dictionary int64 // offsets in the file; dictionary 0: none or unknown
-	size             int64
-	elsewhere        bool // in another file
-	encrypted        bool
+	Elsewhere []byte    `thrift:"1,optional"` // name of another file
+	Meta      chunkMeta `thrift:"3,optional"`
+	Encrypted *struct{} `thrift:"8,optional"`
+	Hidden    []byte    `thrift:"9,optional"` // encrypted metadata
+}
+
+type chunkMeta struct {
+	Physical   format.Type             `thrift:"1,required"`
+	Codec      format.CompressionCodec `thrift:"4,required"`
+	Values     int64                   `thrift:"5,required"`
+	Size       int64                   `thrift:"7,required"`
+	Data       int64                   `thrift:"9,required"` // offsets in the file
+	Dictionary int64                   `thrift:"11,optional"`
 }
 
 // Open reads the footer of a file of that many bytes. It allocates in
 // proportion to the footer, which is part of the file.
-func Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
+func Open(r io.ReaderAt, size int64, opts Options) (f *File, err error) {
+	defer rescue(&err)
 	const tail = 8 // length of the footer, magic
 	if size < int64(len(Magic))+tail {
 		return nil, errors.New("the file ends early; fetch or write it anew")
@@ -66,7 +89,7 @@ func Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 	switch string(end[4:]) {
 	case Magic:
 	case "PARE":
-		return nil, errors.New("is encrypted; write it without encryption")
+		return nil, errEncrypted
 	default:
 		return nil, errors.New("does not end as a Parquet file does; fetch or write it anew")
 	}
@@ -78,15 +101,59 @@ func Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 	if err := readAt(r, footer, size-tail-length); err != nil {
 		return nil, err
 	}
-	f := &File{r: r, size: size, opts: opts}
-	schema, err := f.parse(footer)
-	if err != nil {
-		return nil, err
+	var m metadata
+	if err := unmarshal(footer, &m); err != nil {
+		return nil, fmt.Errorf("the footer cannot be read: %w; fetch or write the file anew", err)
 	}
-	if err := f.arrange(schema); err != nil {
+	if m.Encryption != nil {
+		return nil, errEncrypted
+	}
+	f = &File{r: r, size: size, opts: opts, groups: m.Groups}
+	if err := f.arrange(m.Schema); err != nil {
 		return nil, err
 	}
 	return f, f.check()
+}
+
+var errEncrypted = errors.New("is encrypted; write it without encryption")
+
+// unmarshal decodes the Thrift struct that b begins with, after walking it.
+func unmarshal(b []byte, v any) error {
+	n, err := walk(b)
+	if err != nil {
+		return err
+	}
+	var protocol thrift.CompactProtocol
+	return thrift.NewDecoder(protocol.NewReaderFromBytes(b[:n])).Decode(v)
+}
+
+// leaves returns parquet-go's columns with values, of a file that has nothing
+// but the schema: what it reads as their pages comes from a cursor.
+func leaves(schema []format.SchemaElement) ([]*parquet.FileColumnChunk, error) {
+	group := format.RowGroup{NumRows: 1}
+	for _, e := range schema {
+		if e.Type.Valid {
+			group.Columns = append(group.Columns, format.ColumnChunk{MetaData: format.ColumnMetaData{
+				Type: e.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{e.Name}, NumValues: 1,
+				DataPageOffset: int64(len(Magic)), TotalCompressedSize: 1 << 62,
+			}})
+		}
+	}
+	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, format.FileMetaData{Version: 1, Schema: schema, NumRows: 1, RowGroups: []format.RowGroup{group}})
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(Magic), footer...)
+	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), Magic...)
+	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	var all []*parquet.FileColumnChunk
+	for _, c := range f.RowGroups()[0].ColumnChunks() {
+		all = append(all, c.(*parquet.FileColumnChunk))
+	}
+	return all, nil
 }
 
 // readAt fills b.
@@ -100,154 +167,12 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 	return nil
 }
 
-// element is a node of the schema.
-type element struct {
-	name       string
-	physical   int32 // -1 for a group
-	length     int32
-	repetition int32
-	children   int32
-	converted  int32 // -1 for none
-	scale      int32
-	logical    int // field of the LogicalType union, 0 for none
-	bits       int32
-	signed     bool
-}
-
-// parse reads FileMetaData.
-func (f *File) parse(footer []byte) ([]element, error) {
-	t := &thrift{b: footer}
-	var schema []element
-	encrypted := false
-	t.fields(func(id int, kind byte) bool {
-		switch {
-		case id == 2 && kind == thriftList:
-			t.structs(func() { schema = append(schema, t.element()) })
-		case id == 4 && kind == thriftList:
-			t.structs(func() { f.groups = append(f.groups, t.group()) })
-		case id == 8:
-			encrypted = true
-			return false
-		default:
-			return false
-		}
-		return true
-	})
-	switch {
-	case t.err != nil:
-		return nil, fmt.Errorf("the footer cannot be read: %w; fetch or write the file anew", t.err)
-	case encrypted:
-		return nil, errors.New("is encrypted; write it without encryption")
+// rescue makes an error of a panic of parquet-go, which has them for what it
+// does not expect in a file.
+func rescue(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("cannot be read: %.200v; fetch or write the file anew", p)
 	}
-	return schema, nil
-}
-
-func (t *thrift) element() element {
-	e := element{physical: -1, converted: -1, signed: true}
-	t.fields(func(id int, kind byte) bool {
-		switch {
-		case id == 4 && kind == thriftBinary:
-			e.name = string(t.bytes())
-		case id == 10 && kind == thriftStruct:
-			t.logicalType(&e)
-		case kind != thriftInt32:
-			return false
-		case id == 1:
-			e.physical = t.int32()
-		case id == 2:
-			e.length = t.int32()
-		case id == 3:
-			e.repetition = t.int32()
-		case id == 5:
-			e.children = t.int32()
-		case id == 6:
-			e.converted = t.int32()
-		case id == 7:
-			e.scale = t.int32()
-		default:
-			return false
-		}
-		return true
-	})
-	return e
-}
-
-// logicalType reads the LogicalType union: one field, whose number is the type.
-func (t *thrift) logicalType(e *element) {
-	t.fields(func(id int, kind byte) bool {
-		e.logical = id
-		if kind != thriftStruct {
-			return false
-		}
-		t.fields(func(field int, kind byte) bool {
-			switch {
-			case id == logicalDecimal && field == 1 && kind == thriftInt32:
-				e.scale = t.int32()
-			case id == logicalInteger && field == 1 && kind == thriftByte:
-				e.bits = int32(t.byte())
-			case id == logicalInteger && field == 2:
-				e.signed = kind == thriftTrue
-				return false
-			default:
-				return false
-			}
-			return true
-		})
-		return true
-	})
-}
-
-func (t *thrift) group() group {
-	var g group
-	t.fields(func(id int, kind byte) bool {
-		switch {
-		case id == 1 && kind == thriftList:
-			t.structs(func() { g.chunks = append(g.chunks, t.chunk()) })
-		case id == 3 && kind == thriftInt64:
-			g.rows = t.int()
-		default:
-			return false
-		}
-		return true
-	})
-	return g
-}
-
-func (t *thrift) chunk() chunk {
-	c := chunk{physical: -1}
-	t.fields(func(id int, kind byte) bool {
-		switch {
-		case id == 1:
-			c.elsewhere = true
-		case id == 8, id == 9:
-			c.encrypted = true
-		case id == 3 && kind == thriftStruct:
-			t.fields(func(id int, kind byte) bool {
-				switch {
-				case id == 1 && kind == thriftInt32:
-					c.physical = t.int32()
-				case id == 4 && kind == thriftInt32:
-					c.codec = t.int32()
-				case kind != thriftInt64:
-					return false
-				case id == 5:
-					c.values = t.int()
-				case id == 7:
-					c.size = t.int()
-				case id == 9:
-					c.data = t.int()
-				case id == 11:
-					c.dictionary = t.int()
-				default:
-					return false
-				}
-				return true
-			})
-			return true
-		}
-		return false
-	})
-	return c
 }
 
 // check looks at what the row groups say, but not yet at their bytes.
@@ -258,13 +183,13 @@ func (f *File) check() error {
 	}
 	var rows int64
 	for i, g := range f.groups {
-		if len(g.chunks) != leaves {
-			return fmt.Errorf("row group %d has %d columns, the schema %d; write the file anew", i+1, len(g.chunks), leaves)
+		if len(g.Chunks) != leaves {
+			return fmt.Errorf("row group %d has %d columns, the schema %d; write the file anew", i+1, len(g.Chunks), leaves)
 		}
-		if g.rows < 0 || rows+g.rows < rows {
-			return fmt.Errorf("row group %d has %d rows; write the file anew", i+1, g.rows)
+		if g.Rows < 0 || rows+g.Rows < rows {
+			return fmt.Errorf("row group %d has %d rows; write the file anew", i+1, g.Rows)
 		}
-		rows += g.rows
+		rows += g.Rows
 	}
 	f.Rows = rows // the footer's own count is wrong in files of some writers
 	return nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // Rows walks through some columns of a file.
@@ -18,19 +20,26 @@ type Rows struct {
 
 // cursor is the way through one column.
 type cursor struct {
-	rows     *Rows
-	column   *Column
-	chunk    chunk
-	off, end int64 // what is left of the chunk
-	values   int64 // entries left in pages to come
+	rows   *Rows
+	column *Column
 
-	head, raw, page, store []byte // buffers: header, packed page, page, dictionary
-	dict                   *dictionary
-	rep, def               hybrid
-	decoder                decoder
-	left                   int  // entries left in the page
-	ahead                  bool // the levels of the next entry are read
-	nextRep, nextDef       int
+	// What parquet-go reads: see ReadAt.
+	chunk      chunkMeta
+	off, end   int64 // what is left of the chunk
+	values     int64 // entries left in pages to come
+	dictionary bool  // has been sent
+	pending    [][]byte
+	failed     error
+	head       []byte // buffers: header, packed page, page
+	raw, page  []byte
+	decoded    int // bytes that decoding the largest page takes
+
+	// What parquet-go gives back.
+	pages   *parquet.FilePages
+	present parquet.Page
+	reader  parquet.ValueReader
+	batch   [128]parquet.Value
+	next    []parquet.Value // of batch, still to come
 
 	value Value
 	list  []float64
@@ -48,6 +57,9 @@ func (f *File) Read(columns []int) *Rows {
 
 // Close gives back what the decoders hold.
 func (r *Rows) Close() error {
+	for _, c := range r.cursors {
+		c.close()
+	}
 	r.unpacker.close()
 	return nil
 }
@@ -56,7 +68,7 @@ func (r *Rows) Close() error {
 func (r *Rows) Next() error {
 	for r.left == 0 {
 		for _, c := range r.cursors {
-			if c.values > 0 || c.left > 0 || c.ahead {
+			if c.values > 0 || len(c.next) > 0 || c.reader != nil && c.fill() != io.EOF {
 				return c.fail(errors.New("more values than rows; fetch or write the file anew"))
 			}
 		}
@@ -65,16 +77,16 @@ func (r *Rows) Next() error {
 		}
 		g := r.file.groups[r.group]
 		r.group++
-		r.left = g.rows
+		r.left = g.Rows
 		for _, c := range r.cursors {
-			if err := c.open(g.chunks[c.column.leaf]); err != nil {
+			if err := c.open(g.Chunks[c.column.leaf]); err != nil {
 				return c.fail(err)
 			}
 		}
 	}
 	r.left--
 	for _, c := range r.cursors {
-		if err := c.next(); err != nil {
+		if err := c.row(); err != nil {
 			return c.fail(err)
 		}
 	}
@@ -96,61 +108,73 @@ func (c *cursor) fail(err error) error {
 
 // open begins with a chunk.
 func (c *cursor) open(k chunk) error {
-	start := k.data
-	if k.dictionary > 0 && k.dictionary < k.data {
-		start = k.dictionary
+	m := k.Meta
+	start := m.Data
+	if m.Dictionary > 0 && m.Dictionary < m.Data {
+		start = m.Dictionary
 	}
 	switch {
-	case k.elsewhere:
+	case len(k.Elsewhere) > 0:
 		return errors.New("its values are in another file; write it as one file")
-	case k.encrypted:
-		return errors.New("is encrypted; write it without encryption")
-	case k.physical != c.column.node.physical:
+	case k.Encrypted != nil || len(k.Hidden) > 0:
+		return errEncrypted
+	case m.Physical != c.column.node.Type.V:
 		return errors.New("its values are of another type than the schema says; write the file anew")
-	case start < int64(len(Magic)) || k.size < 0 || k.size > c.rows.file.size-start || k.values < 0:
+	case start < int64(len(Magic)) || m.Size < 0 || m.Size > c.rows.file.size-start || m.Values < 0:
 		return errors.New("its values lie outside the file; fetch or write the file anew")
 	}
-	c.chunk, c.off, c.end, c.values = k, start, start+k.size, k.values
-	c.dict, c.left, c.ahead = nil, 0, false
+	c.close()
+	c.chunk, c.off, c.end, c.values = m, start, start+m.Size, m.Values
+	c.dictionary, c.pending, c.failed, c.next = false, nil, nil, nil
+	c.pages = c.column.source.PagesFrom(c)
 	return nil
 }
 
-// levels reads the levels of the next entry, unless that is done. It returns
-// io.EOF at the end of the chunk.
-func (c *cursor) levels() error {
-	if c.ahead {
-		return nil
+// close gives parquet-go's buffers back to it.
+func (c *cursor) close() {
+	var ignored error // a panic in giving back a damaged page
+	defer rescue(&ignored)
+	if c.present != nil {
+		parquet.Release(c.present)
+		c.present = nil
 	}
-	if c.left == 0 {
-		if c.values == 0 {
-			return io.EOF
+	if c.pages != nil {
+		c.pages.Close()
+		c.pages = nil
+	}
+}
+
+// fill sees to it that next has a value. It returns io.EOF at the end of the
+// chunk.
+func (c *cursor) fill() (err error) {
+	defer rescue(&err)
+	for len(c.next) == 0 {
+		if c.reader == nil {
+			page, err := c.pages.ReadPage()
+			if c.failed != nil {
+				return c.failed
+			}
+			if err != nil {
+				return fmt.Errorf("%w; fetch or write the file anew", err)
+			}
+			if c.present != nil {
+				parquet.Release(c.present)
+			}
+			c.present, c.reader = page, page.Values()
 		}
-		if err := c.nextPage(); err != nil {
-			return err
+		n, err := c.reader.ReadValues(c.batch[:])
+		if c.next = c.batch[:n]; err == io.EOF {
+			c.reader = nil
+		} else if err != nil || n == 0 {
+			return errValues
 		}
-		if c.values -= int64(c.left); c.values < 0 {
-			return errors.New("its pages have more values than its column says; fetch or write the file anew")
-		}
 	}
-	rep, err := c.rep.next()
-	if err != nil {
-		return err
-	}
-	def, err := c.def.next()
-	if err != nil {
-		return err
-	}
-	if int(def) > c.column.maxDef {
-		return errValues
-	}
-	c.left--
-	c.ahead, c.nextRep, c.nextDef = true, int(rep), int(def)
 	return nil
 }
 
-// next reads the entry, or the entries, of the next row.
-func (c *cursor) next() error {
-	if err := c.levels(); err == io.EOF {
+// row reads the entry, or the entries, of the next row.
+func (c *cursor) row() error {
+	if err := c.fill(); err == io.EOF {
 		return errors.New("fewer values than rows; fetch or write the file anew")
 	} else if err != nil {
 		return err
@@ -158,13 +182,13 @@ func (c *cursor) next() error {
 	if c.column.Kind != List {
 		return c.take()
 	}
-	if c.nextRep != 0 {
+	if c.next[0].RepetitionLevel() != 0 {
 		return errors.New("a list without a beginning; fetch or write the file anew")
 	}
 	c.list = c.list[:0]
 	null := false
-	for n := 0; ; n++ {
-		def := c.nextDef
+	for {
+		def := c.next[0].DefinitionLevel()
 		if err := c.take(); err != nil {
 			return err
 		}
@@ -177,12 +201,12 @@ func (c *cursor) next() error {
 		case def >= c.column.inList, def < c.column.inList-1:
 			null = true // a null in the list, or a null for it; else it is empty
 		}
-		if err := c.levels(); err == io.EOF {
+		if err := c.fill(); err == io.EOF {
 			break
 		} else if err != nil {
 			return err
 		}
-		if c.nextRep == 0 {
+		if c.next[0].RepetitionLevel() == 0 {
 			break
 		}
 	}
@@ -190,28 +214,11 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// take reads the value of the entry whose levels are read.
+// take takes the next value.
 func (c *cursor) take() error {
-	c.ahead = false
-	c.value = Value{Null: c.nextDef < c.column.maxDef}
-	if c.value.Null {
-		return nil
-	}
-	if err := c.decoder.next(&c.value); err != nil {
-		return err
-	}
-	return c.column.finish(&c.value)
-}
-
-// grow returns a slice of n bytes, b's memory if that is enough.
-func (r *Rows) grow(b []byte, n int) ([]byte, error) {
-	if n <= cap(b) {
-		return b[:n], nil
-	}
-	if err := r.hold(n - cap(b)); err != nil {
-		return nil, err
-	}
-	return make([]byte, n), nil
+	v := c.next[0]
+	c.next = c.next[1:]
+	return c.column.finish(v, &c.value)
 }
 
 // hold counts memory that is kept from page to page and refuses too much.

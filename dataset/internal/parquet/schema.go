@@ -3,6 +3,10 @@ package parquet
 import (
 	"errors"
 	"fmt"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // Kind is what a column holds.
@@ -27,7 +31,8 @@ type Column struct {
 
 	leaf   int // of the schema, for all kinds but Other
 	leaves int // of the field
-	node   element
+	node   format.SchemaElement
+	source *parquet.FileColumnChunk // decodes its pages, for all kinds but Other
 	form   form
 	maxDef int // definition level of a value that is there
 	inList int // definition level from which a list has an element
@@ -46,59 +51,16 @@ const (
 	asHalf    // two bytes
 )
 
-// Physical types.
-const (
-	typeBool = iota
-	typeInt32
-	typeInt64
-	typeInt96
-	typeFloat
-	typeDouble
-	typeBytes
-	typeFixed
-)
-
-// Logical types, as fields of their union.
-const (
-	logicalString    = 1
-	logicalEnum      = 4
-	logicalDecimal   = 5
-	logicalDate      = 6
-	logicalTime      = 7
-	logicalTimestamp = 8
-	logicalInteger   = 10
-	logicalUnknown   = 11
-	logicalJSON      = 12
-	logicalUUID      = 14
-	logicalHalf      = 15
-)
-
-// Converted types, which older files have in place of logical ones.
-const (
-	convertedDecimal  = 5
-	convertedDate     = 6
-	convertedTime     = 7 // to 10: times and timestamps
-	convertedUint8    = 11
-	convertedUint64   = 14
-	convertedBSON     = 20
-	convertedInterval = 21
-)
-
-const (
-	optional = 1
-	repeated = 2
-)
-
 // maxSchemaDepth bounds the nesting of groups.
 const maxSchemaDepth = 64
 
 // arrange turns the schema, which lists the nodes in preorder, into columns.
-func (f *File) arrange(schema []element) error {
-	if len(schema) == 0 {
+func (f *File) arrange(schema []format.SchemaElement) error {
+	if len(schema) == 0 || schema[0].Type.Valid {
 		return errors.New("no schema; write the file anew")
 	}
-	rest, leaves := schema[1:], 0
-	for range schema[0].children {
+	rest, total := schema[1:], 0
+	for range schema[0].NumChildren.V {
 		if len(rest) == 0 {
 			return errors.New("the schema ends early; write the file anew")
 		}
@@ -107,30 +69,40 @@ func (f *File) arrange(schema []element) error {
 			return err
 		}
 		c := newColumn(rest[:n])
-		c.leaf += leaves
-		leaves += c.leaves
+		c.leaf += total
+		total += c.leaves
 		f.Columns = append(f.Columns, c)
 		rest = rest[n:]
 	}
 	if len(rest) > 0 {
 		return errors.New("the schema has nodes outside the rows; write the file anew")
 	}
+	all, err := leaves(schema)
+	if err != nil || len(all) != total {
+		return fmt.Errorf("the schema cannot be read (%v); write the file anew", err)
+	}
+	for i := range f.Columns {
+		if c := &f.Columns[i]; c.Kind != Other {
+			c.source = all[c.leaf]
+		}
+	}
 	return nil
 }
 
 // subtree returns the number of nodes of the field that the list begins with.
-func subtree(nodes []element) (int, error) {
+func subtree(nodes []format.SchemaElement) (int, error) {
 	open := make([]int32, 0, maxSchemaDepth) // children still to come, by level
 	for i, e := range nodes {
+		children := e.NumChildren.V
 		switch {
-		case e.physical < 0 && e.children > 0:
+		case !e.Type.Valid && children > 0:
 			if len(open) == maxSchemaDepth {
 				return 0, fmt.Errorf("columns nested deeper than %d", maxSchemaDepth)
 			}
-			open = append(open, e.children)
+			open = append(open, children)
 			continue
-		case e.children != 0 && e.physical >= 0, e.children < 0:
-			return 0, fmt.Errorf("node %.40q of the schema is neither a value nor a group; write the file anew", e.name)
+		case e.Type.Valid && children != 0, children < 0:
+			return 0, fmt.Errorf("node %.40q of the schema is neither a value nor a group; write the file anew", e.Name)
 		}
 		for len(open) > 0 {
 			if open[len(open)-1]--; open[len(open)-1] > 0 {
@@ -146,18 +118,18 @@ func subtree(nodes []element) (int, error) {
 }
 
 // newColumn says what a field of these nodes is.
-func newColumn(nodes []element) Column {
-	c := Column{Name: nodes[0].name, node: nodes[len(nodes)-1]}
+func newColumn(nodes []format.SchemaElement) Column {
+	c := Column{Name: nodes[0].Name, node: nodes[len(nodes)-1]}
 	lists, chain := 0, true
 	for i, e := range nodes {
-		if e.physical >= 0 {
+		if e.Type.Valid {
 			c.leaves++
 		}
-		chain = chain && (i == len(nodes)-1) == (e.physical >= 0) && e.children <= 1
-		switch e.repetition {
-		case optional:
+		chain = chain && (i == len(nodes)-1) == e.Type.Valid && e.NumChildren.V <= 1
+		switch e.RepetitionType.V {
+		case format.Optional:
 			c.maxDef++
-		case repeated:
+		case format.Repeated:
 			c.maxDef++
 			c.inList = c.maxDef
 			lists++
@@ -188,25 +160,51 @@ func newColumn(nodes []element) Column {
 }
 
 // describe says what a value is.
-func describe(e element) (Kind, string, form) {
+func describe(e format.SchemaElement) (Kind, string, form) {
 	number := func(k Kind, f form) (Kind, string, form) { return k, "a number", f }
 	other := func(what string) (Kind, string, form) { return Other, what, asBytes }
-	switch {
-	case e.logical == logicalUnknown:
+	var unsigned, decimal bool
+	switch t := e.LogicalType.Value.(type) {
+	case *format.NullType:
 		return other("nothing but nulls")
-	case e.logical == logicalDate || e.converted == convertedDate:
+	case *format.DateType:
 		return other("a date")
-	case e.logical == logicalTime, e.logical == logicalTimestamp, e.converted >= convertedTime && e.converted < convertedUint8:
+	case *format.TimeType, *format.TimestampType:
 		return other("a time")
-	case e.converted == convertedInterval:
-		return other("a span of time")
+	case *format.UUIDType:
+		return other("a UUID")
+	case *format.BsonType, *format.VariantType, *format.GeometryType, *format.GeographyType:
+		return other("binary data")
+	case *format.IntType:
+		unsigned = !t.IsSigned
+	case *format.DecimalType:
+		decimal = true
+	case *format.Float16Type:
+		if e.Type.V == format.FixedLenByteArray && e.TypeLength.V == 2 {
+			return number(Float, asHalf)
+		}
 	}
-	unsigned := e.logical == logicalInteger && !e.signed || e.converted >= convertedUint8 && e.converted <= convertedUint64
-	decimal := e.logical == logicalDecimal || e.converted == convertedDecimal
-	switch e.physical {
-	case typeBool:
+	// Older files have converted types in place of logical ones.
+	if e.ConvertedType.Valid {
+		switch e.ConvertedType.V {
+		case deprecated.Date:
+			return other("a date")
+		case deprecated.TimeMillis, deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros:
+			return other("a time")
+		case deprecated.Interval:
+			return other("a span of time")
+		case deprecated.Bson:
+			return other("binary data")
+		case deprecated.Decimal:
+			decimal = true
+		case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
+			unsigned = true
+		}
+	}
+	switch e.Type.V {
+	case format.Boolean:
 		return Bool, "true or false", asBool
-	case typeInt32, typeInt64:
+	case format.Int32, format.Int64:
 		switch {
 		case decimal:
 			return number(Float, asDecimal)
@@ -214,27 +212,25 @@ func describe(e element) (Kind, string, form) {
 			return number(Uint, asUint)
 		}
 		return number(Int, asInt)
-	case typeFloat, typeDouble:
+	case format.Float, format.Double:
 		return number(Float, asFloat)
-	case typeInt96:
+	case format.Int96:
 		return other("a time")
-	case typeBytes:
+	case format.ByteArray, format.FixedLenByteArray:
 		switch {
 		case decimal:
 			return number(Float, asDecimal)
-		case e.converted == convertedBSON || e.logical > logicalJSON:
-			return other("binary data")
-		}
-		return Text, "text", asBytes
-	case typeFixed:
-		switch {
-		case decimal:
-			return number(Float, asDecimal)
-		case e.logical == logicalHalf && e.length == 2:
-			return number(Float, asHalf)
-		case e.logical == logicalUUID:
-			return other("a UUID")
+		case e.Type.V == format.ByteArray:
+			return Text, "text", asBytes
 		}
 	}
 	return other("binary data")
+}
+
+// scale returns the digits behind the point of a decimal.
+func scale(e format.SchemaElement) int {
+	if t, ok := e.LogicalType.Value.(*format.DecimalType); ok {
+		return int(t.Scale)
+	}
+	return int(e.Scale.V)
 }

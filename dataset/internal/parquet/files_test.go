@@ -1,15 +1,12 @@
-// Command gen writes the Parquet files of ../testdata with another writer,
-// parquet-go, and its test compares the two readers. It is a module of its own
-// so that nobody who uses treeloss downloads that library.
-//
-//	cd dataset/internal/parquet/_gen && go run . ../testdata && go test .
-package main
+package parquet
 
 import (
+	"bytes"
+	"flag"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -17,8 +14,9 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 )
 
-// row has a column of each kind that is read, in each encoding. The test of
-// package parquet has the same formulas.
+var update = flag.Bool("update", false, "write the files of testdata anew")
+
+// row has a column of each kind that is read, in each encoding.
 type row struct {
 	Text      string    `parquet:"text"`
 	Words     string    `parquet:"words,delta"`
@@ -39,13 +37,14 @@ type row struct {
 	Embedding []float64 `parquet:"embedding,list"`
 }
 
+// rowAt returns what wanted tells in another way.
 func rowAt(i int) row {
 	r := row{
 		Text: fmt.Sprintf("text of row %d", i), Words: fmt.Sprint("w", i*i), Prefix: fmt.Appendf(nil, "prefix %05d", i),
 		Label: fmt.Sprint("class ", i%7), Number: int64(i)*int64(i)*1e12 - 5e15, Small: int32(100 - 3*i), Plain: int32(-i),
 		Unsigned: 1<<63 + uint64(i%5), U32: 1<<32 - 1 - uint32(i), Float: float32(i) / 4, Double: float64(i%11) / 3, Flag: i%3 == 0,
+		Embedding: []float64{float64(i), 0.5, -1},
 	}
-	r.Embedding = []float64{float64(i), 0.5, -1}
 	if i%4 != 1 {
 		x, name := float64(i)/8, fmt.Sprint("n", i%3)
 		r.Maybe, r.Name = &x, &name
@@ -56,8 +55,6 @@ func rowAt(i int) row {
 	}
 	return r
 }
-
-const rows = 100
 
 // types has what is not read, or read in a way of its own.
 type types struct {
@@ -76,58 +73,51 @@ type types struct {
 	Label string                 `parquet:"label"`
 }
 
-func write[T any](path string, values []T, options ...parquet.WriterOption) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := parquet.NewGenericWriter[T](f, options...)
-	for i := 0; i < len(values); i += 40 { // row groups of up to 40
+// written returns a file with row groups of up to 40 values.
+func written[T any](t testing.TB, values []T, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[T](&b, append(options, parquet.CreatedBy("treeloss", "test", "0"))...)
+	for i := 0; i < len(values); i += 40 {
 		if _, err := w.Write(values[i:min(i+40, len(values))]); err != nil {
-			return err
+			t.Fatal(err)
 		}
 		if err := w.Flush(); err != nil {
-			return err
+			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
-		return err
+		t.Fatal(err)
 	}
-	return f.Close()
+	return b.Bytes()
 }
 
-func run(dir string) error {
+// TestFiles writes testdata with -update, and else sees that all is there.
+func TestFiles(t *testing.T) {
 	var all []row
-	for i := range rows {
+	for i := range 100 {
 		all = append(all, rowAt(i))
 	}
-	for name, codec := range map[string]compress.Codec{
-		"plain": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "lz4": &parquet.Lz4Raw, "brotli": &parquet.Brotli,
-	} {
-		for version := 1; version <= 2; version++ {
-			if version == 1 && name != "plain" && name != "zstd" {
-				continue
-			}
-			path := filepath.Join(dir, fmt.Sprintf("%s-v%d.parquet", name, version))
-			err := write(path, all, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.PageBufferSize(300),
-				parquet.CreatedBy("treeloss", "test", "0"), parquet.DataPageStatistics(true))
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-		}
-	}
 	one := types{Price: -12345, Cents: [5]byte{255, 255, 255, 255, 0}, Label: "a", JSON: "{}", Tags: []string{"x", "y"}, Map: map[string]int64{"a": 1}, Grid: [][]float32{{1}}, Stamp: time.Unix(1, 0)}
-	if err := write(filepath.Join(dir, "types.parquet"), []types{one}, parquet.CreatedBy("treeloss", "test", "0")); err != nil {
-		return err
+	files := map[string][]byte{"types": written(t, []types{one}), "empty": written(t, []row{})}
+	for _, f := range []struct {
+		name    string
+		codec   compress.Codec
+		version int
+	}{
+		{"plain-v1", &parquet.Uncompressed, 1}, {"plain-v2", &parquet.Uncompressed, 2}, {"zstd-v1", &parquet.Zstd, 1}, {"zstd-v2", &parquet.Zstd, 2},
+		{"snappy-v2", &parquet.Snappy, 2}, {"gzip-v2", &parquet.Gzip, 2}, {"lz4-v2", &parquet.Lz4Raw, 2}, {"brotli-v2", &parquet.Brotli, 2},
+	} {
+		files[f.name] = written(t, all, parquet.Compression(f.codec), parquet.DataPageVersion(f.version), parquet.PageBufferSize(300), parquet.DataPageStatistics(true))
 	}
-	return write(filepath.Join(dir, "empty.parquet"), []row{}, parquet.CreatedBy("treeloss", "test", "0"))
-}
-
-func main() {
-	if len(os.Args) != 2 {
-		log.Fatal("usage: go run . FOLDER")
-	}
-	if err := run(os.Args[1]); err != nil {
-		log.Fatal(err)
+	for name, data := range files {
+		path := filepath.Join("testdata", name+".parquet")
+		if *update {
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
 	}
 }
