@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/internal/speed"
+)
+
+func newBench(a *app) *cobra.Command {
+	var o speed.Options
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure the speed of this machine",
+		Long: `Bench measures how fast this machine runs what treeloss spends its time on: matrix
+products, softmax, training steps with and without a tree, an epoch on sparse
+text, a cover tree, the prediction of one row. It takes a few seconds, on random
+data of the sizes shown; close other programs for numbers that can be repeated.
+
+A time is the median of many calls. B is the rows of a batch, d the features, k
+the classes. The last column is the time over that of the row above: what a tree
+costs, and what a softmax saves over a loop with math.Exp.`,
+		Example: `  treeloss bench
+  treeloss bench --threads 4 --json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runBench(c, a, o) },
+	}
+	c.Flags().IntVar(&o.Threads, "threads", 0, "processor threads of the rows with several, 0 for all")
+	a.jsonFlag(c)
+	c.Flags().BoolVar(&o.Tiny, "tiny", false, "sizes that say nothing, for tests")
+	c.Flags().Lookup("tiny").Hidden = true
+	return c
+}
+
+func runBench(c *cobra.Command, a *app, o speed.Options) error {
+	if o.Threads < 0 {
+		return usagef("--threads %d: want at least 0", o.Threads)
+	}
+	var visit func(speed.Row)
+	if a.onTerminal() && !a.quiet {
+		visit = func(r speed.Row) { a.logf("%s, %s", r.Name, r.Size) }
+	}
+	report, err := speed.Run(c.Context(), o, visit)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(report)
+	}
+	fmt.Fprintf(a.out, "instructions %s, %s/%s, %d CPUs\n\n", report.Instructions, report.OS, report.Arch, report.CPUs)
+	t := newTable(a.out, "what", "size", "threads", "time", "rate", "ratio")
+	for _, r := range report.Results {
+		ratio := ""
+		if r.Ratio > 0 {
+			ratio = fmt.Sprintf("%.2f", r.Ratio)
+		}
+		t.row(r.Name, r.Size, strconv.Itoa(r.Threads), shortTime(r.Seconds), fmt.Sprintf("%.4g %s/s", r.Rate, r.Unit), ratio)
+	}
+	t.flush()
+	return nil
+}
+
+// shortTime prints seconds with three digits and a unit.
+func shortTime(seconds float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}} {
+		if seconds >= unit.size {
+			return fmt.Sprintf("%.3g %s", seconds/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d ns", time.Duration(seconds*1e9))
+}
