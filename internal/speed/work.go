@@ -78,10 +78,10 @@ func Text(rows, features, classes int) softmax.Examples {
 		c := random.IntN(classes)
 		class[i] = int32(c)
 		seen := map[int32]bool{}
-		for range 25 {
+		for range 23 {
 			seen[int32(common.Uint64())] = true
 		}
-		for range 9 {
+		for range 8 {
 			seen[int32((c*37+random.IntN(40)*1201)%features)] = true
 		}
 		index, value = index[:0], value[:0]

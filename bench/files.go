@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/treeloss/treeloss/dataset"
+)
+
+// fastTextFile writes a CSV as fastText reads it, in lower case and with
+// punctuation apart, as its tutorial advises.
+func fastTextFile(from, to string) error {
+	r, err := dataset.Open(from, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	apart := strings.NewReplacer(".", " . ", "!", " ! ", "?", " ? ", ",", " , ", "'", " ' ", "(", " ( ", ")", " ) ", "\n", " ")
+	for ex, err := range r.All() {
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "__label__%s %s\n", strings.ReplaceAll(ex.Label, " ", "_"), apart.Replace(strings.ToLower(ex.Text)))
+	}
+	return w.Flush()
+}
+
+// writeFloats writes numbers as they lie in memory.
+func writeFloats(path string, x []float32) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return binary.Write(f, binary.LittleEndian, x)
+}
+
+// maxMemory returns the most memory that a process that has ended took, in
+// bytes.
+func maxMemory(cmd *exec.Cmd) int64 {
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	return int64(usage.Maxrss) << 10
+}
+
+// exponent returns p of t = c k^p.
+func exponent(t0, t1, k0, k1 float64) float64 { return math.Log(t1/t0) / math.Log(k1/k0) }

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/speed"
+)
+
+var (
+	large  = speed.Shape{B: 256, D: 768, K: 1000}
+	middle = speed.Shape{B: 64, D: 768, K: 1000}
+	small  = speed.Shape{B: 128, D: 64, K: 100}
+)
+
+// products reads the table of the program openblas.
+func (s *suite) products() error {
+	if s.openblas == "" {
+		return errors.New("no program openblas: it needs cgo and OpenBLAS's development files")
+	}
+	cmd := exec.Command(s.openblas, "-seconds", fmt.Sprint(s.budget.Seconds()*float64(s.rounds)))
+	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1")
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.openblas, err)
+	}
+	s.readProducts(out)
+	return nil
+}
+
+// readProducts makes rows of the table of the program openblas.
+func (s *suite) readProducts(table []byte) {
+	line := regexp.MustCompile(`(?m)^(\d+,\d+,\d+) +(NT|TN|NN|gemv) +([\d.]+) (GF/s|us) +([\d.]+) (?:GF/s|us) +([\d.]+)`)
+	for _, m := range line.FindAllSubmatch(table, -1) {
+		shape, form := string(m[1]), string(m[2])
+		number := func(i int) float64 {
+			x, _ := strconv.ParseFloat(string(m[i]), 64)
+			return x
+		}
+		bar := 0.8
+		switch {
+		case form == "gemv" && shape == "1,768,1000":
+			bar = 1
+		case form == "gemv":
+			bar = 0
+		case form != "NN" && (shape == "256,768,1000" || shape == "256,300,150" || shape == "128,64,100"):
+			bar = 0.9
+		}
+		if form == "gemv" {
+			s.add("predict one row "+shape+" / OpenBLAS sgemv", number(5)*1e-6, number(3)*1e-6, seconds, bar)
+		} else { // GFLOP/s: the ratio is ours over theirs
+			s.add("product "+form+" "+shape+" / OpenBLAS", 1/number(5), 1/number(3), func(t float64) string { return fmt.Sprintf("%.3g GF/s", 1/t) }, bar)
+		}
+	}
+}
+
+func (s *suite) gonum() error {
+	product := kernel.NewProduct(nil)
+	for _, shape := range []speed.Shape{large, {B: 256, D: 300, K: 150}, small} {
+		b, d, k := shape.B, shape.D, shape.K
+		x, w, scores := speed.Random(1, b*d), speed.Random(2, k*d), make([]float32, b*k)
+		rect := func(x []float32, rows, cols int) kernel.Rect {
+			return kernel.Rect{X: x, Rows: rows, Cols: cols, Stride: cols}
+		}
+		t, err := s.turns(
+			s.timed(cpu, func() { product.NT(rect(scores, b, k), rect(x, b, d), rect(w, k, d)) }),
+			// gonum takes all processors for large products: CPU time counts them.
+			s.timed(cpu, func() { gonum.Implementation{}.Sgemm(blas.NoTrans, blas.Trans, b, k, d, 1, x, d, w, d, 0, scores, k) }))
+		if err != nil {
+			return err
+		}
+		s.add(fmt.Sprintf("product NT %d,%d,%d / gonum", b, d, k), t[0], t[1], seconds, 0)
+	}
+	return nil
+}
+
+// softmax compares with the loop that one writes with math.Exp.
+func (s *suite) softmax() error {
+	rows, cols := 256, 1000
+	x, p := speed.Random(1, rows*cols), make([]float32, rows*cols)
+	plain := func(softmax bool) func() {
+		return func() {
+			for r := range rows {
+				x, p := x[r*cols:(r+1)*cols], p[r*cols:(r+1)*cols]
+				top, sum := float32(0), 0.0
+				if softmax {
+					top = x[0]
+					for _, v := range x {
+						top = max(top, v)
+					}
+				}
+				for i, v := range x {
+					e := math.Exp(float64(v - top))
+					p[i] = float32(e)
+					sum += e
+				}
+				if softmax {
+					for i := range p {
+						p[i] = float32(float64(p[i]) / sum)
+					}
+				}
+			}
+		}
+	}
+	t, err := s.turns(
+		s.timed(cpu, func() {
+			for r := range rows {
+				kernel.Softmax(p[r*cols:(r+1)*cols], x[r*cols:(r+1)*cols])
+			}
+		}), s.timed(cpu, plain(true)),
+		s.timed(cpu, func() { kernel.Exp(p, x) }), s.timed(cpu, plain(false)))
+	if err != nil {
+		return err
+	}
+	s.add("softmax 256 x 1000 / loop with math.Exp", t[0], t[1], seconds, 15)
+	s.add("exp 256 x 1000 / loop with math.Exp", t[2], t[3], seconds, 0)
+	return nil
+}
+
+// steps compares training steps with PyTorch's.
+func (s *suite) steps() error {
+	for _, threads := range []int{1, 2} {
+		p, err := s.peer(threads, "torch")
+		if err != nil {
+			return err
+		}
+		clock, clockName := clockOf(threads)
+		for _, tc := range []struct {
+			shape     speed.Shape
+			zero, non float64 // bars: gradients zeroed, the default then; set to none
+		}{{large, 1.6, 1.4}, {middle, 2.2, 2.2}, {small, 5, 5}} {
+			team := kernel.NewTeam(threads)
+			task := func(none bool) map[string]any {
+				return map[string]any{"task": "step", "b": tc.shape.B, "d": tc.shape.D, "k": tc.shape.K, "none": none, "seconds": s.budget.Seconds(), "clock": clockName, "threads": threads}
+			}
+			t, err := s.turns(s.timed(clock, speed.NewStep(team, tc.shape, false)), p.side(task(false)), p.side(task(true)))
+			team.Close()
+			if err != nil {
+				return err
+			}
+			if threads == 2 && tc.shape != large {
+				tc.zero, tc.non = 0, 0
+			}
+			name := fmt.Sprintf("training step %d,%d,%d, %d thread(s) / PyTorch", tc.shape.B, tc.shape.D, tc.shape.K, threads)
+			s.add(name, t[0], t[1], seconds, tc.zero)
+			s.add(name+", set_to_none", t[0], t[2], seconds, tc.non)
+		}
+	}
+	return nil
+}
+
+// treeSteps compares our steps with each other.
+func (s *suite) treeSteps() error {
+	for _, tc := range []struct {
+		shape speed.Shape
+		bar   float64
+	}{{large, 1.05}, {speed.Shape{B: 256, D: 300, K: 150}, 1.05}, {middle, 1.05}, {small, 1.10}} {
+		t, err := s.turns(s.timed(cpu, speed.NewStep(nil, tc.shape, true)), s.timed(cpu, speed.NewStep(nil, tc.shape, false)))
+		if err != nil {
+			return err
+		}
+		s.addAtMost(fmt.Sprintf("tree step / cross entropy step %d,%d,%d", tc.shape.B, tc.shape.D, tc.shape.K), t[0], t[1], tc.bar)
+	}
+	wall := speed.Wall()
+	team := kernel.NewTeam(2)
+	defer team.Close()
+	t, err := s.turns(s.timed(wall, speed.NewStep(team, large, false)), s.timed(wall, speed.NewStep(nil, large, false)))
+	if err != nil {
+		return err
+	}
+	s.add("training step 256,768,1000: 2 threads / 1 thread (ours)", t[0], t[1], seconds, 1.5)
+	return nil
+}

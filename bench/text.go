@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/treeloss/treeloss/covertree"
+	"github.com/treeloss/treeloss/internal/speed"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+const (
+	texts    = 13500
+	features = 50000
+	classes  = 150
+)
+
+// text compares an epoch on sparse text.
+func (s *suite) text() error {
+	ex := speed.Text(texts, features, classes)
+	if err := s.writeText(ex); err != nil {
+		return err
+	}
+	ours := func() (float64, error) {
+		return speed.Median(speed.EpochTimes(context.Background(), cpu, ex, classes, 5, 1)), nil
+	}
+	nonzeros := len(ex.X.(*matrix.Sparse).Index) / texts
+	what := fmt.Sprintf("epoch on %d texts of %d words, %d features, %d classes / ", texts, nonzeros, features, classes)
+	if p, err := s.peer(1, "sklearn"); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: text:", err)
+	} else if t, err := s.turns(ours, p.side(map[string]any{"task": "sgd", "file": s.path("text.svm"), "features": features})); err != nil {
+		return err
+	} else {
+		s.add(what+"scikit-learn SGDClassifier(log_loss)", t[0], t[1], seconds, 12)
+	}
+	if err := s.fastText(what, ours); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: text:", err)
+	}
+	if _, err := exec.LookPath("liblinear-train"); err != nil || s.program == "" || !s.slow {
+		fmt.Fprintln(os.Stderr, "bench: text: liblinear skipped: it needs -slow, liblinear-train and -treeloss")
+		return nil
+	}
+	t, err := turns((s.rounds+2)/3,
+		processCPU(s.program, "train", "--quiet", "--data", s.path("text.svm"), "--model", s.path("text.safetensors"), "--sharing", "none", "--threads", "1"),
+		processCPU("liblinear-train", "-q", "-s", "0", "-e", "0.1", s.path("text.svm"), s.path("text.liblinear")))
+	if err != nil {
+		return err
+	}
+	s.add("train to convergence on the same, file to model (ours also tries priors) / liblinear -s 0", t[0], t[1], seconds, 0)
+	return nil
+}
+
+// fastText compares with the slope between one and four epochs.
+func (s *suite) fastText(what string, ours func() (float64, error)) error {
+	run := func(epochs int) func() (float64, error) {
+		return processCPU("fasttext", "supervised", "-input", s.path("text.txt"), "-output", s.path("fasttext"), "-epoch", strconv.Itoa(epochs), "-thread", "1", "-verbose", "0")
+	}
+	t, err := s.turns(ours, run(1), run(4))
+	if err != nil {
+		return err
+	}
+	s.add(what+"fastText supervised", t[0], (t[2]-t[1])/3, seconds, 12)
+	return nil
+}
+
+// processCPU returns a side that is the CPU time of a program.
+func processCPU(name string, args ...string) func() (float64, error) {
+	return func() (float64, error) {
+		cmd := exec.Command(name, args...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%s: %w: %s", name, err, out)
+		}
+		return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
+	}
+}
+
+func (s *suite) path(name string) string { return filepath.Join(s.dir, name) }
+
+// writeText writes the texts for liblinear and for fastText.
+func (s *suite) writeText(ex softmax.Examples) error {
+	x := ex.X.(*matrix.Sparse)
+	svm, err := os.Create(s.path("text.svm"))
+	if err != nil {
+		return err
+	}
+	defer svm.Close()
+	txt, err := os.Create(s.path("text.txt"))
+	if err != nil {
+		return err
+	}
+	defer txt.Close()
+	a, b := bufio.NewWriter(svm), bufio.NewWriter(txt)
+	for i := range x.Rows() {
+		index, value := x.Row(i)
+		fmt.Fprint(a, ex.Class[i])
+		fmt.Fprintf(b, "__label__%d", ex.Class[i])
+		for n, f := range index {
+			fmt.Fprintf(a, " %d:%g", f+1, value[n])
+			fmt.Fprintf(b, " w%d", f)
+		}
+		fmt.Fprintln(a)
+		fmt.Fprintln(b)
+	}
+	if err := a.Flush(); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// clinc compares whole trainings, from a file to a model, on two threads.
+func (s *suite) clinc() error {
+	if s.program == "" || s.data == "" {
+		return fmt.Errorf("it needs -treeloss and -data")
+	}
+	train, test := filepath.Join(s.data, "train.csv"), filepath.Join(s.data, "test.csv")
+	if _, err := os.Stat(train); err != nil {
+		return err
+	}
+	model := s.path("clinc.safetensors")
+	var memory int64
+	ours := func() (float64, error) {
+		cmd := exec.Command(s.program, "train", "--quiet", "--data", train, "--model", model, "--threads", "2")
+		start := time.Now()
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return 0, fmt.Errorf("treeloss train: %w: %s", err, out)
+		}
+		memory = max(memory, maxMemory(cmd))
+		return time.Since(start).Seconds(), nil
+	}
+	t, err := turns((s.rounds+2)/3, ours) // it takes seconds: a median of few will do
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command(s.program, "evaluate", "--quiet", "--model", model, "--data", test, "--json").Output()
+	if err != nil {
+		return err
+	}
+	var result struct{ Accuracy float64 }
+	if err := json.Unmarshal(out, &result); err != nil {
+		return err
+	}
+	own := func(t float64) string { return fmt.Sprintf("%s, %.1f %%", seconds(t), 100*result.Accuracy) }
+	s.rows = append(s.rows, row{what: "treeloss train on clinc150: time, memory", ours: fmt.Sprintf("%s, %d MB", own(t[0]), memory>>20), bar: "<= 8 s, <= 500 MB", missed: t[0] > 8 || memory > 500<<20})
+	add := func(name string, peer, accuracy float64) {
+		s.rows = append(s.rows, row{what: "the same / " + name, ours: own(t[0]), peer: fmt.Sprintf("%s, %.1f %%", seconds(peer), 100*accuracy), ratio: peer / t[0]})
+	}
+	if name, err := exec.LookPath("fasttext"); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: clinc:", err)
+	} else if took, accuracy, err := s.clincFastText(name); err != nil {
+		return err
+	} else {
+		add("fastText supervised, 25 epochs, pairs of words, learning rate 1", took, accuracy)
+	}
+	p, err := s.peer(2, "sklearn")
+	if err != nil {
+		return err
+	}
+	for _, method := range []string{"LinearSVC", "LogisticRegression"} {
+		if method == "LogisticRegression" && !s.slow {
+			continue
+		}
+		answer, err := p.ask(map[string]any{"task": "clinc", "method": method, "train": train, "test": test})
+		if err != nil {
+			return err
+		}
+		took, _ := answer["seconds"].(float64)
+		accuracy, _ := answer["accuracy"].(float64)
+		add("scikit-learn "+method+" on tf-idf of the same n-grams", took, accuracy)
+	}
+	return nil
+}
+
+// clincFastText trains fastText on clinc150 as its tutorial does.
+func (s *suite) clincFastText(name string) (took, accuracy float64, err error) {
+	for _, part := range []string{"train", "test"} {
+		if err := fastTextFile(filepath.Join(s.data, part+".csv"), s.path(part+".txt")); err != nil {
+			return 0, 0, err
+		}
+	}
+	start := time.Now()
+	cmd := exec.Command(name, "supervised", "-input", s.path("train.txt"), "-output", s.path("clinc"), "-epoch", "25", "-lr", "1.0", "-wordNgrams", "2", "-thread", "2", "-verbose", "0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, 0, fmt.Errorf("fasttext: %w: %s", err, out)
+	}
+	took = time.Since(start).Seconds()
+	out, err := exec.Command(name, "test", s.path("clinc.bin"), s.path("test.txt")).Output()
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, line := range strings.Split(string(out), "\n") {
+		if v, found := strings.CutPrefix(line, "P@1"); found {
+			accuracy, err = strconv.ParseFloat(strings.TrimSpace(v), 64)
+		}
+	}
+	return took, accuracy, err
+}
+
+// coverTree compares the building of trees over points.
+func (s *suite) coverTree() error {
+	var last, lastPoints float64
+	growth := func(k int, t float64) string {
+		defer func() { last, lastPoints = t, float64(k) }()
+		if last == 0 {
+			return ""
+		}
+		return fmt.Sprintf(", growth k^%.2f", exponent(last, t, lastPoints, float64(k)))
+	}
+	p, pErr := s.peer(1, "sklearn")
+	if pErr != nil {
+		fmt.Fprintln(os.Stderr, "bench: covertree:", pErr)
+	}
+	for _, k := range []int{10_000, 100_000, 1_000_000} {
+		if k > 100_000 && !s.slow {
+			continue
+		}
+		points := speed.Points(k, 50)
+		space, err := metric.Euclidean(points)
+		if err != nil {
+			return err
+		}
+		ours := func() (float64, error) {
+			start := cpu()
+			_, err := covertree.New(space, covertree.Options{})
+			return (cpu() - start).Seconds(), err
+		}
+		if p == nil || k > 100_000 {
+			t, err := ours()
+			if err != nil {
+				return err
+			}
+			s.rows = append(s.rows, row{what: fmt.Sprintf("cover tree, %d points in 50 dimensions", k), ours: seconds(t) + growth(k, t), bar: coverBar(k), missed: coverMissed(k, t)})
+			continue
+		}
+		if err := writeFloats(s.path("points.f32"), points.Data); err != nil {
+			return err
+		}
+		t, err := s.turns(ours, p.side(map[string]any{"task": "balltree", "file": s.path("points.f32"), "columns": 50}))
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{what: fmt.Sprintf("cover tree, %d points in 50 dimensions / scikit-learn BallTree(leaf_size=2)", k), ours: seconds(t[0]) + growth(k, t[0]), peer: seconds(t[1]), ratio: t[1] / t[0], bar: coverBar(k), missed: coverMissed(k, t[0])})
+	}
+	return nil
+}
+
+func coverBar(k int) string {
+	return map[int]string{100_000: "<= 0.5 s", 1_000_000: "<= 10 s"}[k]
+}
+
+func coverMissed(k int, t float64) bool {
+	return k == 100_000 && t > 0.5 || k == 1_000_000 && t > 10
+}
+
+// quickstart times the program's own main job.
+func (s *suite) quickstart() error {
+	if s.program == "" {
+		return fmt.Errorf("it needs -treeloss")
+	}
+	t, err := s.turns(func() (float64, error) {
+		start := time.Now()
+		out, err := exec.Command(s.program, "quickstart", "--quiet").CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return time.Since(start).Seconds(), err
+	})
+	if err != nil {
+		return err
+	}
+	s.rows = append(s.rows, row{what: "treeloss quickstart", ours: seconds(t[0]), bar: "<= 5 s", missed: t[0] > 5})
+	return nil
+}
