@@ -150,7 +150,7 @@ func (s *suite) steps() error {
 			if threads == 2 && tc.shape != large {
 				tc.zero, tc.non = 0, 0
 			}
-			name := fmt.Sprintf("training step %d,%d,%d, %d thread(s) / PyTorch", tc.shape.B, tc.shape.D, tc.shape.K, threads)
+			name := fmt.Sprintf("training step %d,%d,%d, threads %d / PyTorch", tc.shape.B, tc.shape.D, tc.shape.K, threads)
 			s.add(name, t[0], t[1], seconds, tc.zero)
 			s.add(name+", set_to_none", t[0], t[2], seconds, tc.non)
 		}
