@@ -151,7 +151,8 @@ func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts 
 	if r.Method == tune.AutoName {
 		r.Choice = fit.Method.String()
 	}
-	counter, err := Measure(d, split.Test, fit, opts.Similarity, opts.Tune.Threads)
+	counted := score.Options{Similarity: opts.Similarity, KeepRows: true}
+	counter, err := fit.Test(d, split.Test, counted, opts.Tune.Threads)
 	if err != nil {
 		return score.Report{}, err
 	}
@@ -160,7 +161,7 @@ func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts 
 	r.SimilarityAccuracy += report.SimilarityAccuracy
 	r.Correct = append(r.Correct, counter.Correct())
 	if r.Total == nil {
-		if r.Total, err = score.NewCounter(len(d.Classes.Labels), counterOptions(opts.Similarity)); err != nil {
+		if r.Total, err = score.NewCounter(len(d.Classes.Labels), counted); err != nil {
 			return score.Report{}, err
 		}
 	}
@@ -172,45 +173,6 @@ func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts 
 	}
 	return report, nil
 }
-
-// Measure scores a fitted method on table rows, keeping each row's outcome.
-func Measure(d *tune.Data, rows []int, fit *tune.Result, similarity *score.Similarity, threads int) (*score.Counter, error) {
-	x, err := fit.Features.Matrix(d.Table, rows)
-	if err != nil {
-		return nil, err
-	}
-	counter, err := score.NewCounter(len(d.Classes.Labels), counterOptions(similarity))
-	if err != nil {
-		return nil, err
-	}
-	k := len(d.Classes.Labels)
-	for at := 0; at < len(rows); at += blockRows { // so that no n x k array is kept
-		block := rows[at:min(at+blockRows, len(rows))]
-		p := make([]float32, len(block)*k)
-		part := make([]int, len(block))
-		for i := range part {
-			part[i] = at + i
-		}
-		err := fit.Layer.PredictAll(x.Select(part), threads, func(i int, row []float32) { copy(p[i*k:], row) })
-		if err != nil {
-			return nil, err
-		}
-		for i, row := range block {
-			if err := d.Score(counter, row, p[i*k:(i+1)*k]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return counter, nil
-}
-
-// counterOptions are those of every counter of a comparison.
-func counterOptions(similarity *score.Similarity) score.Options {
-	return score.Options{Similarity: similarity, KeepRows: true}
-}
-
-// blockRows is the number of test rows scored together.
-const blockRows = 1024
 
 // finish turns the sums of method m into means with their errors.
 func (t *Table) finish(m int, accuracies []float64) error {

@@ -63,6 +63,19 @@ func (ex Examples) checkMix(k int) error {
 	return nil
 }
 
+// checkTargets returns an error unless each example has a target among k classes.
+func (ex Examples) checkTargets(k int) error {
+	if len(ex.Class) != ex.X.Rows() {
+		return fmt.Errorf("softmax: %d classes for %d examples", len(ex.Class), ex.X.Rows())
+	}
+	for i, y := range ex.Class {
+		if y < 0 || int(y) >= k {
+			return fmt.Errorf("softmax: example %d: class %d, want 0 to %d", i, y, k-1)
+		}
+	}
+	return ex.checkMix(k)
+}
+
 // maxSize is the largest length of inputs for which float32 has room on both
 // sides, for weights and for gradients.
 const maxSize = 1e12
@@ -76,8 +89,6 @@ func (ex Examples) check(k int) error {
 	switch {
 	case n == 0 || ex.X.Cols() == 0:
 		return fmt.Errorf("softmax: %d examples of %d features, want at least one of each", n, ex.X.Cols())
-	case len(ex.Class) != n:
-		return fmt.Errorf("softmax: %d classes for %d examples", len(ex.Class), n)
 	case ex.Weight != nil && len(ex.Weight) != n:
 		return fmt.Errorf("softmax: %d weights for %d examples", len(ex.Weight), n)
 	case k < 1:
@@ -86,12 +97,7 @@ func (ex Examples) check(k int) error {
 	if err := ex.X.Check(); err != nil {
 		return fmt.Errorf("softmax: examples: %w", err)
 	}
-	for i, y := range ex.Class {
-		if y < 0 || int(y) >= k {
-			return fmt.Errorf("softmax: example %d: class %d, want 0 to %d", i, y, k-1)
-		}
-	}
-	if err := ex.checkMix(k); err != nil {
+	if err := ex.checkTargets(k); err != nil {
 		return err
 	}
 	for i, w := range ex.Weight {

@@ -161,3 +161,20 @@ func TestMixIsInTheFingerprint(t *testing.T) {
 		t.Error("with other shares the fingerprint is the same")
 	}
 }
+
+func TestOutcomesRefuseOtherTargets(t *testing.T) {
+	l := &Layer{Classes: 2, Features: 1, Weight: make([]float32, 2), Bias: make([]float32, 2)}
+	x := &matrix.Dense{Columns: 1, Data: []float32{1, 1}}
+	mix := &matrix.Sparse{Columns: 3}
+	for name, ex := range map[string]Examples{
+		"a class beyond the layer's": {X: x, Class: []int32{0, 2}},
+		"no class":                   {X: x, Class: []int32{0, -1}},
+		"too few classes":            {X: x, Class: []int32{0}},
+		"shares of other classes":    {X: x, Class: []int32{0, 1}, Mix: mix},
+		"inputs of another width":    {X: &matrix.Dense{Columns: 2, Data: []float32{1, 1}}, Class: []int32{0}},
+	} {
+		if _, err := l.Outcomes(ex, 1); err == nil {
+			t.Errorf("%s is no error", name)
+		}
+	}
+}

@@ -20,24 +20,36 @@ func (v validation) better(than validation) bool {
 	return v.Loss < than.Loss
 }
 
-func validate(l *Layer, ex *Examples, threads int) (validation, error) {
-	right, wrong := make([]bool, ex.X.Rows()), make([]float64, ex.X.Rows())
+// Outcome is how a layer did on one example.
+type Outcome struct {
+	Right bool    // the class of the largest probability, the first of equals, is the example's
+	Loss  float64 // cross entropy in nats, of the shares if the example has several classes; a probability below 1e-15 counts as that
+}
+
+// Outcomes tests the layer on each of the examples, in their order, whatever the
+// number of threads; Weight is not looked at. Inputs of another width and targets
+// that are none of the layer's classes are errors.
+func (l *Layer) Outcomes(ex Examples, threads int) ([]Outcome, error) {
+	if err := ex.checkTargets(l.Classes); err != nil {
+		return nil, err
+	}
+	out := make([]Outcome, ex.X.Rows())
 	err := l.PredictAll(ex.X, threads, func(i int, p []float32) {
-		y := int(ex.Class[i])
-		right[i] = Top(p) == y
-		wrong[i] = ex.target(i).logLoss(p)
+		out[i] = Outcome{Right: Top(p) == int(ex.Class[i]), Loss: ex.target(i).logLoss(p)}
 	})
-	var v validation
+	return out, err
+}
+
+// validate returns the weighted means of the outcomes.
+func validate(l *Layer, ex *Examples, threads int) (v validation, err error) {
+	outcomes, err := l.Outcomes(*ex, threads)
 	var total float64
-	for i := range right {
-		w := 1.0
-		if ex.Weight != nil {
-			w = float64(ex.Weight[i])
-		}
-		if right[i] {
+	for i, o := range outcomes {
+		w := ex.weightOf(i)
+		if o.Right {
 			v.Right += w
 		}
-		v.Loss += w * wrong[i]
+		v.Loss += w * o.Loss
 		total += w
 	}
 	v.Right /= total

@@ -6,9 +6,7 @@ import (
 	"math"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
-	"github.com/treeloss/treeloss/softmax"
 )
 
 // DefaultFolds is what FoldOptions.Folds = 0 stands for.
@@ -77,7 +75,7 @@ func CrossValidate(ctx context.Context, d *Data, rows []int, opts FoldOptions,
 		}
 		var counter *score.Counter
 		if err == nil {
-			counter, err = d.count(held[n], r, opts)
+			counter, err = r.Test(d, held[n], score.Options{Similarity: opts.Similarity}, opts.Threads)
 		}
 		if err != nil {
 			return v, fmt.Errorf("fold %d of %d: %w", n+1, opts.Folds, err)
@@ -111,43 +109,6 @@ func (d *Data) foldsOf(rows []int, folds int, seed uint64) (train, held [][]int)
 		train, held = append(train, at(rows, outside)), append(held, at(rows, fold))
 	}
 	return train, held
-}
-
-// count tests a fitted method on table rows.
-func (d *Data) count(rows []int, r *Result, opts FoldOptions) (*score.Counter, error) {
-	x, err := r.Features.Matrix(d.Table, rows)
-	if err != nil {
-		return nil, err
-	}
-	counter, err := score.NewCounter(len(d.Classes.Labels), score.Options{Similarity: opts.Similarity})
-	if err != nil {
-		return nil, err
-	}
-	err = d.eachAnswer(rows, x, r.Layer, opts.Threads, func(place int, p []float32) error { return d.Score(counter, rows[place], p) })
-	return counter, err
-}
-
-// blockRows is the number of rows whose probabilities are kept at a time.
-const blockRows = 1024
-
-// eachAnswer calls visit, in order, with the place of each row and the
-// probabilities of all classes.
-func (d *Data) eachAnswer(rows []int, x matrix.Matrix, l *softmax.Layer, threads int, visit func(place int, p []float32) error) error {
-	k := len(d.Classes.Labels)
-	for first := 0; first < len(rows); first += blockRows { // so that no n x k array is kept
-		size := min(blockRows, len(rows)-first)
-		p := make([]float32, size*k)
-		err := l.PredictAll(x.Select(All(first, first+size)), threads, func(i int, row []float32) { copy(p[i*k:], row) })
-		if err != nil {
-			return err
-		}
-		for i := range size {
-			if err := visit(first+i, p[i*k:(i+1)*k]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Over returns the mean of a metric over the folds with its standard error. The

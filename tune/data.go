@@ -2,7 +2,6 @@ package tune
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
@@ -116,18 +115,6 @@ func (d *Data) Score(c *score.Counter, row int, p []float32) error {
 		return c.AddMix(mix, p, nil)
 	}
 	return c.Add(int(d.Class[row]), p)
-}
-
-// logLoss is the cross entropy of a row's target and probabilities, in nats.
-func (d *Data) logLoss(row int, p []float32) (sum float64) {
-	mix := d.truth(row)
-	if len(mix.Class) == 0 {
-		return -math.Log(max(float64(p[d.Class[row]]), 1e-15))
-	}
-	for n, c := range mix.Class {
-		sum -= float64(mix.Share[n]) * math.Log(max(float64(p[c]), 1e-15))
-	}
-	return sum
 }
 
 // weights returns the weights of table rows in training; a name has weight 1.

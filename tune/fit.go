@@ -57,6 +57,16 @@ type measured struct {
 	correct []bool  // of each held-out row
 }
 
+func (m *measured) add(outcomes []softmax.Outcome) {
+	for _, o := range outcomes {
+		if o.Right {
+			m.right++
+		}
+		m.loss += o.Loss
+		m.correct = append(m.correct, o.Right)
+	}
+}
+
 // better orders by accuracy, then by loss.
 func (m measured) better(than measured) bool {
 	if m.right != than.right {
@@ -236,7 +246,7 @@ func (d *Data) measureSplit(ctx context.Context, train, test []int, m Method, op
 	if err != nil {
 		return err
 	}
-	x, err := f.features.Matrix(d.Table, test)
+	examples, err := d.toTest(f.features, test)
 	if err != nil {
 		return err
 	}
@@ -247,22 +257,17 @@ func (d *Data) measureSplit(ctx context.Context, train, test []int, m Method, op
 	next := 0
 	return softmax.FitPath(ctx, f.examples(), len(d.Classes.Labels), fitOptions, opts.Priors,
 		func(_ float64, l *softmax.Layer, _ softmax.Record) error {
-			right, losses := make([]bool, len(test)), make([]float64, len(test))
-			err := l.PredictAll(x, opts.Threads, func(i int, p []float32) {
-				y := d.Class[test[i]]
-				right[i] = softmax.Top(p) == int(y)
-				losses[i] = d.logLoss(test[i], p)
-			})
-			for i := range right {
-				if right[i] {
-					scores[next].right++
-				}
-				scores[next].loss += losses[i]
-			}
-			scores[next].correct = append(scores[next].correct, right...)
+			outcomes, err := l.Outcomes(examples, opts.Threads)
+			scores[next].add(outcomes)
 			next++
 			return err
 		})
+}
+
+// toTest returns table rows as examples to measure a layer on, all of weight 1.
+func (d *Data) toTest(f *feature.Set, rows []int) (softmax.Examples, error) {
+	x, err := f.Matrix(d.Table, rows)
+	return softmax.Examples{X: x, Class: d.classes(rows), Mix: d.mixes(rows, false)}, err
 }
 
 // known returns the rows whose label is one of the classes.
@@ -275,11 +280,11 @@ func (d *Data) known(rows []int) []int {
 func (d *Data) watch(f *fitted, trainer softmax.Trainer, opts Options) (softmax.Trainer, error) {
 	monitor := softmax.Monitor{Checkpoint: opts.Checkpoint, Resume: opts.Resume}
 	if valid := d.known(opts.Valid); len(valid) > 0 {
-		x, err := f.features.Matrix(d.Table, valid)
+		examples, err := d.toTest(f.features, valid)
 		if err != nil {
 			return nil, err
 		}
-		monitor.Valid = &softmax.Examples{X: x, Class: d.classes(valid), Mix: d.mixes(valid, false)}
+		monitor.Valid = &examples
 	}
 	switch t := trainer.(type) {
 	case softmax.SGD:

@@ -119,12 +119,8 @@ func TestMixIsTrainedOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, err := r.Features.Matrix(d.Table, rows)
-			if err != nil {
-				t.Fatal(err)
-			}
 			want, got, total := make([]float64, k), make([]float64, k), 0.0
-			err = d.eachAnswer(rows, x, r.Layer, 1, func(i int, p []float32) error {
+			err = d.eachAnswer(rows, r.Features, r.Layer, 1, func(i int, p []float32) error {
 				w, all := 1.0, 0.0
 				if tc.weighed {
 					w = float64(weight[i])
@@ -182,12 +178,8 @@ func TestMixIsMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var sum float64
-	for _, row := range rows {
-		sum += d.logLoss(row, p) / float64(len(rows))
-	}
-	if got := counter.Report().LogLoss; math.Abs(got-want) > 1e-6 || math.Abs(sum-want) > 1e-6 {
-		t.Errorf("log loss %v and %v, want %v", got, sum, want)
+	if got := counter.Report().LogLoss; math.Abs(got-want) > 1e-6 {
+		t.Errorf("log loss %v, want %v", got, want)
 	}
 
 	r, err := Auto(ctx, d, rows, Options{Seed: 1})
@@ -196,6 +188,24 @@ func TestMixIsMeasured(t *testing.T) {
 	}
 	if r.HeldOut != len(rows) || accuracy(t, d, r, rows) < 0.8 {
 		t.Errorf("%d of %d rows held out, accuracy %v", r.HeldOut, len(rows), accuracy(t, d, r, rows))
+	}
+	counter, err = r.Test(d, rows, score.Options{}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := d.toTest(r.Features, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := r.Layer.Outcomes(examples, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chosenBy measured
+	chosenBy.add(outcomes)
+	n, report := float64(len(rows)), counter.Report()
+	if math.Abs(chosenBy.loss/n-report.LogLoss) > 1e-9 || float64(chosenBy.right)/n != report.Accuracy {
+		t.Errorf("choosing counts %d of %v right and a loss of %v, testing %v and %v", chosenBy.right, n, chosenBy.loss/n, report.Accuracy, report.LogLoss)
 	}
 	// The cross entropy of a row is no less than the entropy of its shares.
 	least := math.Inf(1)

@@ -402,11 +402,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 			}
 			return folded{}, err
 		}
-		answers, err := f.features.Matrix(s.d.Table, test)
-		if err != nil {
-			return folded{}, err
-		}
-		err = s.d.eachAnswer(test, answers, layer, opts.Threads, func(place int, p []float32) error {
+		err = s.d.eachAnswer(test, f.features, layer, opts.Threads, func(place int, p []float32) error {
 			return s.d.Score(counts[deal[next+place]%len(counts)], test[place], p)
 		})
 		if err != nil {

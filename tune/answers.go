@@ -1,0 +1,48 @@
+package tune
+
+import (
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// Test counts how the fitted method answers table rows, in their order. Rows of
+// none of the classes count as score.Unknown.
+func (r *Result) Test(d *Data, rows []int, opts score.Options, threads int) (*score.Counter, error) {
+	counter, err := score.NewCounter(len(d.Classes.Labels), opts)
+	if err != nil {
+		return nil, err
+	}
+	err = d.eachAnswer(rows, r.Features, r.Layer, threads, func(place int, p []float32) error {
+		return d.Score(counter, rows[place], p)
+	})
+	return counter, err
+}
+
+// blockRows is the number of rows whose probabilities are kept at a time: with
+// those of all, many classes would need more memory than training did.
+const blockRows = 1024
+
+// eachAnswer calls visit, in order, with the place of each row and the
+// probabilities of all classes.
+func (d *Data) eachAnswer(rows []int, f *feature.Set, l *softmax.Layer, threads int, visit func(place int, p []float32) error) error {
+	x, err := f.Matrix(d.Table, rows)
+	if err != nil {
+		return err
+	}
+	k := len(d.Classes.Labels)
+	p := make([]float32, min(blockRows, len(rows))*k)
+	for first := 0; first < len(rows); first += blockRows {
+		size := min(blockRows, len(rows)-first)
+		err := l.PredictAll(x.Select(All(first, first+size)), threads, func(i int, row []float32) { copy(p[i*k:], row) })
+		if err != nil {
+			return err
+		}
+		for i := range size {
+			if err := visit(first+i, p[i*k:(i+1)*k]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
