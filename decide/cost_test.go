@@ -8,34 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 )
-
-// apart is the height of the lowest common ancestor of two classes, with all
-// the ways down from it walked; 0 for one class.
-func apart(tree *labeltree.Tree, lengths bool, a, b int) float64 {
-	if a == b {
-		return 0
-	}
-	v := tree.Node(a)
-	for !slices.Contains(tree.Path(b), v) {
-		v = tree.Parent(v)
-	}
-	var down func(v int) float64
-	down = func(v int) float64 {
-		far := 0.0
-		for _, c := range tree.Children(v) {
-			step := 1.0
-			if lengths {
-				step = tree.Length(c)
-			}
-			far = max(far, step+down(c))
-		}
-		return far
-	}
-	return down(v)
-}
 
 func plainCosts(tree *labeltree.Tree, lengths bool, p []float32) []float64 {
 	costs, total := make([]float64, len(p)), 0.0
@@ -44,7 +20,7 @@ func plainCosts(tree *labeltree.Tree, lengths bool, p []float32) []float64 {
 	}
 	for c := range costs {
 		for other, v := range p {
-			costs[c] += float64(v) / total * apart(tree, lengths, c, other)
+			costs[c] += float64(v) / total * treetest.Apart(tree, lengths, c, other)
 		}
 	}
 	return costs
@@ -116,11 +92,11 @@ func TestMatrixAgreesWithTree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	for range 100 {
 		k := 1 + rng.IntN(12)
-		d := newTree(t, randomTree(t, rng, k), Options{})
+		d := newTree(t, treetest.Random(t, rng, k), Options{})
 		table := matrix.NewDense(k, k)
 		for a := range k {
 			for b := range k {
-				table.Row(a)[b] = float32(apart(d.LabelTree(), false, a, b))
+				table.Row(a)[b] = float32(treetest.Apart(d.LabelTree(), false, a, b))
 			}
 		}
 		m, err := NewMatrix(table)
@@ -184,7 +160,7 @@ func TestCostsRefuse(t *testing.T) {
 // Goroutines that share a Tree get what one alone gets.
 func TestTreeIsSafeToShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	d := newTree(t, randomTree(t, rng, 40), Options{})
+	d := newTree(t, treetest.Random(t, rng, 40), Options{})
 	var wg sync.WaitGroup
 	for range 8 {
 		p := randomProbabilities(rng, 40, false)
@@ -212,14 +188,14 @@ func FuzzLeastCost(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, k uint8, coarse, lengths bool) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		classes := 1 + int(k)%40
-		d := newTree(t, randomTree(t, rng, classes), Options{Lengths: lengths})
+		d := newTree(t, treetest.Random(t, rng, classes), Options{Lengths: lengths})
 		checkCosts(t, d, lengths, randomProbabilities(rng, classes, coarse))
 	})
 }
 
 func BenchmarkLeastCost(b *testing.B) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	d := newTree(b, randomTree(b, rng, 1000), Options{})
+	d := newTree(b, treetest.Random(b, rng, 1000), Options{})
 	p := randomProbabilities(rng, 1000, false)
 	b.ReportAllocs()
 	for b.Loop() {

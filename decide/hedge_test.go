@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 )
@@ -99,7 +100,7 @@ func FuzzHedge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, k uint8, coarse bool) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		classes := 1 + int(k)%60
-		d := newTree(t, randomTree(t, rng, classes), Options{})
+		d := newTree(t, treetest.Random(t, rng, classes), Options{})
 		p := randomProbabilities(rng, classes, coarse)
 		levels := []float64{0, 0.5, 1}
 		for range 10 {
@@ -141,7 +142,7 @@ func FuzzHedge(f *testing.F) {
 func TestHedgeKeepsItsPromise(t *testing.T) {
 	const k, n = 30, 4000
 	rng := rand.New(rand.NewPCG(7, 7))
-	d := newTree(t, randomTree(t, rng, k), Options{})
+	d := newTree(t, treetest.Random(t, rng, k), Options{})
 	wide := 1.0
 	for _, confidence := range []float64{0.6, 0.8, 0.95} {
 		h := NewHedging(d)
@@ -230,7 +231,7 @@ func TestHedgingWorkedByHand(t *testing.T) {
 func TestHedgingOrderAndMerge(t *testing.T) {
 	const k, n = 25, 600
 	rng := rand.New(rand.NewPCG(6, 1))
-	d := newTree(t, randomTree(t, rng, k), Options{})
+	d := newTree(t, treetest.Random(t, rng, k), Options{})
 	truths, answers := make([]int, n), make([]Hedged, n)
 	for i := range n {
 		answer, err := Hedge(d, randomProbabilities(rng, k, i%3 == 0), 0.6)

@@ -6,30 +6,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
-// figure1 is the left half of the paper's figure 1. Its V-tree is
-//
-//	pseudo1: pseudo2: tiger, skunk, pseudo3: bulldog, boxer, husky, sheepdog; bear
-//	         pseudo4: truck, bus
-//	         toaster
 func figure1(t testing.TB, kind labeltree.Kind) *Tree {
 	t.Helper()
-	leaf := func(label string) labeltree.Nested { return labeltree.Nested{Label: label} }
-	tree, err := labeltree.FromNested(labeltree.Nested{Label: "truck", Children: []labeltree.Nested{
-		{Label: "boxer", Children: []labeltree.Nested{
-			leaf("tiger"), leaf("skunk"),
-			{Label: "boxer", Children: []labeltree.Nested{leaf("bulldog"), leaf("boxer"), leaf("husky"), leaf("sheepdog")}},
-			leaf("bear"),
-		}},
-		{Label: "truck", Children: []labeltree.Nested{leaf("truck"), leaf("bus")}},
-		leaf("toaster"),
-	}}, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newTree(t, tree, Options{})
+	return newTree(t, treetest.Figure1(t, kind), Options{})
 }
 
 func newTree(t testing.TB, tree *labeltree.Tree, options Options) *Tree {
@@ -57,39 +40,6 @@ func classOf(d *Tree, label string) int {
 		}
 	}
 	return None
-}
-
-// randomTree returns a tree over k classes, of random shape, kind and lengths.
-func randomTree(t testing.TB, rng *rand.Rand, k int) *labeltree.Tree {
-	t.Helper()
-	next := 0
-	var grow func(leaves int) labeltree.Nested
-	grow = func(leaves int) labeltree.Nested {
-		if leaves == 1 {
-			next++
-			return labeltree.Nested{Label: strconv.Itoa(next)}
-		}
-		var n labeltree.Nested
-		for left := leaves; left > 0; {
-			take := min(1+rng.IntN(leaves-1), left)
-			n.Children = append(n.Children, grow(take))
-			left -= take
-		}
-		n.Label = n.Children[rng.IntN(len(n.Children))].Label
-		return n
-	}
-	tree, err := labeltree.FromNested(grow(k), labeltree.Kind(rng.IntN(2)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	length := make([]float64, tree.Len())
-	for v := range length {
-		length[v] = rng.ExpFloat64()
-	}
-	if tree, err = tree.WithLengths(length); err != nil {
-		t.Fatal(err)
-	}
-	return tree
 }
 
 func starTree(t testing.TB, k int) *labeltree.Tree {

@@ -11,94 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 )
-
-// figure1 is the left half of the paper's figure 1. Its V-tree is
-//
-//	pseudo1: pseudo2: tiger, skunk, pseudo3: bulldog, boxer, husky, sheepdog; bear
-//	         pseudo4: truck, bus
-//	         toaster
-func figure1(t testing.TB, kind labeltree.Kind) *labeltree.Tree {
-	t.Helper()
-	leaf := func(label string) labeltree.Nested { return labeltree.Nested{Label: label} }
-	tree, err := labeltree.FromNested(labeltree.Nested{Label: "truck", Children: []labeltree.Nested{
-		{Label: "boxer", Children: []labeltree.Nested{
-			leaf("tiger"), leaf("skunk"),
-			{Label: "boxer", Children: []labeltree.Nested{leaf("bulldog"), leaf("boxer"), leaf("husky"), leaf("sheepdog")}},
-			leaf("bear"),
-		}},
-		{Label: "truck", Children: []labeltree.Nested{leaf("truck"), leaf("bus")}},
-		leaf("toaster"),
-	}}, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// randomTree returns a tree over k classes, of random shape, kind and lengths.
-func randomTree(t testing.TB, rng *rand.Rand, k int) *labeltree.Tree {
-	t.Helper()
-	next := 0
-	var grow func(leaves int) labeltree.Nested
-	grow = func(leaves int) labeltree.Nested {
-		if leaves == 1 {
-			next++
-			return labeltree.Nested{Label: strconv.Itoa(next)}
-		}
-		var n labeltree.Nested
-		for left := leaves; left > 0; {
-			take := min(1+rng.IntN(leaves-1), left)
-			n.Children = append(n.Children, grow(take))
-			left -= take
-		}
-		n.Label = n.Children[rng.IntN(len(n.Children))].Label
-		return n
-	}
-	tree, err := labeltree.FromNested(grow(k), labeltree.Kind(rng.IntN(2)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	length := make([]float64, tree.Len())
-	for v := range length {
-		length[v] = math.Ldexp(rng.Float64(), rng.IntN(40)-20)
-	}
-	if tree, err = tree.WithLengths(length); err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
 
 // climb returns the nodes from that of a class up, the root left out.
 func climb(tree *labeltree.Tree, c int) []int {
 	path := tree.Path(c)
 	return path[:len(path)-1]
-}
-
-// apart is the height of the lowest common ancestor of two classes, with all
-// the ways down from it walked.
-func apart(tree *labeltree.Tree, lengths bool, a, b int) float64 {
-	if a == b {
-		return 0
-	}
-	v := tree.Node(a)
-	for !slices.Contains(tree.Path(b), v) {
-		v = tree.Parent(v)
-	}
-	var down func(v int) float64
-	down = func(v int) float64 {
-		far := 0.0
-		for _, c := range tree.Children(v) {
-			step := 1.0
-			if lengths {
-				step = tree.Length(c)
-			}
-			far = max(far, step+down(c))
-		}
-		return far
-	}
-	return down(v)
 }
 
 // plainTree computes the fields of a Report that need a tree; costs, if not
@@ -120,7 +40,7 @@ func plainTree(r Report, examples []example, costs [][]float64, tree *labeltree.
 		mean := func(n int) (sum float64) {
 			first := order[:min(n, len(order))]
 			for _, c := range first {
-				sum += apart(tree, lengths, e.truth, c) / float64(len(first))
+				sum += treetest.Apart(tree, lengths, e.truth, c) / float64(len(first))
 			}
 			return sum
 		}
@@ -172,7 +92,7 @@ func compareTree(t *testing.T, got, want Report) {
 }
 
 func TestHeightsOfFigure1(t *testing.T) {
-	tree := figure1(t, labeltree.VTree)
+	tree := treetest.Figure1(t, labeltree.VTree)
 	want := map[string]float64{"pseudo1": 3, "pseudo2": 2, "pseudo3": 1, "pseudo4": 1}
 	for v, h := range Heights(tree) {
 		if h != want[tree.Name(v)] {
@@ -201,7 +121,7 @@ func TestHeightsOfFigure1(t *testing.T) {
 // paths without the root have 2 nodes for a bear, a truck and a bus, 3 for a
 // dog and 1 for a toaster; shared are 1, 2, 0 and 2.
 func TestMistakesWorkedByHand(t *testing.T) {
-	tree := figure1(t, labeltree.VTree)
+	tree := treetest.Figure1(t, labeltree.VTree)
 	class := func(label string) int { return slices.Index(tree.Labels(), label) }
 	c := counter(t, 10, Options{Tree: tree}, certain(10,
 		[2]int{class("bear"), class("boxer")}, [2]int{class("husky"), class("sheepdog")},
@@ -225,7 +145,7 @@ func TestMistakesWorkedByHand(t *testing.T) {
 
 // In a U-tree boxer is an ancestor of the bear, and truck of all.
 func TestMistakesWithClassesOnInnerNodes(t *testing.T) {
-	tree := figure1(t, labeltree.UTree)
+	tree := treetest.Figure1(t, labeltree.UTree)
 	class := func(label string) int { return slices.Index(tree.Labels(), label) }
 	r := counter(t, 10, Options{Tree: tree}, certain(10,
 		[2]int{class("bear"), class("boxer")}, [2]int{class("boxer"), class("boxer")}, [2]int{class("truck"), class("truck")})).Report()
@@ -239,7 +159,7 @@ func TestMistakesWithClassesOnInnerNodes(t *testing.T) {
 }
 
 func TestMistakesNotKnown(t *testing.T) {
-	tree := figure1(t, labeltree.VTree)
+	tree := treetest.Figure1(t, labeltree.VTree)
 	for _, tc := range []struct {
 		name     string
 		k        int
@@ -253,7 +173,7 @@ func TestMistakesNotKnown(t *testing.T) {
 		{"unknown labels only", 10, tree, certain(10, [2]int{Unknown, 3}), false, false, false},
 		{"nothing wrong", 10, tree, certain(10, [2]int{3, 3}), false, true, true},
 		{"something wrong", 10, tree, certain(10, [2]int{3, 4}), true, true, true},
-		{"one class", 1, randomTree(t, rand.New(rand.NewPCG(1, 1)), 1), certain(1, [2]int{0, 0}), false, true, false},
+		{"one class", 1, treetest.Random(t, rand.New(rand.NewPCG(1, 1)), 1), certain(1, [2]int{0, 0}), false, true, false},
 		{"no tree", 10, nil, certain(10, [2]int{3, 4}), false, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -324,7 +244,7 @@ func TestTreeOrderAndMergeChangeNothing(t *testing.T) {
 	const k = 30
 	rng := rand.New(rand.NewPCG(12, 1))
 	examples := randomExamples(3, 400, k)
-	options := Options{Tree: randomTree(t, rng, k), TreeLengths: true}
+	options := Options{Tree: treetest.Random(t, rng, k), TreeLengths: true}
 	whole := counter(t, k, options, examples)
 	merged := counter(t, k, options, examples[:123])
 	if err := merged.Merge(counter(t, k, options, examples[123:])); err != nil {
@@ -350,7 +270,7 @@ func TestAddCosts(t *testing.T) {
 	const k = 25
 	rng := rand.New(rand.NewPCG(2, 9))
 	examples := randomExamples(6, 200, k)
-	tree := randomTree(t, rng, k)
+	tree := treetest.Random(t, rng, k)
 	costs := make([][]float64, len(examples))
 	byCost, byP := counter(t, k, Options{Tree: tree}, nil), counter(t, k, Options{Tree: tree}, examples)
 	same := counter(t, k, Options{Tree: tree}, nil)
@@ -382,7 +302,7 @@ func TestAddCosts(t *testing.T) {
 }
 
 func TestTreeOfOtherClasses(t *testing.T) {
-	_, err := NewCounter(3, Options{Tree: figure1(t, labeltree.VTree)})
+	_, err := NewCounter(3, Options{Tree: treetest.Figure1(t, labeltree.VTree)})
 	if err == nil || !strings.Contains(err.Error(), "of 10 classes, want 3") {
 		t.Errorf("got %v, want an error with both numbers", err)
 	}
@@ -395,7 +315,7 @@ func FuzzTree(f *testing.F) {
 	f.Add(uint64(3), uint8(100), uint8(40), true)
 	f.Fuzz(func(t *testing.T, seed uint64, n, k uint8, lengths bool) {
 		classes := max(int(k)%64, 1)
-		tree := randomTree(t, rand.New(rand.NewPCG(seed, 5)), classes)
+		tree := treetest.Random(t, rand.New(rand.NewPCG(seed, 5)), classes)
 		examples := randomExamples(seed, int(n), classes)
 		r := counter(t, classes, Options{Tree: tree, TreeLengths: lengths}, examples).Report()
 		compareTree(t, r, plainTree(r, examples, nil, tree, lengths))
