@@ -9,8 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/treeloss/treeloss/internal/packed"
 )
 
 const (
@@ -120,24 +119,14 @@ func newInput(r io.Reader, name string) (*input, error) {
 			in.file, in.base = f, base
 		}
 	}
-	lower := strings.ToLower(name)
-	switch {
-	case startsWith(in.src, "\x1f\x8b"):
-		z, err := gzip.NewReader(in.src)
-		if err != nil {
-			return nil, &Error{File: name, Message: "begins like gzip but is not: " + err.Error(), Err: err}
-		}
-		in.packed, in.closers = true, append(in.closers, z.Close)
-		in.src = bufio.NewReaderSize(z, bufferSize)
-	case startsWith(in.src, "\x28\xb5\x2f\xfd"):
-		// One worker: no goroutines to leak, and no read-ahead before a line is out.
-		z, err := zstd.NewReader(in.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, &Error{File: name, Message: "begins like zstd but is not: " + err.Error(), Err: err}
-		}
-		in.packed, in.closers = true, append(in.closers, func() error { z.Close(); return nil })
-		in.src = bufio.NewReaderSize(z, bufferSize)
-	case strings.HasSuffix(lower, ".gz") || strings.HasSuffix(lower, ".zst"):
+	plain, by, err := packed.Open(in.src, maxWindow)
+	if err != nil {
+		return nil, &Error{File: name, Message: "begins like " + by + " but is not: " + err.Error(), Err: err}
+	}
+	if by != "" {
+		in.packed, in.closers = true, append(in.closers, plain.Close)
+		in.src = bufio.NewReaderSize(plain, bufferSize)
+	} else if lower := strings.ToLower(name); strings.HasSuffix(lower, ".gz") || strings.HasSuffix(lower, ".zst") {
 		if _, err := in.src.Peek(1); err == io.EOF {
 			return nil, refuse(name, 0, 0, "is empty")
 		}
@@ -158,7 +147,7 @@ func (in *input) checkStart() error {
 	} else if err != nil {
 		return unreadable(in.name, 0, err)
 	}
-	if startsWith(in.src, "\xef\xbb\xbf") {
+	if packed.StartsWith(in.src, "\xef\xbb\xbf") {
 		in.skipped = 3
 		_, err := in.src.Discard(3)
 		return err
@@ -171,24 +160,11 @@ func (in *input) checkStart() error {
 		{"\xfd7zXZ", "is packed with xz; unpack it, or pack it with gzip or zstd"},
 		{"BZh91AY", "is packed with bzip2; unpack it, or pack it with gzip or zstd"},
 	} {
-		if startsWith(in.src, known.magic) {
+		if packed.StartsWith(in.src, known.magic) {
 			return refuse(in.name, 0, 0, "%s", known.what)
 		}
 	}
 	return nil
-}
-
-// startsWith reports whether the stream begins with magic. It asks for one byte
-// more only while all before fit, so that a short first line typed at a
-// terminal is not waited upon.
-func startsWith(src *bufio.Reader, magic string) bool {
-	for i := range len(magic) {
-		b, err := src.Peek(i + 1)
-		if err != nil || b[i] != magic[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // firstLine returns the first line that is not blank, or as much of it as the

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/packed"
 )
 
 // labelSource gives the labels that go with the rows of an array, without
@@ -16,7 +18,7 @@ type labelSource interface {
 
 // newLabelSource finds out which kind of labels file it is.
 func newLabelSource(in *input, opts Options) (labelSource, error) {
-	if !startsWith(in.src, npyMagic) {
+	if !packed.StartsWith(in.src, npyMagic) {
 		return &labelLines{lines: newLines(in, opts)}, nil
 	}
 	head, err := readNPYHeader(in)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/treeloss/treeloss/dataset/internal/parquet"
+	"github.com/treeloss/treeloss/internal/packed"
 )
 
 // source reads one opened file.
@@ -47,10 +48,10 @@ func newSource(in *input, opts Options) (source, error) {
 	if format == Auto {
 		format = formatOfName(in.name)
 	}
-	if format == Auto && startsWith(in.src, npyMagic) {
+	if format == Auto && packed.StartsWith(in.src, npyMagic) {
 		format = NPY
 	}
-	if format == Auto && startsWith(in.src, parquet.Magic) {
+	if format == Auto && packed.StartsWith(in.src, parquet.Magic) {
 		format = Parquet
 	}
 	if format == Auto {

@@ -112,3 +112,11 @@ func TestPackedBomb(t *testing.T) {
 		t.Errorf("a window of 1 GB: %v", err)
 	}
 }
+
+// What pzstd writes begins with a frame to be skipped.
+func TestParallelZstd(t *testing.T) {
+	data := append([]byte("\x50\x2a\x4d\x18\x04\x00\x00\x00size"), zstandard([]byte("label,text\nash,grey bark\n"))...)
+	if got, _, err := readText(string(data), "a.csv.zst", Options{}); err != nil || len(got) != 1 || got[0].Text != "grey bark" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

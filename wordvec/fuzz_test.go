@@ -15,7 +15,7 @@ func checkRead(t *testing.T, b []byte, format Format) {
 	used := allocated(func() { v, err = readBytes(b, Options{Format: format}) })
 	// A row of 1 number costs a slice header, a map entry and a string. Packed
 	// files unpack to up to 1000 times their size.
-	if limit := slack + 200*uint64(len(b)); used > limit && !packed(b) {
+	if limit := slack + 200*uint64(len(b)); used > limit && !isPacked(b) {
 		t.Errorf("%d bytes allocated for a file of %d", used, len(b))
 	}
 	if err != nil {
@@ -62,7 +62,7 @@ func checkRead(t *testing.T, b []byte, format Format) {
 	}
 }
 
-func packed(b []byte) bool {
+func isPacked(b []byte) bool {
 	return len(b) > 1 && (b[0] == 0x1f && b[1] == 0x8b || b[0] == 0x28 && b[1] == 0xb5)
 }
 

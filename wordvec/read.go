@@ -9,8 +9,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/treeloss/treeloss/internal/packed"
 )
 
 // Limits that no real file comes near. They end the reading of a file that is
@@ -178,23 +177,14 @@ func unpack(r io.Reader) (in *bufio.Reader, done func(), err error) {
 			return nil, nil, errors.New("this is " + other.what)
 		}
 	}
-	const skippable = "\x2a\x4d\x18" // pzstd starts with a frame of 0x5? and this
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, fmt.Errorf("gzip: %w", err)
-		}
-		return bufio.NewReaderSize(named{z, "gzip"}, bufferSize), func() { z.Close() }, nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}),
-		len(head) > 3 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippable:
-		z, err := zstd.NewReader(in, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, nil, fmt.Errorf("zstd: %w", err)
-		}
-		return bufio.NewReaderSize(named{z, "zstd"}, bufferSize), z.Close, nil
+	plain, by, err := packed.Open(in, maxWindow)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", by, err)
 	}
-	return in, func() {}, nil
+	if by == "" {
+		return in, func() {}, nil
+	}
+	return bufio.NewReaderSize(named{plain, by}, bufferSize), func() { plain.Close() }, nil
 }
 
 const pickle = "a Python pickle, as gensim's .model files are: save the vectors with save_word2vec_format"
