@@ -46,3 +46,9 @@ func (d *Data) eachAnswer(rows []int, f *feature.Set, l *softmax.Layer, threads 
 	}
 	return nil
 }
+
+// toTest returns table rows as examples to measure a layer on, all of weight 1.
+func (d *Data) toTest(f *feature.Set, rows []int) (softmax.Examples, error) {
+	x, err := f.Matrix(d.Table, rows)
+	return softmax.Examples{X: x, Class: d.classes(rows), Mix: d.mixes(rows, false)}, err
+}

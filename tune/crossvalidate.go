@@ -95,20 +95,7 @@ func (d *Data) foldsOf(rows []int, folds int, seed uint64) (train, held [][]int)
 	for n, row := range rows {
 		y[n] = int(d.Class[row])
 	}
-	for _, fold := range dataset.Folds(y, len(d.Classes.Labels), folds, seed) {
-		inside := make([]bool, len(rows))
-		for _, n := range fold {
-			inside[n] = true
-		}
-		var outside []int
-		for n := range rows {
-			if !inside[n] {
-				outside = append(outside, n)
-			}
-		}
-		train, held = append(train, at(rows, outside)), append(held, at(rows, fold))
-	}
-	return train, held
+	return deal(rows, dataset.Folds(y, len(d.Classes.Labels), folds, seed))
 }
 
 // Over returns the mean of a metric over the folds with its standard error. The
