@@ -150,9 +150,9 @@ func (b *markup) table(t Table) {
 	}
 	b.put("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n<table>\n<caption><span>%s</span></caption>\n<thead><tr>", t.Caption, t.Caption)
 	breaks := strings.NewReplacer("_", "_<wbr>", "+", "+<wbr>") // where long names may break
-	text := t.texts()
+	align := t.alignment()
 	for i, head := range t.Heads {
-		b.own("<th scope=\"col\"" + text[i] + ">")
+		b.own("<th scope=\"col\"" + align[i] + ">")
 		b.put("%s</th>", head)
 	}
 	b.put("</tr></thead>\n<tbody>\n")
@@ -163,7 +163,7 @@ func (b *markup) table(t Table) {
 			if i == 0 {
 				tag = `th scope="row"`
 			}
-			b.own("<" + tag + text[i] + ">")
+			b.own("<" + tag + align[i] + ">")
 			b.own(breaks.Replace(escape(cell)) + "</" + tag[:2] + ">")
 		}
 		b.put("</tr>\n")
@@ -177,9 +177,9 @@ func (b *markup) table(t Table) {
 	}
 }
 
-// texts returns the attribute of each column: texts stand to the left and may
-// be broken, numbers to the right.
-func (t Table) texts() []string {
+// alignment returns an attribute for the cells of each column: texts stand to the
+// left and may be broken, numbers to the right.
+func (t Table) alignment() []string {
 	list := make([]string, len(t.Heads))
 	for i := range list {
 		if i == 0 || slices.ContainsFunc(t.Rows, func(row []string) bool { return strings.IndexFunc(row[i], unicode.IsLetter) == 0 }) {

@@ -7,6 +7,11 @@ const (
 	lineGap   = 19.0 // from one line of text to the next
 	edge      = 12.0 // around everything
 	dot       = 3.4  // radius of a marker
+
+	textDrop  = 4.5  // from the middle of a line of text down to its base line
+	tickDrop  = 18.0 // from an axis down to the base line of its numbers
+	tickRoom  = 22.0 // from an axis down to below its numbers
+	titleDrop = 38.0 // from an axis down to the base line of its name
 )
 
 // entry is a line of a legend.
@@ -33,7 +38,7 @@ func (s *scene) legend(entries []entry, y float64) float64 {
 		for _, m := range e.sample {
 			s.add(m.moved(x, y+lineGap/2))
 		}
-		s.add(label(name, x+sampleWidth+6, y+lineGap/2+4.5, textSize, "start", words))
+		s.add(label(name, x+sampleWidth+6, y+lineGap/2+textDrop, textSize, "start", words))
 		x += width + 18
 	}
 	return y + lineGap

@@ -44,10 +44,10 @@ func (f *Figure) scene(own bool) (*scene, error) {
 	xa := newAxis(xs, f.LogX, false, left, s.width-edge-4)
 	xa.mark(xa.sets(f.measured()), 8, func(label string) float64 { return fonts.width(label, textSize) })
 	s.frame(&xa, &ya, left, top, bottom)
-	s.height = bottom + 22 + edge
+	s.height = bottom + tickRoom + edge
 	if f.XLabel != "" {
 		s.height += lineGap - 4
-		s.add(label(fonts.shorten(f.XLabel, textSize, s.width-left-edge), (left+s.width-edge)/2, bottom+38, textSize, "middle", faint))
+		s.add(label(fonts.shorten(f.XLabel, textSize, s.width-left-edge), (left+s.width-edge)/2, bottom+titleDrop, textSize, "middle", faint))
 	}
 	if xa.empty || ya.empty {
 		s.add(label("no data", (left+s.width-edge)/2, (top+bottom)/2, textSize, "middle", faint))
@@ -105,7 +105,7 @@ func (s *scene) frame(xa, ya *axis, left, top, bottom float64) {
 	right := s.width - edge
 	for _, t := range ya.ticks {
 		y := ya.place(t.value)
-		s.add(rule(grid, 1, point{left, y}, point{right, y}), label(t.label, left-6, y+4.5, textSize, "end", words))
+		s.add(rule(grid, 1, point{left, y}, point{right, y}), label(t.label, left-6, y+textDrop, textSize, "end", words))
 	}
 	for _, t := range xa.ticks {
 		x := xa.place(t.value)
@@ -113,7 +113,7 @@ func (s *scene) frame(xa, ya *axis, left, top, bottom float64) {
 		if x+half > s.width-2 { // keep the label inside
 			x, anchor = s.width-2, "end"
 		}
-		s.add(rule(grid, 1, point{xa.place(t.value), top}, point{xa.place(t.value), bottom}), label(t.label, x, bottom+18, textSize, anchor, words))
+		s.add(rule(grid, 1, point{xa.place(t.value), top}, point{xa.place(t.value), bottom}), label(t.label, x, bottom+tickDrop, textSize, anchor, words))
 	}
 	s.add(rule(words, 1, point{left, bottom}, point{right, bottom}))
 }

@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"math"
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
@@ -55,7 +56,7 @@ func (s *scene) paint(c *vgimg.Canvas, m mark) {
 	if m.radius > 0 {
 		center := place(m.points[0])
 		path.Move(vg.Point{X: center.X + vg.Length(m.radius), Y: center.Y})
-		path.Arc(center, vg.Length(m.radius), 0, 2*3.141592653589793)
+		path.Arc(center, vg.Length(m.radius), 0, 2*math.Pi)
 		path.Close()
 	} else {
 		path.Move(place(m.points[0]))

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Measures of charts, in pixels.
+const (
+	rowGap   = 10.0 // between the numbers of two rows
+	valueGap = 13.0 // from one number of a row to the next
+)
+
 // scene draws the chart, with its title in the picture if own is true.
 func (c *Chart) scene(own bool) (*scene, error) {
 	if err := c.check(); err != nil {
@@ -20,7 +26,7 @@ func (c *Chart) scene(own bool) (*scene, error) {
 		y = s.legend(c.legend(), y)
 	}
 	top := y + 8
-	row := 10 + 13*max(1, float64(len(c.Series)))
+	row := rowGap + valueGap*max(1, float64(len(c.Series)))
 	bottom := top + row*max(1, float64(len(c.Rows)))
 	left := edge
 	names := make([]string, len(c.Rows))
@@ -33,16 +39,16 @@ func (c *Chart) scene(own bool) (*scene, error) {
 	s.frame(&xa, &axis{}, left, top, bottom)
 	for i, name := range names {
 		middle := top + row*(float64(i)+0.5)
-		text := label(name, left-8, middle+4.5, textSize, "end", words)
+		text := label(name, left-8, middle+textDrop, textSize, "end", words)
 		if name != c.Rows[i] {
 			text = mark{hint: c.Rows[i], inside: []mark{text}}
 		}
 		s.add(rule(grid, 1, point{left, middle}, point{s.width - edge, middle}), text)
 	}
-	s.height = bottom + 22 + edge
+	s.height = bottom + tickRoom + edge
 	if c.XLabel != "" {
 		s.height += lineGap - 4
-		s.add(label(fonts.shorten(c.XLabel, textSize, s.width-2*edge), s.width-edge, bottom+38, textSize, "end", faint))
+		s.add(label(fonts.shorten(c.XLabel, textSize, s.width-2*edge), s.width-edge, bottom+titleDrop, textSize, "end", faint))
 	}
 	if xa.empty {
 		s.add(label("no data", (left+s.width-edge)/2, (top+bottom)/2, textSize, "middle", faint))
@@ -53,7 +59,7 @@ func (c *Chart) scene(own bool) (*scene, error) {
 	}
 	for n, series := range c.Series {
 		for i := range c.Rows {
-			y := top + row*(float64(i)+0.5) + 13*(float64(n)-float64(len(c.Series)-1)/2)
+			y := top + row*(float64(i)+0.5) + valueGap*(float64(n)-float64(len(c.Series)-1)/2)
 			c.value(s, n, series, i, y, &xa)
 		}
 	}

@@ -21,9 +21,9 @@ type ink int
 const (
 	none  ink = -1
 	paper ink = 0
-	words ink = looks + iota - 1 // text and axes
-	faint                        // less important text
-	grid                         // lines behind the data
+	words ink = looks + 1 // text and axes
+	faint ink = looks + 2 // less important text
+	grid  ink = looks + 3 // lines behind the data
 )
 
 // hex returns the colour of an ink on white. The colours of series differ in
@@ -180,12 +180,12 @@ func (f fonts) wrap(text string, size, widest float64) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		longer := strings.TrimSpace(line + " " + word)
-		if line != "" && f.width(longer, size) > widest {
+		next := strings.TrimSpace(line + " " + word)
+		if line != "" && f.width(next, size) > widest {
 			lines = append(lines, line)
-			longer = word
+			next = word
 		}
-		line = longer
+		line = next
 	}
 	return append(lines, line)
 }
