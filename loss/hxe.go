@@ -69,11 +69,14 @@ func NewHXE(t *labeltree.Tree, alpha float64) (*HXE, error) {
 		if u >= 0 {
 			depth[v] = depth[u] + 1
 		}
-		switch c := t.Class(v); {
-		case u >= 0 && int(hi-lo) == k:
+		c := t.Class(v)
+		switch {
+		case u >= 0 && int(hi-lo) == k: // the first choice is made below
 			top, place[v] = depth[v], 0
-		case u >= 0 && (lo == hi || hi-lo == l.hi[place[u]]-l.lo[place[u]] || alpha == 0 && c < 0):
-			place[v] = place[u] // without alpha, groups say nothing
+		case u >= 0 && lo == hi, // no classes
+			u >= 0 && hi-lo == l.hi[place[u]]-l.lo[place[u]], // no choice
+			u >= 0 && c < 0 && alpha == 0:                    // its choice counts as the one below: they are one
+			place[v] = place[u]
 		default:
 			place[v] = int32(len(l.parent))
 			parent := int32(-1)
@@ -84,7 +87,7 @@ func NewHXE(t *labeltree.Tree, alpha float64) (*HXE, error) {
 			l.lo, l.hi = append(l.lo, lo), append(l.hi, hi)
 			l.weight = append(l.weight, math.Exp(-alpha*float64(max(depth[v]-top-1, 0))))
 		}
-		if c := t.Class(v); c >= 0 {
+		if c >= 0 {
 			l.node[c], l.order[lo] = place[v], int32(c)
 		}
 	}
