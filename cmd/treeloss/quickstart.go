@@ -150,7 +150,14 @@ func runQuickstart(ctx context.Context, a *app, path, folder string, threads int
 		}{table, answers, path})
 	}
 	printComparison(a, table)
-	fmt.Fprintf(a.out, "\n%s answers:\n", best.Method)
+	printAnswers(a, best.Method, answers, path)
+	return nil
+}
+
+// printAnswers prints what the best model answers, and what to do next. path is
+// the file that it was saved to, "" for none.
+func printAnswers(a *app, method tune.Method, answers []answered, path string) {
+	fmt.Fprintf(a.out, "\n%s answers:\n", method)
 	for _, x := range answers {
 		fmt.Fprintf(a.out, "  %-52q %s (%.0f %%)\n", x.Text, x.Label, 100*x.Probability)
 	}
@@ -165,5 +172,4 @@ or train on your own data:
   treeloss train --data train.csv --model my.safetensors
   treeloss compare --data train.csv --test test.csv --shots 5 --seeds 5
 `, path)
-	return nil
 }
