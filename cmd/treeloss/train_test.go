@@ -424,14 +424,19 @@ func TestClassWeights(t *testing.T) {
 	if even, told := best("--class-weight", "balanced"), best("--class-weight", file(t, "w.csv", weights)); even != told {
 		t.Errorf("balanced: %q, the same weights from a file: %q", even, told)
 	}
+	if tabbed := best("--class-weight", file(t, "w.tsv.gz", pack(t, ".gz", "label\tweight\nb\t50\n"))); !strings.HasPrefix(tabbed, "b\t") {
+		t.Errorf("tabs, packed: %q, want b", tabbed)
+	}
 	for _, tc := range []struct{ name, text, want string }{
-		{"unknown label", "c,1\n", `w.csv:1: no training row has the label "c"`},
-		{"no number", "a,much\n", `w.csv:1: weight "much"`},
-		{"below 0", "a,1\nb,-1\n", `w.csv:2: weight "-1"`},
-		{"NaN", "a,NaN\n", `w.csv:1: weight "NaN"`},
-		{"twice", "a,1\na,2\n", "w.csv:2: label \"a\" has a weight in line 1"},
-		{"one cell", "a\n", "w.csv:1: 1 cells, want two"},
-		{"open quote", "\"a\n", "w.csv: "},
+		{"unknown label", "c,1\n", `w.csv: no training row has the label "c"`},
+		{"no number", "a,much\n", `w.csv:1:3: the weight of "a", "much"`},
+		{"below 0", "a,1\nb,-1\n", `w.csv:2:3: the weight of "b" is -1`},
+		{"NaN", "a,NaN\n", `w.csv:1:3: the weight of "a", "NaN"`},
+		{"beyond float32", "a,1e39\n", `w.csv: weight 1e+39 of label "a"`},
+		{"all 0", "a,0\nb,0\n", "w.csv: every weight is 0"},
+		{"twice", "a,1\na,2\n", `w.csv:2: class "a" has a weight already`},
+		{"one cell", "a\n", "w.csv:1: 1 cell, want two"},
+		{"open quote", "\"a\n", "w.csv:1"},
 	} {
 		o := call(t, "train", "--quiet", "--data", data, "--model", filepath.Join(t.TempDir(), "m"), "--class-weight", file(t, "w.csv", tc.text))
 		if o.status != 1 || !strings.Contains(o.log, tc.want) {

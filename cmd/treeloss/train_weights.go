@@ -1,16 +1,15 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -45,8 +44,8 @@ func weigh(how string, data *tune.Data, rows []int) error {
 	return nil
 }
 
-// readClassWeights reads rows of label and weight; a class that does not occur
-// has weight 1.
+// readClassWeights sets the weights of the classes from a file of label,weight
+// rows; a class that does not occur has weight 1.
 func readClassWeights(path string, labels []string, weight []float64) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,40 +55,22 @@ func readClassWeights(path string, labels []string, weight []float64) error {
 		return err
 	}
 	defer f.Close()
-	class := make(map[string]int, len(labels))
+	read, err := dataset.ReadClassWeights(f, path)
+	if err != nil {
+		return err
+	}
 	for c, label := range labels {
-		class[label] = c
 		weight[c] = 1
+		if w, ok := read[label]; ok {
+			weight[c] = w
+			delete(read, label)
+		}
+		if weight[c] > math.MaxFloat32 {
+			return fmt.Errorf("%s: weight %g of label %q, want at most %g", path, weight[c], label, math.MaxFloat32)
+		}
 	}
-	line := make(map[string]int)
-	rows := csv.NewReader(f)
-	rows.FieldsPerRecord = -1
-	for {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w; want rows of label,weight", path, err)
-		}
-		at, _ := rows.FieldPos(0)
-		if len(row) != 2 {
-			return fmt.Errorf("%s:%d: %d cells, want two: label,weight", path, at, len(row))
-		}
-		label := strings.TrimSpace(strings.TrimPrefix(row[0], "\ufeff"))
-		w, err := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
-		if err != nil && len(line) == 0 && strings.EqualFold(label, "label") {
-			continue // a header
-		}
-		c, known := class[label]
-		switch {
-		case err != nil || !(w >= 0) || w > math.MaxFloat32:
-			return fmt.Errorf("%s:%d: weight %q of label %q, want a number of at least 0", path, at, row[1], label)
-		case !known:
-			return fmt.Errorf("%s:%d: no training row has the label %q; correct or remove it", path, at, label)
-		case line[label] > 0:
-			return fmt.Errorf("%s:%d: label %q has a weight in line %d already; remove one", path, at, label, line[label])
-		}
-		weight[c], line[label] = w, at
+	if unknown := slices.Sorted(maps.Keys(read)); len(unknown) > 0 {
+		return fmt.Errorf("%s: no training row has the label %q; correct or remove it", path, unknown[0])
 	}
+	return nil
 }
