@@ -31,7 +31,7 @@ type Options struct {
 	// given and keeps what helps on held-out rows.
 	Taxonomy  string // child,parent rows, paths, Newick, JSON or DOT over the labels
 	Vectors   string // word vectors of the labels: word2vec, GloVe or fastText
-	Distances string // ready distances between labels
+	Distances string // ready distances: lines of two labels and a number
 	Weights   string // a model of the same classes, whose weights say which are alike
 	// Unknown is what becomes of labels without a vector; 0: an error names them.
 	Unknown wordvec.Unknown
@@ -85,7 +85,8 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 }
 
 // FitFiles is Fit for files of examples: CSV, TSV, JSONL, fastText, LIBSVM or
-// .npy, plain, .gz or .zst, with the columns found by their usual names.
+// .npy, plain, .gz or .zst, or Parquet, with the columns found by their usual
+// names.
 func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error) {
 	corpus, _, err := tune.ReadCorpus(paths, dataset.Options{})
 	if err != nil {

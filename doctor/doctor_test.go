@@ -349,9 +349,9 @@ func TestTextFitsATerminal(t *testing.T) {
 func TestMethodsInWords(t *testing.T) {
 	for method, want := range map[string]string{
 		"names": "the names of the classes", "none+examples": "the names as further examples",
-		"names+examples": "the names of the classes, also as examples",
+		"names+examples": "the names of the classes (also as examples)",
 		"taxonomy":       "the taxonomy", "names+taxonomy": "the names of the classes and the taxonomy",
-		"names+means+vectors+examples": "the names of the classes, the means of the classes and the vectors of the names, with the names also as examples",
+		"names+means+vectors+examples": "the names of the classes, the means of the classes and the vectors of the names (the names also as examples)",
 		"v-tree":                       "v-tree",
 	} {
 		if got := inWords(method); got != want {

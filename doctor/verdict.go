@@ -175,9 +175,9 @@ func inWords(method string) string {
 	}
 	switch {
 	case examples && sources == "names":
-		out += ", also as examples"
+		out += " (also as examples)"
 	case examples:
-		out += ", with the names also as examples"
+		out += " (the names also as examples)"
 	}
 	return out
 }

@@ -6,6 +6,7 @@
 //	    -> features fitted on the rows less the held-out ones
 //	    -> softmax.FitPath over a grid of priors, measured on the held-out rows
 //	    -> the best prior, fitted again on all rows -> Result -> softmax.Model
+//	                                                   Result.Test -> score.Counter
 //
 // Held-out rows come only from the rows given, and there from the classes with
 // three rows or more. If these have less than half of the rows there are none to
