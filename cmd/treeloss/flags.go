@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/knowledge"
@@ -238,6 +239,8 @@ type trainerFlags struct {
 	schedule string
 	average  bool
 	patience int
+
+	flags *pflag.FlagSet // to tell what was given
 }
 
 func (f *trainerFlags) add(c *cobra.Command) {
@@ -252,12 +255,18 @@ func (f *trainerFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.schedule, "schedule", "constant", "sgd, adamw: constant, step (a tenth after each third of the epochs) or cosine; the latter two end in small steps, for a last bit of accuracy")
 	flags.BoolVar(&f.average, "average", false, "sgd: return the average of the weights over all steps; helps where there are many classes and few epochs")
 	flags.IntVar(&f.patience, "patience", 0, "sgd, adamw: stop after so many epochs without gain on --valid, when you do not know how many it takes; 0 for never")
-	choices(c, "trainer", "auto", "converge", "sgd", "adamw")
+	f.flags = flags
+	choices(c, "trainer", trainers()...)
 	choices(c, "schedule", "constant", "step", "cosine")
 }
 
+func trainers() []string { return []string{"auto", "converge", "sgd", "adamw"} }
+
 // trainer returns the trainer, nil for auto.
 func (f *trainerFlags) trainer() (softmax.Trainer, error) {
+	if !slices.Contains(trainers(), f.name) {
+		return nil, usagef("--trainer %q, want auto, converge, sgd or adamw", f.name)
+	}
 	if f.epochs < 1 || f.batch < 1 || f.patience < 0 {
 		return nil, usagef("--epochs %d, --batch %d, --patience %d: want at least 1, 1 and 0", f.epochs, f.batch, f.patience)
 	}
@@ -271,10 +280,11 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 	default:
 		return nil, usagef("--schedule %q, want constant, step or cosine", f.schedule)
 	}
+	if err := f.heeded(); err != nil {
+		return nil, err
+	}
 	monitor := softmax.Monitor{Patience: f.patience}
 	switch f.name {
-	case "auto":
-		return nil, nil
 	case "converge":
 		return softmax.Converge{}, nil
 	case "sgd":
@@ -283,7 +293,23 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 	case "adamw":
 		return softmax.AdamW{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, WeightDecay: f.decay, Schedule: schedule, Monitor: monitor}, nil
 	}
-	return nil, usagef("--trainer %q, want auto, converge, sgd or adamw", f.name)
+	return nil, nil
+}
+
+// heeded refuses a flag that the trainer has no use for: who gives one would
+// believe that it did something.
+func (f *trainerFlags) heeded() error {
+	for _, use := range []struct{ trainers, flags []string }{
+		{[]string{"sgd"}, []string{"momentum", "nesterov", "average"}},
+		{[]string{"sgd", "adamw"}, []string{"epochs", "batch", "rate", "weight-decay", "schedule", "patience"}},
+	} {
+		for _, name := range use.flags {
+			if f.flags.Changed(name) && !slices.Contains(use.trainers, f.name) {
+				return usagef("--%s does nothing with --trainer %s; give --trainer %s", name, f.name, strings.Join(use.trainers, " or "))
+			}
+		}
+	}
+	return nil
 }
 
 // checkTarget finds out before hours of work whether a model can be written.

@@ -90,8 +90,10 @@ func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error)
 		return plan, opts, usageError{fmt.Errorf("--metric: %w", err)}
 	}
 	switch {
-	case f.time <= 0 || f.trials < 0:
-		return plan, opts, usagef("--time %v, --trials %d: want a time above 0 and at least 0", f.time, f.trials)
+	case f.time <= 0:
+		return plan, opts, usagef("--time %v, want a time above 0, such as 90s", f.time)
+	case f.trials < 0:
+		return plan, opts, usagef("--trials %d, want at least 0", f.trials)
 	case f.folds < 0 || f.folds == 1 || f.nested < 0 || f.nested == 1:
 		return plan, opts, usagef("--folds %d, --nested %d: want at least 2, or 0", f.folds, f.nested)
 	case len(f.train.valid) > 0 && (f.folds > 0 || f.nested > 0):
