@@ -1,0 +1,46 @@
+package backend
+
+import (
+	"strings"
+	"testing"
+)
+
+// The best backend is always one that works, and warns only about what is
+// compiled in and cannot be opened.
+func TestOpenBest(t *testing.T) {
+	t.Setenv("ONNXRUNTIME_SHARED_LIBRARY_PATH", "")
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", t.TempDir())
+	var warnings []string
+	b, err := Open("", func(line string) { warnings = append(warnings, line) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Finalize()
+	for _, line := range warnings {
+		if strings.Contains(line, errNotBuilt.Error()) || strings.Contains(line, "\n") {
+			t.Errorf("warning %q", line)
+		}
+	}
+}
+
+// A backend asked for by name is an error of one line if it is not there.
+func TestOpenByName(t *testing.T) {
+	t.Setenv("ONNXRUNTIME_SHARED_LIBRARY_PATH", "")
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", t.TempDir())
+	b, err := Open(Go, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Finalize()
+	for _, name := range []string{"onnx", "xla:cuda", "tpu"} {
+		b, err := Open(name, nil)
+		if err == nil {
+			b.Finalize()
+			t.Errorf("%s: opened", name)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), "backend: ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %q", name, err)
+		}
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !xla
+
+package backend
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+)
+
+func openXLA(string) (compute.Backend, error) {
+	return nil, fmt.Errorf("%w; build with -tags xla", errNotBuilt)
+}

@@ -1,0 +1,95 @@
+package deep
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// Weights returns W = A V, k x d row-major, and b of the layer that Dense built
+// in the scope with this path ("/" for the root), or that Fold has folded. A scope
+// without such a layer, of other shapes or types than s makes, is an error.
+func Weights(store *model.Store, path string, s sharing.Sharing) (w, b []float32, err error) {
+	shared := store.GetVariable(model.JoinPath(path, denseScope, sharedName))
+	b, _, err = values(store, model.JoinPath(path, denseScope, biasesName), s.Classes())
+	if err != nil {
+		return nil, nil, err
+	}
+	if shared == nil {
+		turned, d, err := values(store, model.JoinPath(path, denseScope, weightsName), -1)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(d) != 2 || d[1] != s.Classes() {
+			return nil, nil, fmt.Errorf("deep: weights in %s have shape %v, want [features, %d]", path, d, s.Classes())
+		}
+		return transpose(turned, d[0], d[1]), b, nil
+	}
+	v, d, err := values(store, shared.Path(), -1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(d) != 2 || d[0] != s.Rows() {
+		return nil, nil, fmt.Errorf("deep: shared weights in %s have shape %v, want %d rows; take the sharing that trained them", path, d, s.Rows())
+	}
+	w = make([]float32, s.Classes()*d[1])
+	sharing.NewOperator[float32](s).Expand(w, v, d[1])
+	return w, b, nil
+}
+
+// Fold makes a plain dense layer of what Dense trained in the scope with this
+// path: its V is replaced by the weights W = A V, so that
+// layers.Dense(scope, x, true, k) finds its own and gives the same logits. A layer
+// that is folded already stays as it is.
+func Fold(store *model.Store, path string, s sharing.Sharing) error {
+	w, _, err := Weights(store, path, s)
+	if err != nil {
+		return err
+	}
+	shared := model.JoinPath(path, denseScope, sharedName)
+	if store.GetVariable(shared) == nil {
+		return nil
+	}
+	k := s.Classes()
+	d := len(w) / k
+	store.VariableWithValue(model.JoinPath(path, denseScope, weightsName), tensors.FromFlatDataAndDimensions(transpose(w, k, d), d, k))
+	if err := store.DeleteVariable(shared); err != nil {
+		return fmt.Errorf("deep: fold: %w", err)
+	}
+	return nil
+}
+
+// values returns a copy of the numbers of a float32 variable and its shape. A
+// size of at least 0 must be that of the variable.
+func values(store *model.Store, path string, size int) ([]float32, []int, error) {
+	v := store.GetVariable(path)
+	if v == nil {
+		return nil, nil, fmt.Errorf("deep: no variable %s; build the model with deep.Dense and train or load it first", path)
+	}
+	t, err := v.Value()
+	if err != nil {
+		return nil, nil, fmt.Errorf("deep: variable %s: %w", path, err)
+	}
+	x, err := tensors.CopyFlatData[float32](t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("deep: variable %s: %w", path, err)
+	}
+	if size >= 0 && len(x) != size {
+		return nil, nil, fmt.Errorf("deep: variable %s has %d numbers, want %d", path, len(x), size)
+	}
+	return x, v.Shape().Dimensions, nil
+}
+
+// transpose turns an n x m matrix.
+func transpose(x []float32, n, m int) []float32 {
+	out := make([]float32, len(x))
+	for i := range n {
+		for j := range m {
+			out[j*n+i] = x[i*m+j]
+		}
+	}
+	return out
+}
