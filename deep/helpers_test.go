@@ -18,10 +18,27 @@ import (
 	"github.com/treeloss/treeloss/sharing"
 )
 
-// open returns the backend go, or the one that TREELOSS_TEST_BACKEND names.
+// testBackend is the environment variable that names the backend of the tests,
+// go by default.
+const testBackend = "TREELOSS_TEST_BACKEND"
+
+// TestMain runs the tests on the go backend, and once more on ONNX Runtime where
+// it is compiled in and its library is at hand.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b, err := backend.Open("onnx", nil); err == nil && os.Getenv(testBackend) == "" {
+		b.Finalize()
+		fmt.Println("again on ONNX Runtime")
+		os.Setenv(testBackend, "onnx")
+		code = max(code, m.Run())
+	}
+	os.Exit(code)
+}
+
+// open returns the backend of the tests.
 func open(t testing.TB) compute.Backend {
 	t.Helper()
-	name := os.Getenv("TREELOSS_TEST_BACKEND")
+	name := os.Getenv(testBackend)
 	if name == "" {
 		name = backend.Go
 	}

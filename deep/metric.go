@@ -111,7 +111,9 @@ func (r *ratio) path() string { return "/" + metric.Scope + "/" + r.ScopeName() 
 func (r *ratio) Reset(scope *model.Scope) {
 	for _, name := range sumNames {
 		if v := scope.Store().GetVariable(r.path() + "/" + name); v != nil {
-			v.MustSetValue(tensors.FromScalar(float32(0)))
+			if err := v.SetValue(tensors.FromScalar(float32(0))); err != nil {
+				panic(fmt.Errorf("deep: reset of %s: %w", r.name, err))
+			}
 		}
 	}
 }
