@@ -1,0 +1,163 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	cifarSide   = 32
+	cifarPixels = cifarSide * cifarSide * 3
+	cifarRecord = 2 + cifarPixels // coarse label, fine label, picture
+)
+
+// ReadCIFAR100 reads a file of CIFAR-100, in its binary form (train.bin: records
+// of 3,074 bytes) or its Python form (train: a pickle); the bytes tell which. A
+// folder stands for its train.bin or train. Names of the classes come from the
+// files beside it, fine_label_names.txt and coarse_label_names.txt, or the pickle
+// meta; without any, classes are called 0, 1, and so on, up to the highest label.
+//
+// A file of another length, a label without a name, and a pickle with other
+// contents are each an *Error.
+func ReadCIFAR100(path string) (*Images, error) {
+	path, err := cifarFile(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+	}
+	s := &Images{Height: cifarSide, Width: cifarSide}
+	if bytes.HasPrefix(data, []byte{0x80}) && len(data)%cifarRecord != 0 {
+		err = s.fromPickle(path, data)
+	} else {
+		err = s.fromRecords(path, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Classes, s.Groups, err = cifarNames(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if s.Classes, err = named(path, "class", s.Label, s.Classes); err != nil {
+		return nil, err
+	}
+	if s.Coarse != nil {
+		s.Groups, err = named(path, "group", s.Coarse, s.Groups)
+	}
+	return s, err
+}
+
+// cifarFile returns the training file of a folder, or the path itself.
+func cifarFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+	}
+	if !info.IsDir() {
+		return path, nil
+	}
+	for _, name := range []string{"train.bin", "train"} {
+		if info, err := os.Stat(filepath.Join(path, name)); err == nil && info.Mode().IsRegular() {
+			return filepath.Join(path, name), nil
+		}
+	}
+	return "", refuse(path, 0, 0, "a folder without train.bin or train; name the file, or unpack cifar-100-binary.tar.gz there")
+}
+
+// IsCIFAR100 tells whether a path looks like CIFAR-100: a folder with train.bin
+// or the pickles train and meta, or a file of such a folder, by its first byte
+// and its length.
+func IsCIFAR100(path string) bool {
+	file, err := cifarFile(path)
+	if err != nil {
+		return false
+	}
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	if strings.HasSuffix(file, ".bin") && info.Size()%cifarRecord == 0 {
+		return true
+	}
+	_, err = os.Stat(filepath.Join(filepath.Dir(file), "meta"))
+	return err == nil && filepath.Ext(file) == ""
+}
+
+// fromRecords takes the binary form.
+func (s *Images) fromRecords(path string, data []byte) error {
+	if len(data) == 0 || len(data)%cifarRecord != 0 {
+		return refuse(path, 0, 0, "%d bytes are no whole number of CIFAR-100 records of %d bytes; fetch the file anew", len(data), cifarRecord)
+	}
+	s.Pixels = make([]byte, 0, len(data))
+	for ; len(data) > 0; data = data[cifarRecord:] {
+		s.Coarse = append(s.Coarse, int32(data[0]))
+		s.Label = append(s.Label, int32(data[1]))
+		s.addPlanes(data[2:cifarRecord])
+	}
+	return nil
+}
+
+// addPlanes appends a picture whose reds come first, then greens, then blues.
+func (s *Images) addPlanes(planes []byte) {
+	n := len(planes) / 3
+	for i := range n {
+		s.Pixels = append(s.Pixels, planes[i], planes[n+i], planes[2*n+i])
+	}
+}
+
+// cifarNames reads the names of classes and groups in a folder, nil without.
+func cifarNames(dir string) (classes, groups []string, err error) {
+	if data, err := os.ReadFile(filepath.Join(dir, "meta")); err == nil {
+		return namesFromPickle(filepath.Join(dir, "meta"), data)
+	}
+	if classes, err = nameFile(filepath.Join(dir, "fine_label_names.txt")); err != nil {
+		return nil, nil, err
+	}
+	groups, err = nameFile(filepath.Join(dir, "coarse_label_names.txt"))
+	return classes, groups, err
+}
+
+// nameFile reads a name a line; a file that does not exist has none.
+func nameFile(path string) ([]string, error) {
+	data, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+	}
+	lines := strings.Split(strings.TrimRight(string(data), "\r\n"), "\n")
+	seen := map[string]int{}
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			return nil, refuse(path, i+1, 0, "an empty line, want the name of class %d", i)
+		}
+		if first, twice := seen[line]; twice {
+			return nil, refuse(path, i+1, 0, "the name %q stands already on line %d", line, first)
+		}
+		seen[line] = i + 1
+		lines[i] = line
+	}
+	return lines, nil
+}
+
+// named checks that each label has a name, or makes names of numbers.
+func named(path, what string, labels []int32, names []string) ([]string, error) {
+	most := int32(-1)
+	for i, l := range labels {
+		if l < 0 || names != nil && int(l) >= len(names) {
+			return nil, refuse(path, 0, 0, "picture %d has %s %d, there are %d names; take the list of names that belongs to the file", i, what, l, len(names))
+		}
+		most = max(most, l)
+	}
+	for i := int32(0); names == nil || len(names) <= int(most); i++ {
+		names = append(names, fmt.Sprint(i))
+	}
+	return names, nil
+}
