@@ -1,0 +1,112 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Evaluator finds what a trained network says of examples.
+type Evaluator struct {
+	exec  *model.Exec
+	batch int
+}
+
+// NewEvaluator returns an evaluator of the logits of a task whose variables are
+// in the store; a variable that is not there is an error on first use.
+func NewEvaluator(b compute.Backend, store *model.Store, task Task, batch int) (*Evaluator, error) {
+	return newEvaluator(b, store, batch, task.logits)
+}
+
+// NewEmbedder returns an evaluator of the features of a task.
+func NewEmbedder(b compute.Backend, store *model.Store, task Task, batch int) (*Evaluator, error) {
+	return newEvaluator(b, store, batch, task.Features)
+}
+
+func newEvaluator(b compute.Backend, store *model.Store, batch int, f func(*model.Scope, []*graph.Node) *graph.Node) (*Evaluator, error) {
+	exec, err := model.NewExec(b, store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
+		store.SetTraining(in[0].Graph(), false)
+		return f(scope.WithInitializer(missing), in)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	return &Evaluator{exec: exec, batch: batch}, nil
+}
+
+// missing stands for the initializer of variables that must be there.
+func missing(_ *graph.Graph, shape shapes.Shape) *graph.Node {
+	panic(fmt.Errorf("train: a variable of shape %s is missing; train the model or load the right one", shape))
+}
+
+// Close frees what the backend holds.
+func (e *Evaluator) Close() { e.exec.Finalize() }
+
+// Each calls use with the output of each example of data, in order; the slice is
+// used again. Batches have one size, the last filled up with its first example,
+// so that the backend compiles once. It ends at the first error, or with ctx.
+func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []float32) error) error {
+	for from := 0; from < data.Len(); from += e.batch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows := make([]int, e.batch)
+		for i := range rows {
+			rows[i] = from
+			if from+i < data.Len() {
+				rows[i] = from + i
+			}
+		}
+		var in []any
+		for _, x := range data.Batch(rows, -1) {
+			in = append(in, x)
+		}
+		out, err := e.exec.Call(in...)
+		if err != nil {
+			return fmt.Errorf("train: evaluate: %w", err)
+		}
+		flat, err := tensors.CopyFlatData[float32](out[0])
+		if err != nil {
+			return fmt.Errorf("train: evaluate: %w", err)
+		}
+		width := len(flat) / e.batch
+		for i := range min(e.batch, data.Len()-from) {
+			if err := use(from+i, flat[i*width:(i+1)*width]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Evaluate returns accuracy and mean cross entropy. Among equal logits the first
+// class is the answer.
+func (e *Evaluator) Evaluate(ctx context.Context, data Data) (Valid, error) {
+	var right, loss float64
+	err := e.Each(ctx, data, func(i int, logits []float32) error {
+		best := 0
+		for c, v := range logits {
+			if v > logits[best] {
+				best = c
+			}
+		}
+		y := data.Label(i)
+		if best == y {
+			right++
+		}
+		var sum float64
+		for _, v := range logits {
+			sum += math.Exp(float64(v - logits[best]))
+		}
+		loss += math.Log(sum) - float64(logits[y]-logits[best])
+		return nil
+	})
+	n := float64(data.Len())
+	return Valid{Accuracy: right / n, Loss: loss / n}, err
+}

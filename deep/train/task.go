@@ -1,0 +1,103 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train"
+)
+
+// Task is what is trained.
+type Task struct {
+	// Features builds the network up to its last layer: [batch, width].
+	Features func(scope *model.Scope, inputs []*graph.Node) *graph.Node
+	// Head builds the logits of the classes from the features: [batch, k].
+	Head func(scope *model.Scope, features *graph.Node) *graph.Node
+	// Loss is the mean loss of a batch.
+	Loss    train.LossFn
+	Classes int
+}
+
+// HeadScope is the scope of the head in the store of a Task.
+const HeadScope = "head"
+
+// Data gives examples by number.
+type Data interface {
+	// Len returns the number of examples.
+	Len() int
+	// Label returns the class of an example, from 0.
+	Label(i int) int
+	// Batch returns the inputs of some examples as they are in an epoch of
+	// training, or unchanged for epoch -1. It must depend on nothing else.
+	Batch(rows []int, epoch int) []*tensors.Tensor
+}
+
+// Options of a Trainer. The zero value trains 200 epochs of 128 examples with
+// the settings of He et al. (2016) for CIFAR: rate 0.1, a tenth of it after a half
+// and three quarters of the epochs, momentum 0.9, decay 1e-4.
+type Options struct {
+	Epochs   int      // 0 means 200
+	Batch    int      // 0 means 128; at most the number of examples
+	Rate     Schedule // no Base means 0.1 with milestones at 1/2 and 3/4
+	Momentum float64  // 0 means 0.9
+	Decay    float64  // 0 means 1e-4; less than 0 means none
+	Nesterov bool
+	Patience int // stop after so many epochs that bring no better accuracy on valid; 0 means never
+	Seed     uint64
+	Folder   string         // for checkpoints and the log; "" means none
+	Resume   bool           // go on from the checkpoint in Folder
+	About    string         // what is trained, in words; a checkpoint of another is refused
+	Progress func(Progress) // called after each step and evaluation; nil means none
+}
+
+func (o Options) withDefaults(examples int) Options {
+	if o.Epochs == 0 {
+		o.Epochs = 200
+	}
+	if o.Batch == 0 {
+		o.Batch = 128
+	}
+	o.Batch = min(o.Batch, examples)
+	if o.Rate.Base == 0 {
+		o.Rate.Base = 0.1
+		if o.Rate.Milestones == nil && o.Epochs > 1 {
+			o.Rate.Milestones = []float64{float64(o.Epochs) / 2, float64(o.Epochs) * 3 / 4}
+		}
+	}
+	if o.Momentum == 0 {
+		o.Momentum = 0.9
+	}
+	if o.Decay == 0 {
+		o.Decay = 1e-4
+	}
+	o.Decay = max(o.Decay, 0)
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o
+}
+
+func (o Options) check() error {
+	if o.Epochs < 1 || o.Batch < 1 || o.Patience < 0 || !(o.Momentum >= 0 && o.Momentum < 1) {
+		return fmt.Errorf("train: %d epochs, batches of %d, patience %d, momentum %v; want at least 1, 1 and 0, and a momentum from 0 to below 1", o.Epochs, o.Batch, o.Patience, o.Momentum)
+	}
+	return o.Rate.Check()
+}
+
+// Progress tells how far a training has come.
+type Progress struct {
+	Epoch, Epochs int     // the current one, from 1, and how many
+	Step, Steps   int     // of this epoch
+	Loss          float64 // mean of this epoch so far, in nats
+	Accuracy      float64 // on this epoch's examples as they were trained on, so far
+	PerSecond     float64 // examples a second, in this epoch
+	Valid         *Valid  // once an epoch, after its evaluation; else nil
+}
+
+// Valid is an evaluation.
+type Valid struct {
+	Accuracy float64 `json:"accuracy"`
+	Loss     float64 `json:"loss"` // mean cross entropy, in nats
+}

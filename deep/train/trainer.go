@@ -1,0 +1,199 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/treeloss/treeloss/internal/safetensors"
+)
+
+// Trainer trains a Task on one backend. It is for one goroutine.
+type Trainer struct {
+	backend     compute.Backend
+	task        Task
+	data, valid Data
+	opts        Options
+	store       *model.Store
+	sgd         SGD
+	step        *model.Exec
+	evaluator   *Evaluator
+	state       state
+	best        []safetensors.Tensor // of a training without a folder
+}
+
+// Result says how a training ended.
+type Result struct {
+	Epochs    int     // that were trained, earlier ones of a resumed run too
+	BestEpoch int     // the one whose weights the store holds: the best on valid, or the last
+	Best      *Valid  // its evaluation; nil without valid
+	Loss      float64 // of the last epoch's training
+	Steps     int     // of this run
+	Seconds   float64 // of this run
+}
+
+// New returns a trainer of a task on data. valid may be nil: then there is no
+// evaluation, and no early stopping. Options that make no sense and labels out of
+// range are errors.
+func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer, error) {
+	opts = opts.withDefaults(data.Len())
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if valid == nil && opts.Patience > 0 {
+		return nil, errors.New("train: patience needs examples to evaluate on")
+	}
+	for _, d := range []Data{data, valid} {
+		if d == nil {
+			continue
+		}
+		for i := range d.Len() {
+			if l := d.Label(i); l < 0 || l >= task.Classes {
+				return nil, fmt.Errorf("train: example %d: label %d, want 0 to %d", i, l, task.Classes-1)
+			}
+		}
+	}
+	t := &Trainer{backend: b, task: task, data: data, valid: valid, opts: opts, store: model.NewStore()}
+	t.sgd = SGD{Rate: opts.Rate.Base, Momentum: opts.Momentum, Decay: opts.Decay, Nesterov: opts.Nesterov}
+	if err := t.begin(); err != nil {
+		return nil, err
+	}
+	var err error
+	if t.step, err = model.NewExec(b, t.store, t.stepGraph); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	if valid != nil {
+		t.evaluator, err = NewEvaluator(b, t.store, task, opts.Batch)
+	}
+	return t, err
+}
+
+// Store returns the variables of the model.
+func (t *Trainer) Store() *model.Store { return t.store }
+
+// Close frees what the backend holds.
+func (t *Trainer) Close() {
+	t.step.Finalize()
+	if t.evaluator != nil {
+		t.evaluator.Close()
+	}
+}
+
+// stepGraph takes the inputs and, last, labels [batch, 1]; it returns the loss
+// and the number of examples that the logits get right.
+func (t *Trainer) stepGraph(scope *model.Scope, in []*graph.Node) []*graph.Node {
+	g, labels := in[0].Graph(), in[len(in)-1]
+	t.store.SetTraining(g, true)
+	logits := t.task.logits(scope.WithInitializer(Start(t.opts.Seed)), in[:len(in)-1])
+	loss := t.task.Loss([]*graph.Node{labels}, []*graph.Node{logits})
+	t.sgd.UpdateGraph(scope, g, loss)
+	right := graph.Equal(graph.ArgMax(logits, -1, dtypes.Int32), graph.Squeeze(labels, -1))
+	return []*graph.Node{loss, graph.ReduceAllSum(graph.ConvertDType(right, dtypes.Float32))}
+}
+
+func (t Task) logits(scope *model.Scope, inputs []*graph.Node) *graph.Node {
+	return t.Head(scope.In(HeadScope), t.Features(scope, inputs))
+}
+
+// Run trains up to the last epoch, or until the patience is at an end, and leaves
+// the best weights in the store. When ctx ends it returns with an error after the
+// step at hand; the checkpoint is that of the last whole epoch.
+func (t *Trainer) Run(ctx context.Context) (Result, error) {
+	start, first := time.Now(), t.state.Step
+	err := func() error {
+		for t.state.Epoch < t.opts.Epochs && !t.outOfPatience() {
+			if err := t.epoch(ctx); err != nil {
+				return fmt.Errorf("train: epoch %d of %d: %w", t.state.Epoch+1, t.opts.Epochs, err)
+			}
+		}
+		return t.takeBest()
+	}()
+	return Result{Epochs: t.state.Epoch, BestEpoch: t.state.bestOrLast(), Best: t.state.Best, Loss: t.state.Loss,
+		Steps: t.state.Step - first, Seconds: time.Since(start).Seconds()}, err
+}
+
+func (t *Trainer) outOfPatience() bool {
+	return t.opts.Patience > 0 && t.state.Epoch-t.state.BestEpoch >= t.opts.Patience
+}
+
+// epoch trains one epoch, evaluates, and writes the checkpoint.
+func (t *Trainer) epoch(ctx context.Context) error {
+	epoch, start := t.state.Epoch, time.Now()
+	p := Progress{Epoch: epoch + 1, Epochs: t.opts.Epochs, Steps: t.data.Len() / t.opts.Batch}
+	batches, stop := prefetch(t.data, order(t.data.Len(), t.opts.Seed, epoch), t.opts.Batch, epoch)
+	defer stop()
+	var loss, right float64
+	for b := range batches {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rate := t.opts.Rate.Rate(float64(epoch) + float64(p.Step)/float64(p.Steps))
+		if err := t.sgd.SetRate(t.store, rate); err != nil {
+			return err
+		}
+		out, err := t.step.Call(b...)
+		if err != nil {
+			return err
+		}
+		l := float64(tensors.ToScalar[float32](out[0]))
+		if l-l != 0 { // NaN or infinite
+			return fmt.Errorf("step %d: the loss is %v; a smaller learning rate than %g may help", p.Step+1, l, rate)
+		}
+		loss += l
+		right += float64(tensors.ToScalar[float32](out[1]))
+		p.Step++
+		t.state.Step++
+		n := float64(p.Step)
+		p.Loss, p.Accuracy = loss/n, right/(n*float64(t.opts.Batch))
+		p.PerSecond = n * float64(t.opts.Batch) / time.Since(start).Seconds()
+		t.opts.Progress(p)
+	}
+	t.state.Epoch++
+	t.state.Loss = p.Loss
+	if t.valid != nil {
+		v, err := t.evaluator.Evaluate(ctx, t.valid)
+		if err != nil {
+			return err
+		}
+		p.Valid = &v
+		if t.state.Best == nil || v.Accuracy > t.state.Best.Accuracy {
+			t.state.Best, t.state.BestEpoch = &v, t.state.Epoch
+			t.state.keep = true
+		}
+		t.opts.Progress(p)
+	}
+	return t.save(p, time.Since(start))
+}
+
+// prefetch makes the batches of an epoch ahead of their use. The examples that
+// are left over when the last whole batch is full are left out.
+func prefetch(data Data, rows []int, batch, epoch int) (<-chan []any, func()) {
+	out, done := make(chan []any, 2), make(chan struct{})
+	go func() {
+		defer close(out)
+		for ; len(rows) >= batch; rows = rows[batch:] {
+			labels := make([]int32, batch)
+			for i, r := range rows[:batch] {
+				labels[i] = int32(data.Label(r))
+			}
+			var inputs []any
+			for _, x := range data.Batch(rows[:batch], epoch) {
+				inputs = append(inputs, x)
+			}
+			inputs = append(inputs, tensors.FromFlatDataAndDimensions(labels, batch, 1))
+			select {
+			case out <- inputs:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return out, func() { close(done) }
+}
