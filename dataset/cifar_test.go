@@ -214,3 +214,16 @@ func FuzzReadCIFAR100Pickle(f *testing.F) {
 		_, _, _ = namesFromPickle("f", data)
 	})
 }
+
+func TestKeep(t *testing.T) {
+	s := &Images{Height: 1, Width: 1, Classes: []string{"a", "b", "c"}, Label: []int32{2, 0, 1, 2}, Coarse: []int32{1, 0, 0, 1},
+		Pixels: []byte{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}}
+	kept, others := s.Keep([]string{"c", "a"})
+	if others != 1 || !slices.Equal(kept.Label, []int32{0, 1, 0}) || !slices.Equal(kept.Coarse, []int32{1, 0, 1}) || kept.Picture(2)[0] != 4 {
+		t.Errorf("%d others, kept %+v", others, kept)
+	}
+	kept, others = s.Keep([]string{"c", "b", "a", "d"})
+	if others != 0 || !slices.Equal(kept.Label, []int32{0, 2, 1, 0}) || &kept.Pixels[0] != &s.Pixels[0] {
+		t.Errorf("%d others, kept %+v", others, kept)
+	}
+}

@@ -18,3 +18,38 @@ func (s *Images) Picture(i int) []byte {
 	n := s.Height * s.Width * 3
 	return s.Pixels[i*n : (i+1)*n : (i+1)*n]
 }
+
+// Keep returns the pictures of some classes, labelled by their places in that
+// list, and how many others there were. Nothing is copied where every picture
+// stays.
+func (s *Images) Keep(classes []string) (kept *Images, others int) {
+	place := make(map[string]int32, len(classes))
+	for i, name := range classes {
+		place[name] = int32(i)
+	}
+	kept = &Images{Height: s.Height, Width: s.Width, Classes: classes, Groups: s.Groups}
+	all := true
+	for _, l := range s.Label {
+		if _, ok := place[s.Classes[l]]; !ok {
+			all = false
+			others++
+		}
+	}
+	if all {
+		kept.Pixels, kept.Coarse = s.Pixels, s.Coarse
+	}
+	for i, l := range s.Label {
+		c, ok := place[s.Classes[l]]
+		if !ok {
+			continue
+		}
+		kept.Label = append(kept.Label, c)
+		if !all {
+			kept.Pixels = append(kept.Pixels, s.Picture(i)...)
+			if s.Coarse != nil {
+				kept.Coarse = append(kept.Coarse, s.Coarse[i])
+			}
+		}
+	}
+	return kept, others
+}

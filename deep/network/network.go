@@ -1,0 +1,80 @@
+// Package network names the networks that treeloss trains and reads and writes
+// trained ones:
+//
+//	name, classes --Task--> train.Trainer --> Model --Save--> one safetensors file
+//	file --Load--> Model --Evaluator--> logits, Embedder --> features
+package network
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/model"
+	gomlxtrain "github.com/gomlx/gomlx/ml/train"
+
+	"github.com/treeloss/treeloss/deep"
+	"github.com/treeloss/treeloss/deep/resnet"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// ResNet20 is the network for small pictures of He et al. (2016).
+const ResNet20 = "resnet20"
+
+// Names returns the networks there are.
+func Names() []string { return []string{ResNet20} }
+
+// Check returns an error if there is no network of that name.
+func Check(name string) error {
+	if !slices.Contains(Names(), name) {
+		return fmt.Errorf("network: unknown network %q, want one of %s", name, strings.Join(Names(), ", "))
+	}
+	return nil
+}
+
+// features returns the network of that name, checked before, up to its last
+// layer.
+func features(string) func(scope *model.Scope, inputs []*graph.Node) *graph.Node {
+	return func(scope *model.Scope, inputs []*graph.Node) *graph.Node { return resnet.ResNet20(scope, inputs[0]) }
+}
+
+// Width returns the number of features of a network.
+func Width(name string) (int, error) { return resnet.Features20, Check(name) }
+
+// Shared is the training of a network with a head that shares parameters.
+func Shared(name string, s sharing.Sharing, l loss.Loss) (train.Task, error) {
+	fn, err := deep.Loss(l, s.Classes())
+	if err != nil {
+		return train.Task{}, err
+	}
+	return task(name, s.Classes(), fn, func(scope *model.Scope, x *graph.Node) *graph.Node { return deep.Dense(scope, x, s) })
+}
+
+// Hierarchical is the training of a network with a hierarchical softmax.
+func Hierarchical(name string, t *labeltree.Tree) (train.Task, error) {
+	if _, err := loss.NewHierarchicalSoftmax(t); err != nil {
+		return train.Task{}, err
+	}
+	fn, err := deep.Loss(loss.CrossEntropy{}, t.Classes())
+	if err != nil {
+		return train.Task{}, err
+	}
+	return task(name, t.Classes(), fn, hierarchicalHead(t))
+}
+
+func task(name string, k int, fn gomlxtrain.LossFn, head func(*model.Scope, *graph.Node) *graph.Node) (train.Task, error) {
+	return train.Task{Features: features(name), Head: head, Loss: fn, Classes: k}, Check(name)
+}
+
+func plainHead(k int) func(*model.Scope, *graph.Node) *graph.Node {
+	return func(scope *model.Scope, x *graph.Node) *graph.Node { return layers.Dense(scope, x, true, k) }
+}
+
+func hierarchicalHead(t *labeltree.Tree) func(*model.Scope, *graph.Node) *graph.Node {
+	return func(scope *model.Scope, x *graph.Node) *graph.Node { return deep.HierarchicalSoftmax(scope, x, t) }
+}
