@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/deep/network"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
@@ -18,6 +20,9 @@ type evaluateFlags struct {
 	unknown  string
 	perClass bool
 	threads  int
+
+	backend    string // of networks
+	classNames string
 }
 
 // What --unknown-labels may say about examples whose label was never trained.
@@ -96,12 +101,17 @@ expected, and give what they say to --reject: it depends on that share.`,
 	flags.StringVar(&f.oos, "oos", "", "examples of no class, a file of texts or of rows with other labels: measures how well the model tells that it does not know")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
 	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
+	addBackend(c, &f.backend)
+	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
 	choices(c, "unknown-labels", unknownWrong, unknownError, unknownSkip)
 	return c
 }
 
 func (f *evaluateFlags) run(ctx context.Context, a *app) error {
+	if err := checkBackend(f.backend); err != nil {
+		return err
+	}
 	if len(f.data.data) == 0 {
 		return usagef("no data: name a file of labelled examples with --data")
 	}
@@ -114,6 +124,9 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	threads, err := threadsOf(f.threads)
 	if err != nil {
 		return err
+	}
+	if network.IsFile(f.model) {
+		return f.runNetwork(ctx, a)
 	}
 	m, err := loadModel(f.model)
 	if err != nil {

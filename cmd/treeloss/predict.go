@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -20,6 +21,7 @@ type predictFlags struct {
 	top      int
 	output   string
 	threads  int
+	backend  string // of networks
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -79,6 +81,7 @@ of "" where --reject held the answer back.`,
 	flags.StringVar(&f.data.format, "format", "", formatHelp)
 	f.decision.add(c)
 	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
+	addBackend(c, &f.backend)
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
 	choices(c, "output", outputTSV, outputJSONL)
 	choices(c, "format", inputFormats()...)
@@ -101,9 +104,15 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	if err := f.together(); err != nil {
 		return err
 	}
+	if err := checkBackend(f.backend); err != nil {
+		return err
+	}
 	threads, err := threadsOf(f.threads)
 	if err != nil {
 		return err
+	}
+	if network.IsFile(f.model) {
+		return f.runNetwork(ctx, a)
 	}
 	m, err := loadModel(f.model)
 	if err != nil {

@@ -24,6 +24,7 @@ type trainFlags struct {
 	resume      bool
 	calibrate   bool
 	prior       priorFlags
+	deep        deepFlags
 
 	calibration string         // what came of calibrate, in words
 	flags       *pflag.FlagSet // all of them, for the training record
@@ -52,23 +53,40 @@ probabilities to them; held-out accuracy asks for the class with the largest sha
 
 With --trainer sgd or adamw every epoch writes MODEL.checkpoint. A training that
 was broken off goes on from there with the same command and --resume, and ends in
-the very model that it would have made.`,
+the very model that it would have made.
+
+With --network it trains a network on pictures instead: --data is a folder of
+CIFAR-100 (train.bin, or train of its Python form) or such a file, --valid its test
+file. The sharing is that of the last layer: auto takes the taxonomy if there is
+one, else a v-tree of the label vectors if there are any, else none. Each epoch
+writes to the folder MODEL.training: a checkpoint for --resume, the best weights
+on --valid, and log.jsonl.`,
 		Example: `  treeloss train --data train.csv --model intents.safetensors
   treeloss train --data train.csv --taxonomy groups.csv --model m.safetensors
   treeloss train --data tweets.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors
   treeloss train --data leaves.csv --label species --features 'margin*,shape*' --model m.safetensors
   treeloss train --data big.tsv.gz --trainer sgd --epochs 5 --model m.safetensors
-  treeloss train --data x.npy --labels y.npy --sharing v-tree --model m.safetensors`,
+  treeloss train --data x.npy --labels y.npy --sharing v-tree --model m.safetensors
+  treeloss train --network resnet20 --data cifar-100-binary --taxonomy groups.csv --model m.safetensors`,
 		Args: func(_ *cobra.Command, args []string) error {
 			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.deep.refuse(c.Flags()); err != nil {
+				return err
+			}
+			if f.deep.network != "" {
+				return f.runNetwork(c.Context(), a)
+			}
+			return f.run(c.Context(), a)
+		},
 	}
 	f.data.add(c)
 	f.classes.addChoice(c)
 	f.classes.add(c)
 	f.prior.add(c)
+	f.deep.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file to write the model to; an old one is replaced when training has ended")
 	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
@@ -198,8 +216,8 @@ func (f *trainFlags) options() map[string]string {
 			return
 		}
 		switch flag.Name {
-		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet":
-		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model":
+		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet", "backend":
+		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
 			o[flag.Name] = "given"
 		case "class-weight":
 			o[flag.Name] = balanced

@@ -49,14 +49,16 @@ func missing(_ *graph.Graph, shape shapes.Shape) *graph.Node {
 func (e *Evaluator) Close() { e.exec.Finalize() }
 
 // Each calls use with the output of each example of data, in order; the slice is
-// used again. Batches have one size, the last filled up with its first example,
-// so that the backend compiles once. It ends at the first error, or with ctx.
+// used again. Batches of one set have one size, the last filled up with its first
+// example, so that the backend compiles once. It ends at the first error, or with
+// ctx.
 func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []float32) error) error {
-	for from := 0; from < data.Len(); from += e.batch {
+	batch := min(e.batch, data.Len())
+	for from := 0; from < data.Len(); from += batch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := make([]int, e.batch)
+		rows := make([]int, batch)
 		for i := range rows {
 			rows[i] = from
 			if from+i < data.Len() {
@@ -75,8 +77,8 @@ func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []f
 		if err != nil {
 			return fmt.Errorf("train: evaluate: %w", err)
 		}
-		width := len(flat) / e.batch
-		for i := range min(e.batch, data.Len()-from) {
+		width := len(flat) / batch
+		for i := range min(batch, data.Len()-from) {
 			if err := use(from+i, flat[i*width:(i+1)*width]); err != nil {
 				return err
 			}

@@ -34,6 +34,9 @@ type Data interface {
 	Batch(rows []int, epoch int) []*tensors.Tensor
 }
 
+// DefaultBatch is the number of examples a step by default.
+const DefaultBatch = 128
+
 // Options of a Trainer. The zero value trains 200 epochs of 128 examples with
 // the settings of He et al. (2016) for CIFAR: rate 0.1, a tenth of it after a half
 // and three quarters of the epochs, momentum 0.9, decay 1e-4.
@@ -57,7 +60,7 @@ func (o Options) withDefaults(examples int) Options {
 		o.Epochs = 200
 	}
 	if o.Batch == 0 {
-		o.Batch = 128
+		o.Batch = DefaultBatch
 	}
 	o.Batch = min(o.Batch, examples)
 	if o.Rate.Base == 0 {

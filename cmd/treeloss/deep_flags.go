@@ -1,0 +1,80 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/network"
+)
+
+// deepFlags are the flags of train that are for networks.
+type deepFlags struct {
+	network    string
+	backend    string
+	augment    string
+	classNames string
+	milestones []float64
+	warmUp     float64
+}
+
+func (f *deepFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&f.network, "network", "", "train a network on pictures: "+strings.Join(network.Names(), ", "))
+	addBackend(c, &f.backend)
+	flags.StringVar(&f.augment, "augment", string(images.Fresh), "--network: crops and flips of training pictures: fresh (new ones each epoch), frozen (drawn once) or none")
+	flags.StringVar(&f.classNames, "class-names", "", "--network: names of the classes instead of those beside the data: a file with one a line, or FILE.csv:COLUMN")
+	flags.Float64SliceVar(&f.milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all)")
+	flags.Float64Var(&f.warmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start")
+	choices(c, "network", network.Names()...)
+	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
+}
+
+// classNamesHelp is the help of --class-names where a network is used.
+const classNamesHelp = "networks: names of the classes of the pictures instead of those beside them: a file with one a line, or FILE.csv:COLUMN"
+
+// addBackend adds --backend to a command that runs networks.
+func addBackend(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "backend", "", "networks: what computes: "+strings.Join(backend.Names(), ", ")+" (default the first that is compiled in and whose library is here)")
+	choices(c, "backend", backend.Names()...)
+}
+
+// otherThanNetworks are the flags of train that mean nothing for a network.
+var otherThanNetworks = []string{"label", "text", "features", "weight", "labels", "format", "names-as-examples", "trainer",
+	"schedule", "average", "calibrate", "init-model", "class-weight", "valid-labels", "threads"}
+
+// refuse returns an error for a flag that is given and does not go with the
+// choice of a network, or of none.
+func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
+	if f.network == "" {
+		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up"} {
+			if flags.Changed(name) {
+				return usagef("--%s goes with --network", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range otherThanNetworks {
+		if flags.Changed(name) {
+			return usagef("--%s does not go with --network", name)
+		}
+	}
+	if !slices.Contains(network.Names(), f.network) {
+		return usagef("--network %q, want one of %s", f.network, strings.Join(network.Names(), ", "))
+	}
+	if !slices.Contains([]string{string(images.Fresh), string(images.Frozen), string(images.None)}, f.augment) {
+		return usagef("--augment %q, want fresh, frozen or none", f.augment)
+	}
+	return checkBackend(f.backend)
+}
+
+func checkBackend(name string) error {
+	if name != "" && !slices.Contains(backend.Names(), name) {
+		return usagef("--backend %q, want one of %s", name, strings.Join(backend.Names(), ", "))
+	}
+	return nil
+}

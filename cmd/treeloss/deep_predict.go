@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// runNetwork classifies pictures by a network.
+func (f *predictFlags) runNetwork(ctx context.Context, a *app) error {
+	if f.decision.hedges || f.decision.rejects || f.decision.decode == decodeCost {
+		return usagef("--confidence, --reject and --decode cost are not for networks: write the features with treeloss embed and train on these")
+	}
+	if isStream(f.data.data) {
+		return usagef("a network reads pictures from a file, not from the standard input; name a CIFAR-100 folder or file")
+	}
+	m, err := network.Load(f.model)
+	if err != nil {
+		return err
+	}
+	_, set, _, err := picturesFor(m, f.data.data, "", false)
+	if err != nil {
+		return err
+	}
+	b, err := backend.Open(f.backend, func(line string) { a.logf("warning: %s", line) })
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	e, err := m.Evaluator(b, deepBatch)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	write := reply.writeTSV
+	if a.json || f.output == outputJSONL {
+		write = reply.writeJSONL
+	}
+	p := make([]float64, len(m.Classes))
+	order := make([]int, len(p))
+	err = e.Each(ctx, set, func(_ int, logits []float32) error {
+		softmaxOf(p, logits)
+		for c := range order {
+			order[c] = c
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
+		var r reply
+		for _, c := range order[:min(f.top, len(order))] {
+			r.classes = append(r.classes, softmax.Prediction{Class: c, Label: m.Classes[c], Probability: p[c]})
+		}
+		return write(r, out)
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pictureFolder writes n pictures of 3 classes in the form of CIFAR-100, each
+// class of another colour, and a taxonomy.
+func pictureFolder(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	var data []byte
+	for i := range n {
+		y := i % 3
+		data = append(data, 0, byte(y))
+		for plane := range 3 {
+			for p := range 1024 {
+				v := byte(40 + p*7%50)
+				if plane == y {
+					v += 130
+				}
+				data = append(data, v)
+			}
+		}
+	}
+	for name, content := range map[string][]byte{
+		"train.bin": data, "test.bin": data[:3*3074], "coarse_label_names.txt": []byte("all\n"),
+		"fine_label_names.txt": []byte("cat\ndog\ntruck\n"),
+		"groups.csv":           []byte("child,parent\ncat,animal\ndog,animal\ntruck,thing\nanimal,thing\n"),
+		"names.csv":            []byte("fine,name\n0,a\n1,b\n2,c\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A network is trained with the tree, measured, used, and its features written,
+// each by its command.
+func TestNetworkCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a network: some seconds")
+	}
+	dir := pictureFolder(t, 3)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	model := in("m.safetensors")
+	train := []string{"train", "--network", "resnet20", "--backend", "go", "--data", dir, "--valid", in("test.bin"), "--taxonomy", in("groups.csv"),
+		"--epochs", "2", "--batch", "3", "--rate", "0.02", "--augment", "none", "--model", model, "--json"}
+	o := succeed(t, train...)
+	var trained networkTrained
+	if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
+		t.Fatal(err)
+	}
+	if trained.Sharing != "taxonomy" || trained.Classes != 3 || trained.Steps != 2 || trained.Parameters != 269_072+3*65 || trained.Valid == nil {
+		t.Errorf("trained %+v", trained)
+	}
+	if !strings.Contains(o.log, "epoch 2 of 2") {
+		t.Errorf("log %s", o.log)
+	}
+	if _, err := os.Stat(filepath.Join(trainingOf(model), "log.jsonl")); err != nil {
+		t.Error(err)
+	}
+
+	// A training that is over is resumed to the same bytes, and not overwritten
+	// without being asked.
+	first := content(t, model)
+	refuseCall(t, "resume it", train...)
+	succeed(t, append(train, "--resume")...)
+	if !bytes.Equal(first, content(t, model)) {
+		t.Error("the resumed model differs")
+	}
+
+	var measured evaluated
+	o = succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--json")
+	if err := json.Unmarshal([]byte(o.out), &measured); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 || measured.Tree != "model" || measured.Examples != 3 {
+		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
+	}
+	o = succeed(t, "predict", "--backend", "go", "--model", model, "--top", "3", in("test.bin"))
+	if lines := strings.Split(strings.TrimSpace(o.out), "\n"); len(lines) != 3 || strings.Count(lines[0], "\t") != 5 {
+		t.Errorf("predicted %q", o.out)
+	}
+	succeed(t, "embed", "--backend", "go", "--model", model, "--data", dir, "--out", in("x.npy"))
+	o = succeed(t, "train", "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--sharing", "none", "--model", in("linear.safetensors"), "--json")
+	if !strings.Contains(o.out, `"features": 64`) {
+		t.Errorf("trained on features: %s", o.out)
+	}
+}
+
+// refuseCall runs the program and fails the test if it succeeds, or says other
+// than want in one line.
+func refuseCall(t *testing.T, want string, args ...string) {
+	t.Helper()
+	if o := call(t, args...); o.status == 0 || !strings.Contains(lastLine(o.log), want) {
+		t.Errorf("treeloss %s: status %d, %s; want %q", strings.Join(args, " "), o.status, o.log, want)
+	}
+}
+
+// What does not go together is refused before anything is read or trained.
+func TestNetworkRefusals(t *testing.T) {
+	dir := pictureFolder(t, 3)
+	model := filepath.Join(dir, "m.safetensors")
+	for want, args := range map[string][]string{
+		"want one of resnet20":          {"--network", "alexnet"},
+		"--text does not go":            {"--network", "resnet20", "--text", "x"},
+		"--augment goes with --network": {"--augment", "frozen"},
+		"want fresh, frozen or none":    {"--network", "resnet20", "--augment", "often"},
+		"--backend \"gpu\"":             {"--network", "resnet20", "--backend", "gpu"},
+		"--patience needs pictures":     {"--network", "resnet20", "--patience", "2"},
+		"2 class names":                 {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
+		"no column \"wnid\"":            {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
+		"it goes with --sharing none":   {"--network", "resnet20", "--loss", "hierarchical-softmax", "--sharing", "v-tree"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "two.txt"), []byte("a\nb\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refuseCall(t, want, append([]string{"train", "--data", dir, "--model", model}, args...)...)
+	}
+	refuseCall(t, "not compiled in", "train", "--network", "resnet20", "--backend", "xla", "--data", dir, "--model", model)
+	refuseCall(t, "no whole number", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
+	refuseCall(t, "ends in .npy", "embed", "--model", model, "--data", dir, "--out", "x.csv")
+	refuseCall(t, "embed needs", "embed", "--model", model)
+}

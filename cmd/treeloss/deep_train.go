@@ -1,0 +1,328 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/sharing"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// trainingOf returns the folder in which the training of a network keeps its
+// checkpoint and log.
+func trainingOf(model string) string { return model + ".training" }
+
+// networkRun is the training of a network.
+type networkRun struct {
+	flags   *trainFlags
+	data    *dataset.Images
+	valid   *dataset.Images // nil: none
+	classes knowledge.Classes
+	sharing sharing.Sharing
+	tree    *labeltree.Tree // nil: none
+	task    train.Task
+	scale   images.Scale
+}
+
+// networkTrained is what train --network prints.
+type networkTrained struct {
+	Model      string       `json:"model"`
+	Network    string       `json:"network"`
+	Backend    string       `json:"backend"`
+	Examples   int          `json:"examples"`
+	Classes    int          `json:"classes"`
+	Sharing    string       `json:"sharing"`
+	Loss       string       `json:"loss"`
+	Epochs     int          `json:"epochs"`
+	BestEpoch  int          `json:"best_epoch"`
+	Valid      *train.Valid `json:"valid"` // of the best epoch; null without --valid
+	Steps      int          `json:"steps"` // of this run
+	Seconds    float64      `json:"seconds"`
+	TrainLoss  float64      `json:"train_loss"` // of the last epoch
+	Parameters int          `json:"parameters"` // of the folded network
+}
+
+func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
+	if err := checkTarget(f.model); err != nil {
+		return err
+	}
+	if len(f.data.data) == 0 {
+		return usagef("no data: name a CIFAR-100 folder or file with --data")
+	}
+	plan, err := f.classes.plan()
+	if err != nil {
+		return err
+	}
+	r := &networkRun{flags: f}
+	if err := r.read(ctx, a); err != nil {
+		return err
+	}
+	spec, err := r.share(a, plan)
+	if err != nil {
+		return err
+	}
+	b, err := backend.Open(f.deep.backend, func(line string) { a.logf("warning: %s", line) })
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	set, valid, err := r.sets()
+	if err != nil {
+		return err
+	}
+	opts := r.options(spec)
+	bar := &networkProgress{bar: &progress{app: a}, batch: cmp.Or(opts.Batch, train.DefaultBatch)}
+	opts.Progress = bar.report
+	t, err := train.New(b, r.task, set, valid, opts)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	a.logf("%s on %s: %d pictures of %d classes, sharing %s, loss %s", f.deep.network, b.Name(), set.Len(), len(r.classes.Labels), spec, f.classes.loss)
+	result, err := t.Run(ctx)
+	bar.bar.done()
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return fmt.Errorf("interrupted; go on after the last whole epoch with the same command and --resume")
+		}
+		return err
+	}
+	m, err := r.model(t)
+	if err != nil {
+		return err
+	}
+	if err := m.Save(f.model); err != nil {
+		return err
+	}
+	return r.print(a, b.Name(), spec, result, t)
+}
+
+// read reads pictures and what is known about their classes.
+func (r *networkRun) read(ctx context.Context, a *app) error {
+	f := r.flags
+	data, err := readPictures(f.data.data, f.deep.classNames)
+	if err != nil {
+		return err
+	}
+	classes, found, err := f.classes.known.known().Classes(ctx, data.Classes)
+	if err != nil {
+		return f.classes.known.explain(err)
+	}
+	f.classes.known.tell(a, found)
+	r.classes = classes
+	var others int
+	if r.data, others = data.Keep(classes.Labels); others > 0 {
+		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.Classes)-len(classes.Labels), others, data.Len())
+	}
+	if len(f.valid) > 0 {
+		valid, err := readPictures(f.valid, f.deep.classNames)
+		if err != nil {
+			return err
+		}
+		if r.valid, others = valid.Keep(classes.Labels); others > 0 {
+			a.logf("left out with their classes: %d of %d pictures of --valid", others, valid.Len())
+		}
+		if r.valid.Len() == 0 {
+			return fmt.Errorf("%s: no picture of a class of the training data; is it the right file for --valid?", f.valid[0])
+		}
+	} else if f.classes.trainer.patience > 0 {
+		return usagef("--patience needs pictures to measure on, name them with --valid")
+	}
+	r.scale = images.Measure(r.data)
+	return nil
+}
+
+// share makes the sharing and the task, and returns the sharing in words. auto
+// means the taxonomy if there is one, else a V-tree of the label vectors if there
+// are any, else none.
+func (r *networkRun) share(a *app, plan tune.Plan) (string, error) {
+	f := r.flags
+	spec := plan.Sharing
+	if spec == tune.AutoName {
+		switch {
+		case f.classes.loss != tune.CrossEntropy:
+			spec = string(knowledge.None)
+		case r.classes.Taxonomy != nil:
+			spec = string(knowledge.Taxonomy)
+		case r.classes.Vectors != nil:
+			spec = string(knowledge.VTree)
+		default:
+			spec = string(knowledge.None)
+		}
+	}
+	parts, err := knowledge.ParseSpec(spec)
+	if err != nil {
+		return "", usageError{err}
+	}
+	if r.sharing, r.tree, err = knowledge.Build(parts, r.classes, plan.Knowledge); err != nil {
+		return "", err
+	}
+	if f.classes.loss == tune.HierarchicalSoftmax {
+		if spec != string(knowledge.None) {
+			return "", usagef("--loss hierarchical-softmax is an output of its own: it goes with --sharing none")
+		}
+		kind := knowledge.VTree
+		if r.classes.Taxonomy != nil {
+			kind = knowledge.Taxonomy
+		}
+		if r.tree, err = knowledge.BuildTree(kind, r.classes, plan.Knowledge); err != nil {
+			return "", err
+		}
+		r.task, err = network.Hierarchical(f.deep.network, r.tree)
+		return spec, err
+	}
+	l, err := r.loss(plan)
+	if err != nil {
+		return "", err
+	}
+	if r.tree == nil {
+		r.tree = r.classes.Taxonomy
+	}
+	r.task, err = network.Shared(f.deep.network, r.sharing, l)
+	return spec, err
+}
+
+// loss makes the loss of the scores, with the constants of softmax models.
+func (r *networkRun) loss(plan tune.Plan) (loss.Loss, error) {
+	k := len(r.classes.Labels)
+	switch plan.Loss {
+	case tune.SimLoss:
+		similarity, err := tune.Similarities(r.classes)
+		if err != nil {
+			return nil, fmt.Errorf("loss %s: %w", plan.Loss, err)
+		}
+		return loss.NewSimLoss(k, similarity, simLossBound)
+	case tune.SoftLabels:
+		from := plan.Knowledge.From
+		if from == "" && r.classes.Taxonomy != nil {
+			from = knowledge.Taxonomy
+		}
+		space, err := knowledge.Metric(from, r.classes)
+		if err != nil {
+			return nil, fmt.Errorf("loss %s: %w", plan.Loss, err)
+		}
+		return loss.NewSoftLabels(space, softLabelsBeta)
+	}
+	return loss.CrossEntropy{Smoothing: plan.Smoothing}, nil
+}
+
+// Constants of the losses: the lower bound of similarities that share credit
+// (Kobs et al. 2020), and how fast soft labels fall with the distance (between the
+// 4 and 30 of Bertinetto et al. 2020).
+const (
+	simLossBound   = 0.5
+	softLabelsBeta = 15
+)
+
+func (r *networkRun) sets() (set *images.Set, valid train.Data, err error) {
+	set, err = images.New(r.data, r.scale, images.Options{Augment: images.Augment(r.flags.deep.augment), Seed: r.flags.classes.seed})
+	if err != nil || r.valid == nil {
+		return set, nil, err
+	}
+	valid, err = images.New(r.valid, r.scale, images.Options{Augment: images.None})
+	return set, valid, err
+}
+
+func (r *networkRun) options(spec string) train.Options {
+	f, t := r.flags, r.flags.classes.trainer
+	o := train.Options{
+		Rate:     train.Schedule{Base: t.rate, Milestones: f.deep.milestones, WarmUp: f.deep.warmUp},
+		Momentum: t.momentum, Decay: t.decay, Nesterov: t.nesterov, Patience: t.patience,
+		Seed: f.classes.seed, Folder: trainingOf(f.model), Resume: f.resume,
+	}
+	if f.flags.Changed("epochs") {
+		o.Epochs = t.epochs
+	}
+	if f.flags.Changed("batch") {
+		o.Batch = t.batch
+	}
+	if o.Rate.Base == 0 && (o.Rate.Milestones != nil || o.Rate.WarmUp > 0) {
+		o.Rate.Base = 0.1
+	}
+	if o.Resume {
+		if _, err := os.Stat(filepath.Join(o.Folder, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
+			o.Resume = false // broken off in the first epoch: start at the beginning
+		}
+	}
+	var given []string
+	for name, value := range f.options() {
+		given = append(given, name+"="+value)
+	}
+	slices.Sort(given)
+	o.About = fmt.Sprintf("%s on %d pictures of %d classes, sharing %s, %s", f.deep.network, r.data.Len(), len(r.classes.Labels), spec, strings.Join(given, " "))
+	return o
+}
+
+func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {
+	f := r.flags
+	about := network.About{Classes: r.classes.Labels, Height: r.data.Height, Width: r.data.Width, Scale: r.scale, Training: f.options()}
+	about.Training["program"] = program()
+	if f.classes.loss == tune.HierarchicalSoftmax {
+		return network.WithTree(f.deep.network, about, t.Store(), r.tree)
+	}
+	return network.Fold(f.deep.network, about, t.Store(), r.sharing, r.tree)
+}
+
+func (r *networkRun) print(a *app, backend, spec string, result train.Result, t *train.Trainer) error {
+	out := networkTrained{Model: r.flags.model, Network: r.flags.deep.network, Backend: backend, Examples: r.data.Len(),
+		Classes: len(r.classes.Labels), Sharing: spec, Loss: r.flags.classes.loss, Epochs: result.Epochs, BestEpoch: result.BestEpoch,
+		Valid: result.Best, Steps: result.Steps, Seconds: result.Seconds, TrainLoss: result.Loss}
+	for v := range t.Store().IterVariables() {
+		if v.Trainable && !strings.HasPrefix(v.Path(), "/optimizers") {
+			out.Parameters += v.Shape().Size()
+		}
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	fmt.Fprintf(a.out, "%s: %s, %d parameters, %d epochs, training loss %.3f\n", out.Model, out.Network, out.Parameters, out.Epochs, out.TrainLoss)
+	if v := out.Valid; v != nil {
+		fmt.Fprintf(a.out, "accuracy on --valid %s, best of the epochs (epoch %d): a test set wants other pictures\n", points(v.Accuracy), out.BestEpoch)
+	}
+	return nil
+}
+
+// networkProgress draws the bar, and a line an epoch where there is none.
+type networkProgress struct {
+	bar   *progress
+	batch int // pictures a step
+}
+
+func (p *networkProgress) report(s train.Progress) {
+	a := p.bar.app
+	if a.quiet {
+		return
+	}
+	if s.Valid != nil || s.Step == s.Steps && !a.onTerminal() {
+		line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f pictures/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
+		if s.Valid != nil {
+			line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))
+		}
+		p.bar.done()
+		a.logf("%s", line)
+		return
+	}
+	now := time.Now()
+	if !a.onTerminal() || now.Sub(p.bar.drawn) < barInterval {
+		return
+	}
+	p.bar.drawn = now
+	steps := s.Steps - s.Step + (s.Epochs-s.Epoch)*s.Steps
+	left := time.Duration(float64(steps*p.batch) / max(s.PerSecond, 1e-9) * float64(time.Second)).Round(time.Second)
+	p.bar.draw(fmt.Sprintf("epoch %d of %d  step %d of %d  loss %.4f  %.0f pictures/s  %v left", s.Epoch, s.Epochs, s.Step, s.Steps, s.Loss, s.PerSecond, left))
+}

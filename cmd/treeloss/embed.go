@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/network"
+)
+
+// embedFlags are the flags of treeloss embed.
+type embedFlags struct {
+	model      string
+	data       []string
+	out        string
+	classNames string
+	backend    string
+}
+
+func newEmbed(a *app) *cobra.Command {
+	var f embedFlags
+	c := &cobra.Command{
+		Use:   "embed --model NETWORK --data PICTURES --out FILE.npy",
+		Short: "Write the features that a network finds in pictures",
+		Long: `Embed runs pictures through a network that treeloss train --network made, up to
+its last layer, and writes the features to FILE.npy, a row a picture, and the names
+of the classes to FILE.labels.txt, one a line. Both are what train, compare and
+evaluate read with --data and --labels: training on features takes seconds.`,
+		Example: `  treeloss embed --model m.safetensors --data cifar-100-binary/train.bin --out train.npy
+  treeloss embed --model m.safetensors --data cifar-100-binary/test.bin --out test.npy
+  treeloss compare --data train.npy --labels train.labels.txt --test test.npy --test-labels test.labels.txt`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
+	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file")
+	flags.StringVar(&f.out, "out", "", "file to write, .npy")
+	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
+	addBackend(c, &f.backend)
+	a.jsonFlag(c)
+	return c
+}
+
+// embedded is what embed prints.
+type embedded struct {
+	Out      string `json:"out"`
+	Labels   string `json:"labels"`
+	Examples int    `json:"examples"`
+	Features int    `json:"features"`
+}
+
+func (f *embedFlags) run(ctx context.Context, a *app) error {
+	switch {
+	case f.model == "" || len(f.data) == 0 || f.out == "":
+		return usagef("embed needs a network (--model), pictures (--data) and a file to write (--out)")
+	case filepath.Ext(f.out) != ".npy":
+		return usagef("--out %s, want a name that ends in .npy", f.out)
+	}
+	if err := checkBackend(f.backend); err != nil {
+		return err
+	}
+	m, err := network.Load(f.model)
+	if err != nil {
+		return err
+	}
+	data, set, _, err := picturesFor(m, f.data, f.classNames, false)
+	if err != nil {
+		return err
+	}
+	b, err := backend.Open(f.backend, func(line string) { a.logf("warning: %s", line) })
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	e, err := m.Embedder(b, deepBatch)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	width, err := network.Width(m.Network)
+	if err != nil {
+		return err
+	}
+	result := embedded{Out: f.out, Labels: strings.TrimSuffix(f.out, ".npy") + ".labels.txt", Examples: set.Len(), Features: width}
+	err = createWhole(f.out, func(w *bufio.Writer) error {
+		writeNPYHeader(w, set.Len(), width)
+		return e.Each(ctx, set, func(_ int, x []float32) error { return binary.Write(w, binary.LittleEndian, x) })
+	})
+	if err != nil {
+		return err
+	}
+	if err := createWhole(result.Labels, func(w *bufio.Writer) error { return writeLabels(w, data) }); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(result)
+	}
+	fmt.Fprintf(a.out, "%s: %d x %d, labels in %s\n", result.Out, result.Examples, result.Features, result.Labels)
+	return nil
+}
+
+// writeNPYHeader writes the header of version 1.0 of a float32 matrix, in NumPy's
+// form: padded so that the numbers start at a multiple of 64 bytes.
+func writeNPYHeader(w *bufio.Writer, rows, cols int) {
+	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
+	pad := 64 - (10+len(text)+1)%64
+	text += strings.Repeat(" ", pad%64) + "\n"
+	w.WriteString("\x93NUMPY\x01\x00")
+	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(text))))
+	w.WriteString(text)
+}
+
+func writeLabels(w *bufio.Writer, data *dataset.Images) error {
+	for _, l := range data.Label {
+		if _, err := w.WriteString(data.Classes[l] + "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createWhole writes a file beside path and renames it, so that path holds the
+// old file or the new one, whole.
+func createWhole(path string, write func(*bufio.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	err = write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
