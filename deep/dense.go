@@ -21,7 +21,6 @@ const (
 	weightsName  = "weights" // Wᵀ, d x k, of a plain layer
 	biasesName   = "biases"  // b, k
 	maxDenseSize = 1 << 28   // numbers of an A that is written out: 1 GB
-	treeColumns  = 1
 )
 
 // Dense returns the logits x (A V)ᵀ + b of k classes, [batch, k], for x of shape
@@ -81,7 +80,7 @@ func scores(x, v *graph.Node, s sharing.Sharing) *graph.Node {
 	case sharing.None, *sharing.None:
 		return product(x, v)
 	case *sharing.Tree:
-		onWeights = batch > d/treeColumns
+		onWeights = batch > d
 	case *sharing.Sum:
 		var sum *graph.Node
 		for _, p := range s.Parts() {
