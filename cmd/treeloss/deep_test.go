@@ -110,15 +110,16 @@ func TestNetworkRefusals(t *testing.T) {
 	dir := pictureFolder(t, 3)
 	model := filepath.Join(dir, "m.safetensors")
 	for want, args := range map[string][]string{
-		"want one of resnet20":          {"--network", "alexnet"},
-		"--text does not go":            {"--network", "resnet20", "--text", "x"},
-		"--augment goes with --network": {"--augment", "frozen"},
-		"want fresh, frozen or none":    {"--network", "resnet20", "--augment", "often"},
-		"--backend \"gpu\"":             {"--network", "resnet20", "--backend", "gpu"},
-		"--patience needs pictures":     {"--network", "resnet20", "--patience", "2"},
-		"2 class names":                 {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
-		"no column \"wnid\"":            {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
-		"it goes with --sharing none":   {"--network", "resnet20", "--loss", "hierarchical-softmax", "--sharing", "v-tree"},
+		"want one of resnet20, resnet50": {"--network", "alexnet"},
+		"--text does not go":             {"--network", "resnet20", "--text", "x"},
+		"--augment goes with --network":  {"--augment", "frozen"},
+		"want fresh, frozen or none":     {"--network", "resnet20", "--augment", "often"},
+		"--backend \"gpu\"":              {"--network", "resnet20", "--backend", "gpu"},
+		"--patience needs pictures":      {"--network", "resnet20", "--patience", "2"},
+		"2 class names":                  {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
+		"no column \"wnid\"":             {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
+		"--loss hxe is not there":       {"--network", "resnet20", "--loss", "hxe"},
+		"it goes with --sharing none":    {"--network", "resnet20", "--loss", "hierarchical-softmax", "--sharing", "v-tree"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "two.txt"), []byte("a\nb\n"), 0o600); err != nil {
 			t.Fatal(err)

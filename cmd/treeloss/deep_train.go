@@ -86,8 +86,13 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 		return err
 	}
 	opts := r.options(spec)
-	bar := &networkProgress{bar: &progress{app: a}, batch: cmp.Or(opts.Batch, train.DefaultBatch)}
+	bar := &networkProgress{bar: &progress{app: a}, batch: cmp.Or(opts.Batch, train.DefaultBatch), valid: valid != nil}
 	opts.Progress = bar.report
+	if f.initModel != "" {
+		if opts.Start, err = network.Pretrained(f.deep.network, f.initModel); err != nil {
+			return err
+		}
+	}
 	t, err := train.New(b, r.task, set, valid, opts)
 	if err != nil {
 		return err
@@ -217,8 +222,10 @@ func (r *networkRun) loss(plan tune.Plan) (loss.Loss, error) {
 			return nil, fmt.Errorf("loss %s: %w", plan.Loss, err)
 		}
 		return loss.NewSoftLabels(space, softLabelsBeta)
+	case tune.CrossEntropy:
+		return loss.CrossEntropy{Smoothing: plan.Smoothing}, nil
 	}
-	return loss.CrossEntropy{Smoothing: plan.Smoothing}, nil
+	return nil, usagef("--loss %s is not there for networks; want %s, %s, %s or %s", plan.Loss, tune.CrossEntropy, tune.SimLoss, tune.SoftLabels, tune.HierarchicalSoftmax)
 }
 
 // Constants of the losses: the lower bound of similarities that share credit
@@ -300,7 +307,8 @@ func (r *networkRun) print(a *app, backend, spec string, result train.Result, t 
 // networkProgress draws the bar, and a line an epoch where there is none.
 type networkProgress struct {
 	bar   *progress
-	batch int // pictures a step
+	batch int  // pictures a step
+	valid bool // each epoch ends with an evaluation
 }
 
 func (p *networkProgress) report(s train.Progress) {
@@ -308,7 +316,7 @@ func (p *networkProgress) report(s train.Progress) {
 	if a.quiet {
 		return
 	}
-	if s.Valid != nil || s.Step == s.Steps && !a.onTerminal() {
+	if s.Valid != nil || s.Step == s.Steps && !p.valid {
 		line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f pictures/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
 		if s.Valid != nil {
 			line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))

@@ -91,7 +91,7 @@ on --valid, and log.jsonl.`,
 	flags.StringVar(&f.model, "model", "", "file to write the model to; an old one is replaced when training has ended")
 	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
 	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
-	flags.StringVar(&f.initModel, "init-model", "", "model to start from, when more examples of the same task have come in: its weights for the same labels and features go on")
+	flags.StringVar(&f.initModel, "init-model", "", "model to start from, when more examples of the same task have come in: its weights for the same labels and features go on; with --network resnet50 a safetensors file with the tensor names of torchvision or timm")
 	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
 	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the temperature of the probabilities on held-out rows, so that they can be taken at their word: for predict --confidence and --reject")
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after training was broken off")

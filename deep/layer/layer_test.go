@@ -32,6 +32,7 @@ func TestGradients(t *testing.T) {
 		"convolution of size 3, stride 2": func(s *model.Scope, x *graph.Node) *graph.Node { return Convolution(s, x, 2, 3, 2) },
 		"convolution of size 7, stride 2": func(s *model.Scope, x *graph.Node) *graph.Node { return Convolution(s, x, 2, 7, 2) },
 		"subsample":                       func(_ *model.Scope, x *graph.Node) *graph.Node { return Subsample(x, 2) },
+		"max pool":                        func(_ *model.Scope, x *graph.Node) *graph.Node { return MaxPool(x) },
 		"zero channels":                   func(_ *model.Scope, x *graph.Node) *graph.Node { return ZeroChannels(x, 1, 2) },
 	} {
 		if worst := gradtest.Worst(b, f, 3, 4, 6, 3); !(worst < 1e-6) {
@@ -58,6 +59,25 @@ func TestStrideIsSubsample(t *testing.T) {
 		}, x)
 		if !strided.InDelta(dropped, 1e-5) {
 			t.Errorf("size %d: %v and %v", size, strided, dropped)
+		}
+	}
+}
+
+// MaxPool is GoMLX's with PyTorch's padding, which has no gradient everywhere.
+func TestMaxPool(t *testing.T) {
+	b := open(t)
+	for _, dims := range [][]int{{2, 4, 6, 3}, {1, 2, 2, 1}, {1, 8, 2, 2}} {
+		x := make([]float32, dims[0]*dims[1]*dims[2]*dims[3])
+		for i := range x {
+			x[i] = float32(math.Sin(float64(i*i)) - 2) // below 0: no zeros come in from around
+		}
+		in := tensors.FromFlatDataAndDimensions(x, dims...)
+		got := graph.MustExecOnce(b, MaxPool, in)
+		want := graph.MustExecOnce(b, func(x *graph.Node) *graph.Node {
+			return graph.MaxPool(x).Window(3).Strides(2).PaddingPerDim([][2]int{{1, 1}, {1, 1}}).Done()
+		}, in)
+		if !got.InDelta(want, 1e-6) {
+			t.Errorf("%v: %v, want %v", dims, got, want)
 		}
 	}
 }

@@ -165,6 +165,24 @@ func TestRefusals(t *testing.T) {
 	if _, err := Shared(ResNet20, sharing.None{K: 2}, loss.CrossEntropy{Smoothing: 2}); err == nil {
 		t.Error("a loss that makes no sense")
 	}
+	if _, err := Pretrained(ResNet20, "x"); err == nil {
+		t.Error("weights for resnet20")
+	}
+	if w, err := Width(ResNet50); w != 2048 || err != nil {
+		t.Errorf("width %d, error %v", w, err)
+	}
+	start, err := Pretrained(ResNet50, "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, _ := pictures(t)
+	tk, err := Shared(ResNet50, sharing.None{K: 3}, loss.CrossEntropy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := train.New(open(t), tk, set, nil, train.Options{Start: start}); err == nil {
+		t.Error("trains from a file that is not there")
+	}
 	path := filepath.Join(t.TempDir(), "x")
 	if _, err := Load(path); err == nil || IsFile(path) {
 		t.Error("no file")

@@ -23,11 +23,14 @@ import (
 	"github.com/treeloss/treeloss/sharing"
 )
 
-// ResNet20 is the network for small pictures of He et al. (2016).
-const ResNet20 = "resnet20"
+// The networks, of He et al. (2016).
+const (
+	ResNet20 = "resnet20" // for small pictures
+	ResNet50 = "resnet50" // for ImageNet, version 1.5; sides are multiples of 32
+)
 
 // Names returns the networks there are.
-func Names() []string { return []string{ResNet20} }
+func Names() []string { return []string{ResNet20, ResNet50} }
 
 // Check returns an error if there is no network of that name.
 func Check(name string) error {
@@ -39,12 +42,31 @@ func Check(name string) error {
 
 // features returns the network of that name, checked before, up to its last
 // layer.
-func features(string) func(scope *model.Scope, inputs []*graph.Node) *graph.Node {
-	return func(scope *model.Scope, inputs []*graph.Node) *graph.Node { return resnet.ResNet20(scope, inputs[0]) }
+func features(name string) func(scope *model.Scope, inputs []*graph.Node) *graph.Node {
+	build := resnet.ResNet20
+	if name == ResNet50 {
+		build = resnet.ResNet50
+	}
+	return func(scope *model.Scope, inputs []*graph.Node) *graph.Node { return build(scope, inputs[0]) }
 }
 
 // Width returns the number of features of a network.
-func Width(name string) (int, error) { return resnet.Features20, Check(name) }
+func Width(name string) (int, error) {
+	if name == ResNet50 {
+		return resnet.Features50, nil
+	}
+	return resnet.Features20, Check(name)
+}
+
+// Pretrained returns what puts the weights of a file into the store of a network
+// that is to be trained on: for resnet50, those of a safetensors file with the
+// tensor names of torchvision or timm. Another network is an error.
+func Pretrained(name, file string) (func(*model.Store) error, error) {
+	if name != ResNet50 {
+		return nil, fmt.Errorf("network: %s has no weights of others to start from, only %s has", name, ResNet50)
+	}
+	return func(store *model.Store) error { return resnet.LoadTorch(store, file) }, nil
+}
 
 // Shared is the training of a network with a head that shares parameters.
 func Shared(name string, s sharing.Sharing, l loss.Loss) (train.Task, error) {

@@ -1,6 +1,7 @@
 package resnet
 
 import (
+	"flag"
 	"math/rand/v2"
 	"testing"
 
@@ -14,6 +15,9 @@ import (
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/train"
 )
+
+// long asks for tests of more than some seconds.
+var long = flag.Bool("long", false, "run tests that take long")
 
 func open(t testing.TB) compute.Backend {
 	t.Helper()

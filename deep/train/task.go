@@ -49,10 +49,11 @@ type Options struct {
 	Nesterov bool
 	Patience int // stop after so many epochs that bring no better accuracy on valid; 0 means never
 	Seed     uint64
-	Folder   string         // for checkpoints and the log; "" means none
-	Resume   bool           // go on from the checkpoint in Folder
-	About    string         // what is trained, in words; a checkpoint of another is refused
-	Progress func(Progress) // called after each step and evaluation; nil means none
+	Folder   string                   // for checkpoints and the log; "" means none
+	Resume   bool                     // go on from the checkpoint in Folder
+	About    string                   // what is trained, in words; a checkpoint of another is refused
+	Start    func(*model.Store) error // puts weights to start from into the store; nil means none
+	Progress func(Progress)           // called after each step and evaluation; nil means none
 }
 
 func (o Options) withDefaults(examples int) Options {

@@ -65,6 +65,11 @@ func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
+	if opts.Start != nil && t.state.Epoch == 0 {
+		if err := opts.Start(t.store); err != nil {
+			return nil, err
+		}
+	}
 	var err error
 	if t.step, err = model.NewExec(b, t.store, t.stepGraph); err != nil {
 		return nil, fmt.Errorf("train: %w", err)

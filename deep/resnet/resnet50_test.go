@@ -1,0 +1,142 @@
+package resnet
+
+import (
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/loss"
+
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/safetensors"
+)
+
+func net50(scope *model.Scope, x *graph.Node) *graph.Node {
+	return layers.Dense(scope, ResNet50(scope, x), true, 1000)
+}
+
+// torchFile writes random weights of the right shapes under torchvision's names.
+func torchFile(t *testing.T, change func(*safetensors.Tensor)) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 5))
+	f := &safetensors.File{}
+	add := func(name string, dims ...int) {
+		n := 1
+		for _, d := range dims {
+			n *= d
+		}
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(rng.Float64()) * 0.02
+		}
+		tensor := safetensors.Float32(name, x, dims...)
+		if change != nil {
+			change(&tensor)
+		}
+		f.Tensors = append(f.Tensors, tensor)
+	}
+	for _, u := range units50() {
+		add(u.convolution+".weight", u.out, u.in, u.size, u.size)
+		for _, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+			add(u.norm+"."+name, u.out)
+		}
+	}
+	add("fc.weight", 1000, Features50)
+	add("fc.bias", 1000)
+	path := filepath.Join(t.TempDir(), "resnet50.safetensors")
+	if err := safetensors.WriteFile(path, f); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// 25,557,032 is the published number. The file of torchvision's names fills every
+// variable of the network, and the numbers arrive where they belong.
+func TestResNet50(t *testing.T) {
+	if testing.Short() {
+		t.Skip("25 million weights")
+	}
+	b := open(t)
+	store := model.NewStore()
+	if err := LoadTorch(store, torchFile(t, nil)); err != nil {
+		t.Fatal(err)
+	}
+	loaded := store.NumVariables()
+	if loaded != 53*5 {
+		t.Errorf("%d variables from the file, want 53 convolutions with 4 vectors each", loaded)
+	}
+	f, err := safetensors.ReadFile(torchFile(t, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(f.Tensors, func(x safetensors.Tensor) bool { return x.Name == "layer2.0.conv2.weight" })
+	want, err := f.Tensors[i].Float32s()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := tensors.MustCopyFlatData[float32](store.GetVariable("/resnet50/layer2_0/2/kernel").MustValue())
+	if o, in, y, x := 7, 100, 2, 1; got[((y*3+x)*128+in)*128+o] != want[((o*128+in)*3+y)*3+x] {
+		t.Error("the kernel of layer2.0.conv2 is turned wrongly")
+	}
+	out := model.MustCallOnce(b, store, func(scope *model.Scope, x *graph.Node) *graph.Node {
+		return net50(scope.WithInitializer(train.Start(1)), x)
+	}, images(1, 32))
+	if n := parameters(store); n != 25_557_032 {
+		t.Errorf("%d trained parameters, want 25,557,032", n)
+	}
+	if store.NumVariables() != loaded+2 {
+		t.Errorf("%d variables, the file has %d and the head 2", store.NumVariables(), loaded)
+	}
+	for _, v := range tensors.MustCopyFlatData[float32](out) {
+		if math.IsNaN(float64(v)) {
+			t.Fatal("the network says NaN")
+		}
+	}
+}
+
+// One step on four pictures of 64 x 64 moves the weights. Some 10 seconds.
+func TestResNet50Trains(t *testing.T) {
+	if !*long {
+		t.Skip("takes long; run with -long")
+	}
+	b := open(t)
+	store := model.NewStore()
+	exec := model.MustNewExec(b, store, func(scope *model.Scope, x, y *graph.Node) *graph.Node {
+		store.SetTraining(x.Graph(), true)
+		value := loss.SparseCategoricalCrossEntropyLogits([]*graph.Node{y}, []*graph.Node{net50(scope.WithInitializer(train.Start(1)), x)})
+		train.SGD{Rate: 0.01, Momentum: 0.9}.UpdateGraph(scope, x.Graph(), value)
+		return value
+	})
+	y := tensors.FromFlatDataAndDimensions([]int32{0, 1, 2, 3}, 4, 1)
+	first := tensors.ToScalar[float32](exec.MustCall1(images(4, 64), y))
+	second := tensors.ToScalar[float32](exec.MustCall1(images(4, 64), y))
+	if !(second < first) {
+		t.Errorf("loss %v after %v", second, first)
+	}
+}
+
+func TestLoadTorchRefuses(t *testing.T) {
+	for want, change := range map[string]func(*safetensors.Tensor){
+		`no tensor "layer4.2.bn3.bias"`: func(x *safetensors.Tensor) { x.Name = strings.Replace(x.Name, "layer4.2.bn3.bias", "other", 1) },
+		`"conv1.weight" has shape`: func(x *safetensors.Tensor) {
+			if x.Name == "conv1.weight" {
+				x.Shape = []int{64, 7, 7, 3}
+			}
+		},
+	} {
+		store := model.NewStore()
+		if err := LoadTorch(store, torchFile(t, change)); err == nil || !strings.Contains(err.Error(), want) || store.NumVariables() != 0 {
+			t.Errorf("error %v with %d variables, want %q and none", err, store.NumVariables(), want)
+		}
+	}
+	if err := LoadTorch(model.NewStore(), "none"); err == nil {
+		t.Error("no file: no error")
+	}
+}
