@@ -100,8 +100,8 @@ func (s *Set) Label(i int) int { return int(s.data.Label[i]) }
 
 // Batch returns the pictures of some rows, [rows, height, width, 3], as they are
 // in an epoch of training, from 0 on; or unchanged, for epoch -1. The work is
-// spread over the processors.
-func (s *Set) Batch(rows []int, epoch int) []*tensors.Tensor {
+// spread over the processors. There is no error; train.Data wants one.
+func (s *Set) Batch(rows []int, epoch int) ([]*tensors.Tensor, error) {
 	h, w := s.data.Height, s.data.Width
 	size := h * w * 3
 	out := make([]float32, len(rows)*size)
@@ -115,7 +115,7 @@ func (s *Set) Batch(rows []int, epoch int) []*tensors.Tensor {
 		})
 	}
 	wait.Wait()
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(out, len(rows), h, w, 3)}
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(out, len(rows), h, w, 3)}, nil
 }
 
 // draw writes one picture.

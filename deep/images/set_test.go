@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/train"
 )
 
 func pictures(n, h, w int) *dataset.Images {
@@ -24,9 +25,13 @@ func pictures(n, h, w int) *dataset.Images {
 	return s
 }
 
-func batch(t *testing.T, s *Set, rows []int, epoch int) []float32 {
+func batch(t *testing.T, s train.Data, rows []int, epoch int) []float32 {
 	t.Helper()
-	return tensors.MustCopyFlatData[float32](s.Batch(rows, epoch)[0])
+	x, err := s.Batch(rows, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tensors.MustCopyFlatData[float32](x[0])
 }
 
 // Unchanged pictures have mean 0 and deviation 1 in each channel over the set.

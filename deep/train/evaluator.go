@@ -53,12 +53,12 @@ func (e *Evaluator) Close() { e.exec.Finalize() }
 // example, so that the backend compiles once. It ends at the first error, or with
 // ctx.
 func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []float32) error) error {
-	batch := min(e.batch, data.Len())
-	for from := 0; from < data.Len(); from += batch {
+	size := min(e.batch, data.Len())
+	for from := 0; from < data.Len(); from += size {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := make([]int, batch)
+		rows := make([]int, size)
 		for i := range rows {
 			rows[i] = from
 			if from+i < data.Len() {
@@ -66,7 +66,11 @@ func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []f
 			}
 		}
 		var in []any
-		for _, x := range data.Batch(rows, -1) {
+		batch, err := data.Batch(rows, -1)
+		if err != nil {
+			return fmt.Errorf("train: evaluate: %w", err)
+		}
+		for _, x := range batch {
 			in = append(in, x)
 		}
 		out, err := e.exec.Call(in...)
@@ -77,8 +81,8 @@ func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []f
 		if err != nil {
 			return fmt.Errorf("train: evaluate: %w", err)
 		}
-		width := len(flat) / batch
-		for i := range min(batch, data.Len()-from) {
+		width := len(flat) / size
+		for i := range min(size, data.Len()-from) {
 			if err := use(from+i, flat[i*width:(i+1)*width]); err != nil {
 				return err
 			}

@@ -30,8 +30,9 @@ type Data interface {
 	// Label returns the class of an example, from 0.
 	Label(i int) int
 	// Batch returns the inputs of some examples as they are in an epoch of
-	// training, or unchanged for epoch -1. It must depend on nothing else.
-	Batch(rows []int, epoch int) []*tensors.Tensor
+	// training, or unchanged for epoch -1. It must depend on nothing else. It may
+	// be called by another goroutine than the trainer's, one call at a time.
+	Batch(rows []int, epoch int) ([]*tensors.Tensor, error)
 }
 
 // DefaultBatch is the number of examples a step by default.

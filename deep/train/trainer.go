@@ -143,7 +143,10 @@ func (t *Trainer) epoch(ctx context.Context) error {
 		if err := t.sgd.SetRate(t.store, rate); err != nil {
 			return err
 		}
-		out, err := t.step.Call(b...)
+		if b.err != nil {
+			return b.err
+		}
+		out, err := t.step.Call(b.inputs...)
 		if err != nil {
 			return err
 		}
@@ -177,10 +180,16 @@ func (t *Trainer) epoch(ctx context.Context) error {
 	return t.save(p, time.Since(start))
 }
 
+// step is what one step of training takes: inputs and, last, labels.
+type step struct {
+	inputs []any
+	err    error
+}
+
 // prefetch makes the batches of an epoch ahead of their use. The examples that
 // are left over when the last whole batch is full are left out.
-func prefetch(data Data, rows []int, batch, epoch int) (<-chan []any, func()) {
-	out, done := make(chan []any, 2), make(chan struct{})
+func prefetch(data Data, rows []int, batch, epoch int) (<-chan step, func()) {
+	out, done := make(chan step, 2), make(chan struct{})
 	go func() {
 		defer close(out)
 		for ; len(rows) >= batch; rows = rows[batch:] {
@@ -188,13 +197,15 @@ func prefetch(data Data, rows []int, batch, epoch int) (<-chan []any, func()) {
 			for i, r := range rows[:batch] {
 				labels[i] = int32(data.Label(r))
 			}
-			var inputs []any
-			for _, x := range data.Batch(rows[:batch], epoch) {
-				inputs = append(inputs, x)
+			var s step
+			var inputs []*tensors.Tensor
+			inputs, s.err = data.Batch(rows[:batch], epoch)
+			for _, x := range inputs {
+				s.inputs = append(s.inputs, x)
 			}
-			inputs = append(inputs, tensors.FromFlatDataAndDimensions(labels, batch, 1))
+			s.inputs = append(s.inputs, tensors.FromFlatDataAndDimensions(labels, batch, 1))
 			select {
-			case out <- inputs:
+			case out <- s:
 			case <-done:
 				return
 			}

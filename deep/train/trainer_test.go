@@ -32,6 +32,7 @@ const (
 type points struct {
 	x      [][inputs]float32
 	labels []int
+	broken bool // an error in the second epoch
 }
 
 func newPoints(n int, seed uint64) *points {
@@ -51,7 +52,7 @@ func newPoints(n int, seed uint64) *points {
 
 func (p *points) Len() int        { return len(p.x) }
 func (p *points) Label(i int) int { return p.labels[i] }
-func (p *points) Batch(rows []int, epoch int) []*tensors.Tensor {
+func (p *points) Batch(rows []int, epoch int) ([]*tensors.Tensor, error) {
 	var flat []float32
 	for _, r := range rows {
 		for j, v := range p.x[r] {
@@ -61,7 +62,10 @@ func (p *points) Batch(rows []int, epoch int) []*tensors.Tensor {
 			flat = append(flat, v)
 		}
 	}
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, len(rows), inputs)}
+	if p.broken && epoch == 1 {
+		return nil, errors.New("broken picture")
+	}
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(flat, len(rows), inputs)}, nil
 }
 
 func task() Task {
@@ -243,6 +247,20 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := e.Evaluate(context.Background(), newPoints(3, 1)); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("a model without weights: %v", err)
+	}
+}
+
+// An error of the data ends the run.
+func TestRunStopsAtBadData(t *testing.T) {
+	data := newPoints(20, 1)
+	data.broken = true
+	tr, err := New(open(t), task(), data, nil, Options{Epochs: 3, Batch: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	if r, err := tr.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "epoch 2 of 3: broken") || r.Epochs != 1 {
+		t.Errorf("error %v after %d epochs", err, r.Epochs)
 	}
 }
 
