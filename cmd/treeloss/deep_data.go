@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -11,27 +12,101 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/train"
 )
 
-// readPictures reads CIFAR-100 data and gives its classes the names of a file,
-// if one is named.
-func readPictures(paths []string, classNames string) (*dataset.Images, error) {
+// pictures are labelled pictures: CIFAR-100 in memory, or a folder of files.
+type pictures struct {
+	cifar  *dataset.Images
+	folder *dataset.Folder // nil: cifar
+	side   int             // to which pictures of a folder are brought
+}
+
+// defaultSide is the side of ImageNet's pictures for a network.
+const defaultSide = 224
+
+// readPictures reads CIFAR-100 data, or lists a folder with a folder for each
+// class, and gives the classes the names of a file, if one is named. side is for
+// folders, 0 means 224.
+func readPictures(a *app, paths []string, classNames string, side int) (*pictures, error) {
 	if len(paths) != 1 {
-		return nil, usagef("a network reads one set of pictures, not %d: name a CIFAR-100 folder or file with --data", len(paths))
+		return nil, usagef("a network reads one set of pictures, not %d: name a CIFAR-100 folder or file, or a folder of pictures", len(paths))
 	}
-	s, err := dataset.ReadCIFAR100(paths[0])
+	p := &pictures{side: cmp.Or(side, defaultSide)}
+	info, err := os.Stat(paths[0])
+	if err == nil && info.IsDir() && !dataset.IsCIFAR100(paths[0]) {
+		p.folder, err = dataset.OpenFolder(paths[0])
+		if err == nil && p.folder.Others > 0 {
+			a.logf("%s: left out %d files that are no .jpg, .jpeg or .png", paths[0], p.folder.Others)
+		}
+	} else if p.cifar, err = dataset.ReadCIFAR100(paths[0]); err == nil {
+		p.side = p.cifar.Width
+	}
 	if err != nil || classNames == "" {
-		return s, err
+		return p, err
 	}
 	names, err := readClassNames(classNames)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) != len(s.Classes) {
-		return nil, fmt.Errorf("%s: %d class names, %s has %d classes; give one a class, in the order of their numbers", classNames, len(names), paths[0], len(s.Classes))
+	if len(names) != len(p.classes()) {
+		return nil, fmt.Errorf("%s: %d class names, %s has %d classes; give one a class, in the order of their numbers", classNames, len(names), paths[0], len(p.classes()))
 	}
-	s.Classes = names
-	return s, nil
+	if p.folder != nil {
+		p.folder.Classes = names
+	} else {
+		p.cifar.Classes = names
+	}
+	return p, nil
+}
+
+func (p *pictures) classes() []string {
+	if p.folder != nil {
+		return p.folder.Classes
+	}
+	return p.cifar.Classes
+}
+
+func (p *pictures) len() int {
+	if p.folder != nil {
+		return p.folder.Len()
+	}
+	return p.cifar.Len()
+}
+
+func (p *pictures) label(i int) int {
+	if p.folder != nil {
+		return int(p.folder.Label[i])
+	}
+	return int(p.cifar.Label[i])
+}
+
+// keep returns the pictures of some classes, and how many others there were.
+func (p *pictures) keep(classes []string) (*pictures, int) {
+	out, others := &pictures{side: p.side}, 0
+	if p.folder != nil {
+		out.folder, others = p.folder.Keep(classes)
+	} else {
+		out.cifar, others = p.cifar.Keep(classes)
+	}
+	return out, others
+}
+
+// scale returns that of the pixels, of a folder that of ImageNet.
+func (p *pictures) scale() images.Scale {
+	if p.folder != nil {
+		return images.ImageNet()
+	}
+	return images.Measure(p.cifar)
+}
+
+// set makes batches.
+func (p *pictures) set(scale images.Scale, opts images.Options) (train.Data, error) {
+	if p.folder != nil {
+		return images.NewFolder(p.folder, p.side, scale, opts)
+	}
+	return images.New(p.cifar, scale, opts)
 }
 
 // readClassNames reads a name a line, or the column of a CSV file: FILE:COLUMN.

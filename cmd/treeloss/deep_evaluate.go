@@ -21,7 +21,7 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	data, set, others, err := picturesFor(m, f.data.data, f.classNames, true)
+	data, set, others, err := picturesFor(a, m, f.data.data, f.classNames, true)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	p := make([]float64, len(m.Classes))
 	err = e.Each(ctx, set, func(i int, logits []float32) error {
 		softmaxOf(p, logits)
-		return counter.AddFloat64(int(data.Label[i]), p)
+		return counter.AddFloat64(data.label(i), p)
 	})
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ type deepFlags struct {
 	classNames string
 	milestones []float64
 	warmUp     float64
+	side       int
 }
 
 func (f *deepFlags) add(c *cobra.Command) {
@@ -30,6 +31,7 @@ func (f *deepFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.classNames, "class-names", "", "--network: names of the classes instead of those beside the data: a file with one a line, or FILE.csv:COLUMN")
 	flags.Float64SliceVar(&f.milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all)")
 	flags.Float64Var(&f.warmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start")
+	flags.IntVar(&f.side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
 	choices(c, "network", network.Names()...)
 	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
 }
@@ -51,7 +53,7 @@ var otherThanNetworks = []string{"label", "text", "features", "weight", "labels"
 // choice of a network, or of none.
 func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	if f.network == "" {
-		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up"} {
+		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side"} {
 			if flags.Changed(name) {
 				return usagef("--%s goes with --network", name)
 			}
@@ -68,6 +70,9 @@ func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	}
 	if !slices.Contains([]string{string(images.Fresh), string(images.Frozen), string(images.None)}, f.augment) {
 		return usagef("--augment %q, want fresh, frozen or none", f.augment)
+	}
+	if f.side < 0 {
+		return usagef("--side %d, want a number of pixels", f.side)
 	}
 	return checkBackend(f.backend)
 }

@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -96,6 +100,41 @@ func TestNetworkCommands(t *testing.T) {
 	}
 }
 
+// A folder of pictures, one of them grey, is trained on and measured; a file that
+// is no picture ends the training with its name.
+func TestNetworkOnFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a network: some seconds")
+	}
+	dir := t.TempDir()
+	for i, name := range []string{"n01/a.jpg", "n01/b.png", "n02/c.jpg"} {
+		var b bytes.Buffer
+		m := image.NewGray(image.Rect(0, 0, 20, 16))
+		for p := range m.Pix {
+			m.Pix[p] = byte(p * (i + 1))
+		}
+		encode := func() error { return jpeg.Encode(&b, m, nil) }
+		if filepath.Ext(name) == ".png" {
+			encode = func() error { return png.Encode(&b, m) }
+		}
+		if err := errors.Join(encode(), os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777), os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	train := []string{"train", "--network", "resnet20", "--backend", "go", "--side", "16", "--data", dir, "--epochs", "1", "--model", model}
+	succeed(t, train...)
+	o := succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", dir, "--json")
+	if !strings.Contains(o.out, `"examples": 3`) || !strings.Contains(o.out, `"label": "n02"`) {
+		t.Errorf("evaluated %s", o.out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "n02/d.jpg"), []byte("no picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refuseCall(t, "d.jpg: no readable picture", "evaluate", "--backend", "go", "--model", model, "--data", dir)
+	refuseCall(t, "no such file", "evaluate", "--backend", "go", "--model", model, "--data", filepath.Join(dir, "none"))
+}
+
 // refuseCall runs the program and fails the test if it succeeds, or says other
 // than want in one line.
 func refuseCall(t *testing.T, want string, args ...string) {
@@ -118,7 +157,7 @@ func TestNetworkRefusals(t *testing.T) {
 		"--patience needs pictures":      {"--network", "resnet20", "--patience", "2"},
 		"2 class names":                  {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
 		"no column \"wnid\"":             {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
-		"--loss hxe is not there":       {"--network", "resnet20", "--loss", "hxe"},
+		"--loss hxe is not there":        {"--network", "resnet20", "--loss", "hxe"},
 		"it goes with --sharing none":    {"--network", "resnet20", "--loss", "hierarchical-softmax", "--sharing", "v-tree"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "two.txt"), []byte("a\nb\n"), 0o600); err != nil {

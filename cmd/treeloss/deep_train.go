@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
@@ -30,8 +29,8 @@ func trainingOf(model string) string { return model + ".training" }
 // networkRun is the training of a network.
 type networkRun struct {
 	flags   *trainFlags
-	data    *dataset.Images
-	valid   *dataset.Images // nil: none
+	data    *pictures
+	valid   *pictures // nil: none
 	classes knowledge.Classes
 	sharing sharing.Sharing
 	tree    *labeltree.Tree // nil: none
@@ -62,7 +61,7 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 		return err
 	}
 	if len(f.data.data) == 0 {
-		return usagef("no data: name a CIFAR-100 folder or file with --data")
+		return usagef("no data: name a CIFAR-100 folder or file, or a folder of pictures, with --data")
 	}
 	plan, err := f.classes.plan()
 	if err != nil {
@@ -120,35 +119,35 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 // read reads pictures and what is known about their classes.
 func (r *networkRun) read(ctx context.Context, a *app) error {
 	f := r.flags
-	data, err := readPictures(f.data.data, f.deep.classNames)
+	data, err := readPictures(a, f.data.data, f.deep.classNames, f.deep.side)
 	if err != nil {
 		return err
 	}
-	classes, found, err := f.classes.known.known().Classes(ctx, data.Classes)
+	classes, found, err := f.classes.known.known().Classes(ctx, data.classes())
 	if err != nil {
 		return f.classes.known.explain(err)
 	}
 	f.classes.known.tell(a, found)
 	r.classes = classes
 	var others int
-	if r.data, others = data.Keep(classes.Labels); others > 0 {
-		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.Classes)-len(classes.Labels), others, data.Len())
+	if r.data, others = data.keep(classes.Labels); others > 0 {
+		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.classes())-len(classes.Labels), others, data.len())
 	}
 	if len(f.valid) > 0 {
-		valid, err := readPictures(f.valid, f.deep.classNames)
+		valid, err := readPictures(a, f.valid, f.deep.classNames, f.deep.side)
 		if err != nil {
 			return err
 		}
-		if r.valid, others = valid.Keep(classes.Labels); others > 0 {
-			a.logf("left out with their classes: %d of %d pictures of --valid", others, valid.Len())
+		if r.valid, others = valid.keep(classes.Labels); others > 0 {
+			a.logf("left out: %d of %d pictures of --valid, whose classes are not trained", others, valid.len())
 		}
-		if r.valid.Len() == 0 {
+		if r.valid.len() == 0 {
 			return fmt.Errorf("%s: no picture of a class of the training data; is it the right file for --valid?", f.valid[0])
 		}
 	} else if f.classes.trainer.patience > 0 {
 		return usagef("--patience needs pictures to measure on, name them with --valid")
 	}
-	r.scale = images.Measure(r.data)
+	r.scale = r.data.scale()
 	return nil
 }
 
@@ -236,12 +235,12 @@ const (
 	softLabelsBeta = 15
 )
 
-func (r *networkRun) sets() (set *images.Set, valid train.Data, err error) {
-	set, err = images.New(r.data, r.scale, images.Options{Augment: images.Augment(r.flags.deep.augment), Seed: r.flags.classes.seed})
+func (r *networkRun) sets() (set, valid train.Data, err error) {
+	set, err = r.data.set(r.scale, images.Options{Augment: images.Augment(r.flags.deep.augment), Seed: r.flags.classes.seed})
 	if err != nil || r.valid == nil {
 		return set, nil, err
 	}
-	valid, err = images.New(r.valid, r.scale, images.Options{Augment: images.None})
+	valid, err = r.valid.set(r.scale, images.Options{Augment: images.None})
 	return set, valid, err
 }
 
@@ -271,13 +270,13 @@ func (r *networkRun) options(spec string) train.Options {
 		given = append(given, name+"="+value)
 	}
 	slices.Sort(given)
-	o.About = fmt.Sprintf("%s on %d pictures of %d classes, sharing %s, %s", f.deep.network, r.data.Len(), len(r.classes.Labels), spec, strings.Join(given, " "))
+	o.About = fmt.Sprintf("%s on %d pictures of %d classes, sharing %s, %s", f.deep.network, r.data.len(), len(r.classes.Labels), spec, strings.Join(given, " "))
 	return o
 }
 
 func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {
 	f := r.flags
-	about := network.About{Classes: r.classes.Labels, Height: r.data.Height, Width: r.data.Width, Scale: r.scale, Training: f.options()}
+	about := network.About{Classes: r.classes.Labels, Height: r.data.side, Width: r.data.side, Scale: r.scale, Training: f.options()}
 	about.Training["program"] = program()
 	if f.classes.loss == tune.HierarchicalSoftmax {
 		return network.WithTree(f.deep.network, about, t.Store(), r.tree)
@@ -286,7 +285,7 @@ func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {
 }
 
 func (r *networkRun) print(a *app, backend, spec string, result train.Result, t *train.Trainer) error {
-	out := networkTrained{Model: r.flags.model, Network: r.flags.deep.network, Backend: backend, Examples: r.data.Len(),
+	out := networkTrained{Model: r.flags.model, Network: r.flags.deep.network, Backend: backend, Examples: r.data.len(),
 		Classes: len(r.classes.Labels), Sharing: spec, Loss: r.flags.classes.loss, Epochs: result.Epochs, BestEpoch: result.BestEpoch,
 		Valid: result.Best, Steps: result.Steps, Seconds: result.Seconds, TrainLoss: result.Loss}
 	for v := range t.Store().IterVariables() {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/network"
 )
@@ -42,7 +41,7 @@ evaluate read with --data and --labels: training on features takes seconds.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
-	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file")
+	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class")
 	flags.StringVar(&f.out, "out", "", "file to write, .npy")
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	addBackend(c, &f.backend)
@@ -72,7 +71,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	data, set, _, err := picturesFor(m, f.data, f.classNames, false)
+	data, set, _, err := picturesFor(a, m, f.data, f.classNames, false)
 	if err != nil {
 		return err
 	}
@@ -119,9 +118,9 @@ func writeNPYHeader(w *bufio.Writer, rows, cols int) {
 	w.WriteString(text)
 }
 
-func writeLabels(w *bufio.Writer, data *dataset.Images) error {
-	for _, l := range data.Label {
-		if _, err := w.WriteString(data.Classes[l] + "\n"); err != nil {
+func writeLabels(w *bufio.Writer, data *pictures) error {
+	for i := range data.len() {
+		if _, err := w.WriteString(data.classes()[data.label(i)] + "\n"); err != nil {
 			return err
 		}
 	}

@@ -56,11 +56,12 @@ was broken off goes on from there with the same command and --resume, and ends i
 the very model that it would have made.
 
 With --network it trains a network on pictures instead: --data is a folder of
-CIFAR-100 (train.bin, or train of its Python form) or such a file, --valid its test
-file. The sharing is that of the last layer: auto takes the taxonomy if there is
-one, else a v-tree of the label vectors if there are any, else none. Each epoch
-writes to the folder MODEL.training: a checkpoint for --resume, the best weights
-on --valid, and log.jsonl.`,
+CIFAR-100 (train.bin, or train of its Python form) or such a file, --valid its
+test file; or both are folders with a folder of JPEG or PNG files for each class.
+The sharing is that of the last layer: auto takes the taxonomy if there is one,
+else a v-tree of the label vectors if there are any, else none. Each epoch writes
+to the folder MODEL.training: a checkpoint for --resume, the best weights on
+--valid, and log.jsonl.`,
 		Example: `  treeloss train --data train.csv --model intents.safetensors
   treeloss train --data train.csv --taxonomy groups.csv --model m.safetensors
   treeloss train --data tweets.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors
