@@ -63,7 +63,7 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	if len(f.data.data) == 0 {
 		return usagef("no data: name a CIFAR-100 folder or file, or a folder of pictures, with --data")
 	}
-	plan, err := f.classes.plan()
+	plan, err := f.classes.plan(f.data.data)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	classes, found, err := f.classes.known.known().Classes(ctx, data.classes())
+	classes, found, err := f.classes.known.known(a).Classes(ctx, data.classes())
 	if err != nil {
 		return f.classes.known.explain(err)
 	}
