@@ -29,12 +29,13 @@ func TestFlagsOfTheContract(t *testing.T) {
 	train := slices.Concat(data, known, trees, []string{"weight", "threads", "prior", "rho", "class-weight", "json",
 		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha"})
 	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples"}
+	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side"}
 	decision := []string{"decode", "confidence", "reject", "taxonomy"}
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "threads", "report", "json"},
-		"train":      slices.Concat(train, choice, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "resume"}),
-		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class"}),
-		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "threads"}),
+		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "resume"}),
+		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "backend", "class-names"}),
+		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "threads", "backend"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),
@@ -42,6 +43,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "json"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"tree show":  {"format", "depth", "width", "json"},
+		"embed":      {"model", "data", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),
 
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},

@@ -47,7 +47,7 @@ func addBackend(c *cobra.Command, name *string) {
 
 // otherThanNetworks are the flags of train that mean nothing for a network.
 var otherThanNetworks = []string{"label", "text", "features", "weight", "labels", "format", "names-as-examples", "trainer",
-	"schedule", "average", "calibrate", "class-weight", "valid-labels", "threads"}
+	"schedule", "average", "calibrate", "prior", "rho", "hxe-alpha", "class-weight", "valid-labels", "threads"}
 
 // refuse returns an error for a flag that is given and does not go with the
 // choice of a network, or of none.

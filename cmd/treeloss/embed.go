@@ -42,7 +42,7 @@ evaluate read with --data and --labels: training on features takes seconds.`,
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
 	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class")
-	flags.StringVar(&f.out, "out", "", "file to write, .npy")
+	flags.StringVar(&f.out, "out", "", "file to write, whose name ends in .npy: a row of features a picture")
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	addBackend(c, &f.backend)
 	a.jsonFlag(c)
