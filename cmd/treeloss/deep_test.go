@@ -151,6 +151,7 @@ func TestNetworkRefusals(t *testing.T) {
 	for want, args := range map[string][]string{
 		"want one of resnet20, resnet50": {"--network", "alexnet"},
 		"--text does not go":             {"--network", "resnet20", "--text", "x"},
+		"--rho does not go":              {"--network", "resnet20", "--rho", "1"},
 		"--augment goes with --network":  {"--augment", "frozen"},
 		"want fresh, frozen or none":     {"--network", "resnet20", "--augment", "often"},
 		"--backend \"gpu\"":              {"--network", "resnet20", "--backend", "gpu"},
