@@ -1,6 +1,6 @@
 module github.com/treeloss/treeloss/bench
 
-go 1.26.0
+go 1.26.5
 
 require (
 	github.com/treeloss/treeloss v0.0.0
@@ -17,7 +17,7 @@ require (
 	github.com/parquet-go/parquet-go v0.32.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.21 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
-	google.golang.org/protobuf v1.34.2 // indirect
+	google.golang.org/protobuf v1.36.11 // indirect
 )
 
 replace github.com/treeloss/treeloss => ..
