@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/tweets"
+	"github.com/treeloss/treeloss/wordvec"
+)
+
+func newTweets(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "tweets",
+		Short: "Make examples of tweets",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; %s has prepare", args[0], c.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newTweetsPrepare(a))
+	return c
+}
+
+// tweetFlags are the flags of treeloss tweets prepare.
+type tweetFlags struct {
+	data      []string
+	out       string
+	emojis    string
+	vectors   string
+	languages []string
+	tones     string
+	retweets  bool
+	valid     float64
+	test      float64
+	seed      uint64
+	threads   int
+}
+
+func newTweetsPrepare(a *app) *cobra.Command {
+	var f tweetFlags
+	c := &cobra.Command{
+		Use:   "prepare --data FILE... --out FOLDER",
+		Short: "Tweets to examples: which emoji stood in this text?",
+		Long: `Prepare reads tweets in the form of Twitter's API v1.1, one JSON object a line,
+also as .gz and .zst, and writes examples as CSV with the columns text, label and
+language: train.csv, valid.csv and test.csv. Emojis, user names and addresses are
+taken out of the text; a tweet gives one example for each different emoji in it,
+and all tweets of a user fall into the same file. U+FE0F, which some phones put
+behind an emoji, is removed from labels and texts. Tweets of all languages stay
+unless --languages chooses.
+
+Skipped and counted are lines that are no JSON object or longer than a MiB,
+notices without a text, tweets without a user's number, retweets, and tweets
+without an emoji or without a text beside it. Files stream through; what
+--out had of an earlier run is replaced when all is written.
+
+emojis.csv lists the labels with their numbers of examples, the most frequent
+first. Its first lines make a file for --emojis, and another run keeps only these.`,
+		Example: `  treeloss tweets prepare --data tweets-*.jsonl.gz --out emoji --vectors emoji2vec.bin
+  head -n 81 emoji/emojis.csv > 80.csv
+  unzip -p geoTwitter20-01-01.zip | treeloss tweets prepare --data - --out emoji80 --emojis 80.csv`,
+		Args: func(_ *cobra.Command, args []string) error {
+			f.data = append(f.data, args...)
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			return interruptible(c.Context(), slices.Contains(f.data, "-"), func() error { return f.run(c.Context(), a) })
+		},
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&f.data, "data", nil, "files of tweets, one JSON object a line, also .gz and .zst; - for standard input")
+	flags.StringVar(&f.out, "out", "", "folder for train.csv, valid.csv, test.csv and emojis.csv; made if need be")
+	flags.StringVar(&f.emojis, "emojis", "", "keep only these labels: a file with one a line; of a CSV the first column")
+	flags.StringVar(&f.vectors, "vectors", "", "keep only emojis that have a vector in this file of word vectors, such as emoji2vec.bin")
+	flags.StringSliceVar(&f.languages, "languages", nil, "keep only these, as the API calls them, separated by commas: en,es (default all)")
+	flags.StringVar(&f.tones, "skin-tones", "keep", "emojis that differ by skin tone are classes of their own (keep) or one class (drop)")
+	flags.BoolVar(&f.retweets, "retweets", false, "keep retweets, which repeat the tweets of others")
+	flags.Float64Var(&f.valid, "valid", 0.1, "share of the users for valid.csv")
+	flags.Float64Var(&f.test, "test", 0.1, "share of the users for test.csv")
+	flags.Uint64Var(&f.seed, "seed", 1, "decides which users go where")
+	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
+	choices(c, "skin-tones", "keep", "drop")
+	a.jsonFlag(c)
+	return c
+}
+
+func (f *tweetFlags) check() error {
+	switch {
+	case len(f.data) == 0:
+		return usagef("no tweets: name files of them with --data")
+	case f.out == "":
+		return usagef("no place for the examples: name a folder with --out")
+	case f.tones != "keep" && f.tones != "drop":
+		return usagef("--skin-tones %q, want keep or drop", f.tones)
+	case !(f.valid >= 0 && f.test >= 0 && f.valid+f.test < 1):
+		return usagef("--valid %g and --test %g, want shares of 0 or more and less than 1 together", f.valid, f.test)
+	case f.emojis != "" && f.vectors != "":
+		return usagef("--emojis and --vectors both say which emojis to keep; give one of them")
+	}
+	return nil
+}
+
+func (f *tweetFlags) run(ctx context.Context, a *app) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	o, err := f.options(ctx)
+	if err != nil {
+		return err
+	}
+	out, err := newTweetFiles(f.out)
+	if err != nil {
+		return err
+	}
+	defer out.drop()
+	bar := &progress{app: a, began: time.Now()}
+	var all tweets.Counts
+	for _, path := range f.data {
+		o.Progress = func(c tweets.Counts) {
+			if now := time.Now(); a.onTerminal() && !a.quiet && now.Sub(bar.drawn) >= barInterval {
+				bar.drawn = now
+				lines := all.Lines + c.Lines
+				bar.draw(fmt.Sprintf("%s  %d lines  %d tweets with emojis  %.0f lines/s", path, lines, all.Tweets+c.Tweets, float64(lines)/now.Sub(bar.began).Seconds()))
+			}
+		}
+		var c tweets.Counts
+		if path == "-" {
+			o.Name = stdinName
+			c, err = tweets.Read(ctx, a.in, o, out.write)
+		} else {
+			o.Name = path
+			c, err = tweets.Open(ctx, path, o, out.write)
+		}
+		bar.done()
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: no such file of tweets; check the path", path)
+		}
+		if err != nil {
+			return err
+		}
+		all.Merge(c)
+	}
+	if all.Tweets == 0 {
+		return fmt.Errorf("no tweet with an emoji to keep in %d lines: %s", all.Lines, skipped(all))
+	}
+	if err := out.keep(all); err != nil {
+		return err
+	}
+	return f.print(a, all)
+}
+
+func (f *tweetFlags) options(ctx context.Context) (tweets.Options, error) {
+	o := tweets.Options{Valid: f.valid, Test: f.test, Seed: f.seed, NoTones: f.tones == "drop", Retweets: f.retweets, Threads: f.threads}
+	var labels []string
+	switch {
+	case f.emojis != "":
+		text, err := os.ReadFile(f.emojis)
+		if err != nil {
+			return o, fmt.Errorf("--emojis: %w", err)
+		}
+		for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+			first, _, _ := strings.Cut(strings.TrimSpace(line), ",")
+			labels = append(labels, strings.Trim(first, `"`))
+		}
+	case f.vectors != "":
+		v, err := wordvec.Open(ctx, f.vectors, wordvec.Options{KeepFirst: true})
+		if err != nil {
+			return o, err
+		}
+		labels = v.Words()
+	}
+	if labels != nil {
+		o.Emojis = map[string]bool{}
+		for _, l := range labels {
+			if found, _ := tweets.Emojis(l); len(found) == 1 && found[0] == tweets.Label(l) {
+				if o.NoTones {
+					l = tweets.Tone(l)
+				}
+				o.Emojis[tweets.Label(l)] = true
+			} else if len(found) == 0 && len([]rune(tweets.Label(l))) == 1 { // © without U+FE0F
+				o.Emojis[tweets.Label(l)] = true
+			}
+		}
+		if len(o.Emojis) == 0 {
+			return o, fmt.Errorf("%s: no emojis in it", cmp.Or(f.emojis, f.vectors))
+		}
+	}
+	if len(f.languages) > 0 {
+		o.Languages = map[string]bool{}
+		for _, l := range f.languages {
+			o.Languages[l] = true
+		}
+	}
+	return o, nil
+}
+
+// skipped says what was left out and why.
+func skipped(c tweets.Counts) string {
+	return fmt.Sprintf("%d not JSON, %d notices, %d without a user, %d retweets, %d in other languages, %d without such an emoji, %d without other text",
+		c.Damaged, c.Notices, c.Users, c.Retweets, c.Languages, c.Without, c.Empty)
+}
+
+func (f *tweetFlags) print(a *app, c tweets.Counts) error {
+	if a.json {
+		return a.printJSON(struct {
+			tweets.Counts
+			Folder     string           `json:"folder"`
+			Labels     int              `json:"labels"`
+			ByLanguage map[string]int64 `json:"by_language"`
+		}{c, f.out, len(c.Emojis), c.ByLanguage})
+	}
+	fmt.Fprintf(a.out, "%s: %d examples of %d emojis in %d languages, from %d tweets in %d lines\n", f.out,
+		c.Examples["train"]+c.Examples["valid"]+c.Examples["test"], len(c.Emojis), len(c.ByLanguage), c.Tweets, c.Lines)
+	fmt.Fprintf(a.out, "train.csv %d, valid.csv %d, test.csv %d\n", c.Examples["train"], c.Examples["valid"], c.Examples["test"])
+	fmt.Fprintf(a.out, "skipped: %s\n", skipped(c))
+	return nil
+}
+
+// tweetFiles are the files of examples while they are written.
+type tweetFiles struct {
+	folder string
+	files  []*os.File // by tweets.Part, under other names until all is written
+	buffer []*bufio.Writer
+	rows   []*csv.Writer
+}
+
+func newTweetFiles(folder string) (*tweetFiles, error) {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	t := &tweetFiles{folder: folder}
+	for _, p := range []tweets.Part{tweets.Train, tweets.Valid, tweets.Test} {
+		file, err := os.Create(t.path(p.String()) + ".part")
+		if err != nil {
+			t.drop()
+			return nil, fmt.Errorf("--out: %w", err)
+		}
+		buffer := bufio.NewWriterSize(file, 1<<16)
+		t.files, t.buffer, t.rows = append(t.files, file), append(t.buffer, buffer), append(t.rows, csv.NewWriter(buffer))
+		t.rows[p].Write([]string{"text", "label", "language"}) // its error comes back from Flush
+	}
+	return t, nil
+}
+
+func (t *tweetFiles) path(name string) string { return filepath.Join(t.folder, name+".csv") }
+
+func (t *tweetFiles) write(e tweets.Example) error {
+	return t.rows[e.Part].Write([]string{e.Text, e.Emoji, e.Language})
+}
+
+// keep gives the files their names and lists the emojis.
+func (t *tweetFiles) keep(c tweets.Counts) error {
+	for i, rows := range t.rows {
+		rows.Flush()
+		if err := errors.Join(rows.Error(), t.buffer[i].Flush(), t.files[i].Close()); err != nil {
+			return err
+		}
+	}
+	byCount := slices.SortedFunc(maps.Keys(c.Emojis), func(x, y string) int {
+		return cmp.Or(cmp.Compare(c.Emojis[y], c.Emojis[x]), cmp.Compare(x, y))
+	})
+	list := []byte("emoji,examples\n")
+	for _, e := range byCount {
+		list = append(strconv.AppendInt(append(append(list, e...), ','), c.Emojis[e], 10), '\n')
+	}
+	if err := os.WriteFile(t.path("emojis"), list, 0o666); err != nil {
+		return err
+	}
+	for i, file := range t.files {
+		if err := os.Rename(file.Name(), t.path(tweets.Part(i).String())); err != nil {
+			return err
+		}
+	}
+	t.files = nil
+	return nil
+}
+
+// drop removes what is not kept.
+func (t *tweetFiles) drop() {
+	for _, file := range t.files {
+		file.Close()
+		os.Remove(file.Name())
+	}
+}

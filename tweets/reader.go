@@ -1,0 +1,242 @@
+package tweets
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Part is where the tweets of a user go.
+type Part int
+
+// The parts.
+const (
+	Train Part = iota
+	Valid
+	Test
+)
+
+// String returns the name of the part: train, valid or test.
+func (p Part) String() string { return [...]string{"train", "valid", "test"}[p] }
+
+// Example is a text and an emoji that it had.
+type Example struct {
+	Text     string // not empty, on one line, single spaces
+	Emoji    string // without U+FE0F
+	Language string // as the API says, such as "en"; "und" where it does not know
+	Part     Part
+}
+
+// Options says what to keep. The zero value keeps all, for training.
+type Options struct {
+	Valid, Test float64             // shares of the users for validation and test
+	Seed        uint64              // of the division of the users
+	Emojis      map[string]bool     // labels to keep, without U+FE0F; nil: all
+	Languages   map[string]bool     // to keep; nil: all
+	NoTones     bool                // emojis that differ by skin tone are one class
+	Retweets    bool                // keep retweets, whose texts are those of other users
+	Name        string              // of the stream, for errors
+	Threads     int                 // 0: one a processor; results do not depend on it
+	Progress    func(counts Counts) // called after every few thousand lines; nil: never
+}
+
+// Counts says what became of the lines.
+type Counts struct {
+	Lines      int64            `json:"lines"`
+	Damaged    int64            `json:"damaged"`   // no JSON object, or longer than a MiB
+	Notices    int64            `json:"notices"`   // JSON without a text: deletions, limits
+	Users      int64            `json:"no_user"`   // no number of a user: cannot be put into a part
+	Retweets   int64            `json:"retweets"`  // of others' tweets
+	Languages  int64            `json:"languages"` // in a language that is not asked for
+	Without    int64            `json:"no_emoji"`  // no emoji, or none that is asked for
+	Empty      int64            `json:"no_text"`   // nothing but emojis, names and addresses
+	Tweets     int64            `json:"tweets"`    // that gave examples
+	Examples   map[string]int64 `json:"examples"`  // by part
+	Emojis     map[string]int64 `json:"-"`         // examples by emoji
+	ByLanguage map[string]int64 `json:"-"`         // examples by language
+}
+
+// maxLine is longer than any tweet of the API, which is some tens of KiB.
+const maxLine = 1 << 20
+
+// batchLines is how many lines are worked on together.
+const batchLines = 512
+
+// Read hands the examples of a stream of JSON lines, plain or packed with gzip or
+// zstd, to yield, in their order, and returns what it counted. Lines that are no
+// tweets are skipped and counted; packed data that ends early or is damaged, an
+// error of yield and a cancelled ctx end it with an error. Memory does not grow
+// with the length of the stream but for the counts.
+func Read(ctx context.Context, r io.Reader, o Options, yield func(Example) error) (Counts, error) {
+	c := Counts{Examples: map[string]int64{}, Emojis: map[string]int64{}, ByLanguage: map[string]int64{}}
+	if err := o.fill(); err != nil {
+		return c, err
+	}
+	in, done, err := unpack(r)
+	if err != nil {
+		return c, fmt.Errorf("tweets: %s: %w", o.Name, err)
+	}
+	defer done()
+	ctx, stop := context.WithCancel(ctx)
+	queue := make(chan chan batch, o.Threads)
+	go o.produce(ctx, in, queue)
+	defer func() {
+		stop()
+		for range queue { // until nothing reads from r any more
+		}
+	}()
+	for result := range queue {
+		b := <-result
+		if b.err != nil {
+			return c, fmt.Errorf("tweets: %s: after line %d: %w", o.Name, c.Lines+int64(len(b.outcomes)), b.err)
+		}
+		for _, line := range b.outcomes {
+			if err := c.add(line, yield); err != nil {
+				return c, err
+			}
+		}
+		if o.Progress != nil {
+			o.Progress(c)
+		}
+	}
+	return c, ctx.Err()
+}
+
+func (o *Options) fill() error {
+	if !(o.Valid >= 0 && o.Test >= 0 && o.Valid+o.Test < 1) {
+		return fmt.Errorf("tweets: shares of %g for validation and %g for test, want 0 or more and less than 1 together", o.Valid, o.Test)
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.Name == "" {
+		o.Name = "stream"
+	}
+	return nil
+}
+
+// batch is what became of some lines, or why no more can be read.
+type batch struct {
+	outcomes []outcome
+	err      error
+}
+
+// produce reads lines and has batches of them worked on, as many at a time as
+// the queue is long; the queue has them in the order of the stream.
+func (o *Options) produce(ctx context.Context, in *bufio.Reader, queue chan<- chan batch) {
+	defer close(queue)
+	for ended := false; !ended; {
+		var lines [][]byte
+		var failed error
+		for len(lines) < batchLines && !ended {
+			line, err := readLine(in)
+			if err == io.EOF {
+				ended = true
+			} else if err != nil {
+				ended, failed = true, err
+			} else {
+				lines = append(lines, line)
+			}
+		}
+		result := make(chan batch, 1)
+		select {
+		case queue <- result:
+		case <-ctx.Done():
+			return
+		}
+		go func() {
+			b := batch{err: failed, outcomes: make([]outcome, len(lines))}
+			for i, line := range lines {
+				b.outcomes[i] = o.outcome(line)
+			}
+			result <- b
+		}()
+	}
+}
+
+// readLine returns a copy of the next line, nil for one that is too long, or
+// io.EOF.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if !long {
+			line = append(line, part...)
+		}
+		if len(line) > maxLine {
+			line, long = nil, true
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (len(line) > 0 || long):
+			return line, nil
+		default:
+			return line, err
+		}
+	}
+}
+
+// unpack looks at the first bytes and unpacks what they announce.
+func unpack(r io.Reader) (in *bufio.Reader, done func(), err error) {
+	in = bufio.NewReaderSize(r, 64<<10)
+	start, _ := in.Peek(4)
+	switch {
+	case strings.HasPrefix(string(start), "\x1f\x8b"):
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, nil, fmt.Errorf("begins like gzip but is not: %w", err)
+		}
+		return bufio.NewReaderSize(z, 64<<10), func() { z.Close() }, nil
+	case string(start) == "\x28\xb5\x2f\xfd":
+		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, nil, fmt.Errorf("begins like zstd but is not: %w", err)
+		}
+		return bufio.NewReaderSize(z, 64<<10), z.Close, nil
+	case strings.HasPrefix(string(start), "PK\x03\x04"):
+		return nil, nil, fmt.Errorf("is a zip archive; unpack it into the standard input: unzip -p FILE | treeloss tweets prepare --data -")
+	}
+	return in, func() {}, nil
+}
+
+// Open reads the tweets of a file; see Read.
+func Open(ctx context.Context, path string, o Options, yield func(Example) error) (Counts, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Counts{}, fmt.Errorf("tweets: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return Counts{}, fmt.Errorf("tweets: %s is a folder, want a file of JSON lines", path)
+	}
+	if o.Name == "" {
+		o.Name = path
+	}
+	return Read(ctx, f, o, yield)
+}
+
+// tweet is what of a tweet matters.
+type tweet struct {
+	Text     string `json:"text"`
+	FullText string `json:"full_text"`
+	Extended *struct {
+		FullText string `json:"full_text"`
+	} `json:"extended_tweet"`
+	User *struct {
+		ID json.Number `json:"id"`
+		// Some archives keep the number as a string only.
+		IDStr string `json:"id_str"`
+	} `json:"user"`
+	Language string          `json:"lang"`
+	Retweet  json.RawMessage `json:"retweeted_status"`
+}
