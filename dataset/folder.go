@@ -44,8 +44,10 @@ func OpenFolder(root string) (*Folder, error) {
 			if err != nil || entry.IsDir() {
 				return err
 			}
-			switch strings.ToLower(filepath.Ext(path)) {
-			case ".jpg", ".jpeg", ".png":
+			switch {
+			case strings.HasPrefix(entry.Name(), "."): // what macOS puts beside a file is none
+				f.Others++
+			case isPicture(path):
 				name, err := filepath.Rel(root, path)
 				if err != nil {
 					return err
