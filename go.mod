@@ -7,6 +7,7 @@ require (
 	github.com/andybalholm/brotli v1.1.1
 	github.com/gomlx/compute v0.1.3
 	github.com/gomlx/compute-onnx v0.0.0-20260727144917-270d819490b5
+	github.com/gomlx/go-huggingface v0.4.1
 	github.com/gomlx/go-xla v0.4.0
 	github.com/gomlx/gomlx v0.28.1
 	github.com/klauspost/compress v1.20.3
@@ -24,6 +25,8 @@ require (
 require (
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/edsrzf/mmap-go v1.2.0 // indirect
+	github.com/eliben/go-sentencepiece v0.7.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/gofrs/flock v0.13.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect

@@ -48,13 +48,16 @@ type Options struct {
 	Momentum float64  // 0 means 0.9
 	Decay    float64  // 0 means 1e-4; less than 0 means none
 	Nesterov bool
-	Patience int // stop after so many epochs that bring no better accuracy on valid; 0 means never
-	Seed     uint64
-	Folder   string                   // for checkpoints and the log; "" means none
-	Resume   bool                     // go on from the checkpoint in Folder
-	About    string                   // what is trained, in words; a checkpoint of another is refused
-	Start    func(*model.Store) error // puts weights to start from into the store; nil means none
-	Progress func(Progress)           // called after each step and evaluation; nil means none
+	// Optimizer takes the place of SGD with the momentum and decay above; nil
+	// means SGD.
+	Optimizer Optimizer
+	Patience  int // stop after so many epochs that bring no better accuracy on valid; 0 means never
+	Seed      uint64
+	Folder    string                   // for checkpoints and the log; "" means none
+	Resume    bool                     // go on from the checkpoint in Folder
+	About     string                   // what is trained, in words; a checkpoint of another is refused
+	Start     func(*model.Store) error // puts weights to start from into the store; nil means none
+	Progress  func(Progress)           // called after each step and evaluation; nil means none
 }
 
 func (o Options) withDefaults(examples int) Options {

@@ -22,7 +22,7 @@ type Trainer struct {
 	data, valid Data
 	opts        Options
 	store       *model.Store
-	sgd         SGD
+	optimizer   Optimizer
 	step        *model.Exec
 	evaluator   *Evaluator
 	state       state
@@ -61,7 +61,10 @@ func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer
 		}
 	}
 	t := &Trainer{backend: b, task: task, data: data, valid: valid, opts: opts, store: model.NewStore()}
-	t.sgd = SGD{Rate: opts.Rate.Base, Momentum: opts.Momentum, Decay: opts.Decay, Nesterov: opts.Nesterov}
+	t.optimizer = SGD{Rate: opts.Rate.Base, Momentum: opts.Momentum, Decay: opts.Decay, Nesterov: opts.Nesterov}
+	if opts.Optimizer != nil {
+		t.optimizer = opts.Optimizer
+	}
 	if err := t.begin(); err != nil {
 		return nil, err
 	}
@@ -98,7 +101,7 @@ func (t *Trainer) stepGraph(scope *model.Scope, in []*graph.Node) []*graph.Node 
 	t.store.SetTraining(g, true)
 	logits := t.task.logits(scope.WithInitializer(Start(t.opts.Seed)), in[:len(in)-1])
 	loss := t.task.Loss([]*graph.Node{labels}, []*graph.Node{logits})
-	t.sgd.UpdateGraph(scope, g, loss)
+	t.optimizer.UpdateGraph(scope, g, loss)
 	right := graph.Equal(graph.ArgMax(logits, -1, dtypes.Int32), graph.Squeeze(labels, -1))
 	return []*graph.Node{loss, graph.ReduceAllSum(graph.ConvertDType(right, dtypes.Float32))}
 }
@@ -140,7 +143,7 @@ func (t *Trainer) epoch(ctx context.Context) error {
 			return err
 		}
 		rate := t.opts.Rate.Rate(float64(epoch) + float64(p.Step)/float64(p.Steps))
-		if err := t.sgd.SetRate(t.store, rate); err != nil {
+		if err := t.optimizer.SetRate(t.store, rate); err != nil {
 			return err
 		}
 		if b.err != nil {

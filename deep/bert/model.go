@@ -1,0 +1,163 @@
+package bert
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/model"
+	gomlxtrain "github.com/gomlx/gomlx/ml/train"
+
+	"github.com/treeloss/treeloss/deep"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// The model file is a safetensors file: the variables of the network under their
+// paths, head/dense/weights [width, k] and head/dense/biases [k], what was shared
+// folded. Metadata: format, JSON in about, and the files of the folder that say
+// what the network and its tokenizer are, under their names.
+const formatName = "treeloss-bert"
+
+// ErrFile says that a file is no BERT that this program can use.
+var ErrFile = errors.New("not a usable BERT model file")
+
+// Model is a trained classifier of texts.
+type Model struct {
+	About
+	Encoder *Encoder
+	store   *model.Store
+}
+
+// About is what a model knows beside its weights.
+type About struct {
+	Classes  []string          `json:"classes"`
+	Length   int               `json:"length"`   // tokens of a text
+	Training map[string]string `json:"training"` // how it was trained, for the reader
+}
+
+// Task is the training of the encoder with a head that shares parameters. Give
+// Weights as Options.Start, else it starts from draws.
+func (e *Encoder) Task(s sharing.Sharing, l loss.Loss) (train.Task, error) {
+	fn, err := deep.Loss(l, s.Classes())
+	if err != nil {
+		return train.Task{}, err
+	}
+	return e.task(s.Classes(), fn, func(scope *model.Scope, x *graph.Node) *graph.Node { return deep.Dense(scope, x, s) }), nil
+}
+
+func (e *Encoder) task(k int, fn gomlxtrain.LossFn, head func(*model.Scope, *graph.Node) *graph.Node) train.Task {
+	return train.Task{Features: e.Features, Head: head, Loss: fn, Classes: k}
+}
+
+// Fold makes a model of what a Task trained with the sharing: its head becomes a
+// plain layer.
+func Fold(e *Encoder, about About, store *model.Store, s sharing.Sharing) (*Model, error) {
+	if err := deep.Fold(store, "/"+train.HeadScope, s); err != nil {
+		return nil, err
+	}
+	m := &Model{About: about, Encoder: e, store: store}
+	return m, m.check()
+}
+
+func (m *Model) check() error {
+	if len(m.Classes) == 0 || m.Length < 2 || m.Length > m.Encoder.MaxTokens() {
+		return fmt.Errorf("bert: %d classes, texts of %d tokens, want at least 1 and 2 to %d", len(m.Classes), m.Length, m.Encoder.MaxTokens())
+	}
+	return nil
+}
+
+func (m *Model) plain() train.Task {
+	return m.Encoder.task(len(m.Classes), nil, func(scope *model.Scope, x *graph.Node) *graph.Node {
+		return layers.Dense(scope, x, true, len(m.Classes))
+	})
+}
+
+// Texts makes tokens of texts as the model wants them; labels may be nil.
+func (m *Model) Texts(texts []string, labels []int32) (*Texts, error) {
+	return m.Encoder.Texts(texts, labels, m.Length)
+}
+
+// Evaluator returns the logits of texts, in batches of that size.
+func (m *Model) Evaluator(b compute.Backend, batch int) (*train.Evaluator, error) {
+	return train.NewEvaluator(b, m.store, m.plain(), batch)
+}
+
+// Embedder returns the vectors of texts, in batches of that size.
+func (m *Model) Embedder(b compute.Backend, batch int) (*train.Evaluator, error) {
+	return train.NewEmbedder(b, m.store, m.plain(), batch)
+}
+
+// Save writes the model, with its tokenizer: the old file or the new one is
+// there, whole.
+func (m *Model) Save(path string) error {
+	about, err := json.Marshal(m.About)
+	if err != nil {
+		return fmt.Errorf("bert: %w", err)
+	}
+	metadata := map[string]string{"format": formatName, "about": string(about)}
+	for name, text := range m.Encoder.texts {
+		metadata[name] = text
+	}
+	return deep.Export(m.store, path, metadata)
+}
+
+// IsFile tells, from the head of a file, whether Save wrote it.
+func IsFile(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var size uint64
+	if binary.Read(f, binary.LittleEndian, &size) != nil || size > 1<<28 {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(f, int64(size)))
+	return err == nil && strings.Contains(string(head), `"format":"`+formatName+`"`)
+}
+
+// Load reads a model that Save wrote. Any other file is an error that wraps
+// ErrFile.
+func Load(path string) (*Model, error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*Model, error) { return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err) }
+	if err := f.Verify(); err != nil {
+		return fail(err)
+	}
+	if f.Metadata["format"] != formatName {
+		return fail(fmt.Errorf("format %q, want %q", f.Metadata["format"], formatName))
+	}
+	m := &Model{store: model.NewStore()}
+	if err := json.Unmarshal([]byte(f.Metadata["about"]), &m.About); err != nil {
+		return fail(err)
+	}
+	texts := map[string]string{}
+	for _, name := range []string{configFile, tokenizerFile, settingsFile} {
+		if text, ok := f.Metadata[name]; ok {
+			texts[name] = text
+		}
+	}
+	if m.Encoder, err = newEncoder(texts); err != nil {
+		return fail(err)
+	}
+	if err := m.check(); err != nil {
+		return fail(err)
+	}
+	if _, err := deep.Import(m.store, path); err != nil {
+		return fail(err)
+	}
+	return m, nil
+}
