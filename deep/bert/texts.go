@@ -71,11 +71,12 @@ func (t *Texts) Label(i int) int {
 }
 
 // Batch returns the tokens of some texts, [rows, length], padded with 0, which
-// nothing looks at, and how many each has, [rows]. The epoch changes nothing.
-func (t *Texts) Batch(rows []int, _ int) []*tensors.Tensor {
+// nothing looks at, and how many each has, [rows]. The epoch changes nothing, and
+// there is no error.
+func (t *Texts) Batch(rows []int, _ int) ([]*tensors.Tensor, error) {
 	tokens, lengths := make([]int32, len(rows)*t.length), make([]int32, len(rows))
 	for n, row := range rows {
 		lengths[n] = int32(copy(tokens[n*t.length:(n+1)*t.length], t.tokens[row]))
 	}
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(tokens, len(rows), t.length), tensors.FromFlatDataAndDimensions(lengths, len(rows))}
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(tokens, len(rows), t.length), tensors.FromFlatDataAndDimensions(lengths, len(rows))}, nil
 }
