@@ -6,8 +6,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/gomlx/compute"
+
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -21,16 +25,31 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	data, set, others, err := picturesFor(a, m, f.data.data, f.classNames, true)
+	_, set, others, err := picturesFor(a, m, f.data.data, f.classNames, true)
 	if err != nil {
 		return err
 	}
 	if others > 0 && f.unknown == unknownError {
 		return fmt.Errorf("%s: %d pictures of classes that were never trained; --unknown-labels skip leaves them out", f.data.first(), others)
 	}
-	tree, from := m.Tree, "model"
+	return f.measureDeep(ctx, a, deepExamples{classes: m.Classes, tree: m.Tree, set: set, evaluator: m.Evaluator, others: others})
+}
+
+// deepExamples are labelled examples and what classifies them.
+type deepExamples struct {
+	classes   []string
+	tree      *labeltree.Tree // of the model; nil: none
+	set       train.Data
+	evaluator func(b compute.Backend, batch int) (*train.Evaluator, error)
+	others    int // examples of classes that were never trained
+}
+
+// measureDeep runs the examples through the network and prints how good it is.
+func (f *evaluateFlags) measureDeep(ctx context.Context, a *app, x deepExamples) error {
+	tree, from := x.tree, "model"
 	if f.decision.taxonomy != "" {
-		if tree, err = tune.ReadTaxonomy(f.decision.taxonomy, m.Classes); err != nil {
+		var err error
+		if tree, err = tune.ReadTaxonomy(f.decision.taxonomy, x.classes); err != nil {
 			return err
 		}
 		from = f.decision.taxonomy
@@ -38,11 +57,11 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	if tree == nil {
 		from = ""
 	}
-	similarity, by, err := similarityOf(m.Classes, nil)
+	similarity, by, err := similarityOf(x.classes, nil)
 	if err != nil {
 		return err
 	}
-	counter, err := score.NewCounter(len(m.Classes), score.Options{Tree: tree, Similarity: similarity})
+	counter, err := score.NewCounter(len(x.classes), score.Options{Tree: tree, Similarity: similarity})
 	if err != nil {
 		return err
 	}
@@ -52,28 +71,28 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	}
 	defer b.Finalize()
 	start := time.Now()
-	e, err := m.Evaluator(b, deepBatch)
+	e, err := x.evaluator(b, deepBatch)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	p := make([]float64, len(m.Classes))
-	err = e.Each(ctx, set, func(i int, logits []float32) error {
+	p := make([]float64, len(x.classes))
+	err = e.Each(ctx, x.set, func(i int, logits []float32) error {
 		softmaxOf(p, logits)
-		return counter.AddFloat64(data.label(i), p)
+		return counter.AddFloat64(x.set.Label(i), p)
 	})
 	if err != nil {
 		return err
 	}
 	if f.unknown == unknownWrong { // examples of classes never trained are wrong
 		softmaxOf(p, make([]float32, len(p)))
-		for range others {
+		for range x.others {
 			if err := counter.AddFloat64(score.Unknown, p); err != nil {
 				return err
 			}
 		}
 	}
-	result := networkResult(counter, m, others)
+	result := deepResult(counter, x.classes, x.others)
 	result.Model, result.Tree, result.SimilarityOf, result.Seconds = f.model, from, by, time.Since(start).Seconds()
 	if a.json {
 		return a.printJSON(result)
@@ -98,7 +117,7 @@ func softmaxOf(p []float64, logits []float32) {
 	}
 }
 
-func networkResult(counter *score.Counter, m *network.Model, others int) *evaluated {
+func deepResult(counter *score.Counter, classes []string, others int) *evaluated {
 	r := counter.Report()
 	out := &evaluated{
 		Temperature: 1, Decode: decodeLikely,
@@ -107,14 +126,14 @@ func networkResult(counter *score.Counter, m *network.Model, others int) *evalua
 		MistakeSeverity: number(r.MistakeSeverity), HierarchicalDistance1: number(r.HierarchicalDistance1),
 		HierarchicalDistance5: number(r.HierarchicalDistance5), HierarchicalDistance20: number(r.HierarchicalDistance20),
 		HierarchicalPrecision: number(r.HierarchicalPrecision), HierarchicalRecall: number(r.HierarchicalRecall), HierarchicalF1: number(r.HierarchicalF1),
-		Examples: r.Examples, Classes: len(m.Classes), UnknownLabels: others,
+		Examples: r.Examples, Classes: len(classes), UnknownLabels: others,
 		Unknown: []stranger{}, PerClass: []classRow{}, Confusions: []confusion{}, Calibration: counter.Calibration(),
 	}
 	for _, c := range counter.Classes() {
-		out.PerClass = append(out.PerClass, classRow{m.Classes[c.Class], c.Support, c.Predicted, c.Precision, c.Recall, c.F1})
+		out.PerClass = append(out.PerClass, classRow{classes[c.Class], c.Support, c.Predicted, c.Precision, c.Recall, c.F1})
 	}
 	for _, c := range counter.Confusions(mostConfusions) {
-		out.Confusions = append(out.Confusions, confusion{m.Classes[c.True], m.Classes[c.Predicted], c.Count})
+		out.Confusions = append(out.Confusions, confusion{classes[c.True], classes[c.Predicted], c.Count})
 	}
 	return out
 }

@@ -21,18 +21,20 @@ type deepFlags struct {
 	milestones []float64
 	warmUp     float64
 	side       int
+	tokens     int
 }
 
 func (f *deepFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.network, "network", "", "train a network on pictures: "+strings.Join(network.Names(), ", "))
+	flags.StringVar(&f.network, "network", "", "train a network on pictures: "+strings.Join(network.Names(), ", ")+"; or on texts: bert:FOLDER, with config.json, tokenizer.json and model.safetensors")
 	addBackend(c, &f.backend)
 	flags.StringVar(&f.augment, "augment", string(images.Fresh), "--network: crops and flips of training pictures: fresh (new ones each epoch), frozen (drawn once) or none")
 	flags.StringVar(&f.classNames, "class-names", "", "--network: names of the classes instead of those beside the data: a file with one a line, or FILE.csv:COLUMN")
 	flags.Float64SliceVar(&f.milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all)")
 	flags.Float64Var(&f.warmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start")
 	flags.IntVar(&f.side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
-	choices(c, "network", network.Names()...)
+	flags.IntVar(&f.tokens, "tokens", 0, "--network bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
+	choices(c, "network", append(network.Names(), bertPrefix)...)
 	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
 }
 
@@ -53,20 +55,30 @@ var otherThanNetworks = []string{"label", "text", "features", "weight", "labels"
 // choice of a network, or of none.
 func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	if f.network == "" {
-		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side"} {
+		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens"} {
 			if flags.Changed(name) {
 				return usagef("--%s goes with --network", name)
 			}
 		}
 		return nil
 	}
+	folder, onTexts := f.bert()
 	for _, name := range otherThanNetworks {
-		if flags.Changed(name) {
+		if flags.Changed(name) && !(onTexts && slices.Contains(ofTexts, name)) {
 			return usagef("--%s does not go with --network", name)
 		}
 	}
-	if !slices.Contains(network.Names(), f.network) {
-		return usagef("--network %q, want one of %s", f.network, strings.Join(network.Names(), ", "))
+	other := []string{"tokens"}
+	if onTexts {
+		other = notOfTexts
+	}
+	for _, name := range other {
+		if flags.Changed(name) {
+			return usagef("--%s does not go with --network %s", name, f.network)
+		}
+	}
+	if !onTexts && !slices.Contains(network.Names(), f.network) || onTexts && folder == "" {
+		return usagef("--network %q, want one of %s, or bert:FOLDER", f.network, strings.Join(network.Names(), ", "))
 	}
 	if !slices.Contains([]string{string(images.Fresh), string(images.Frozen), string(images.None)}, f.augment) {
 		return usagef("--augment %q, want fresh, frozen or none", f.augment)

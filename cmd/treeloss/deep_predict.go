@@ -27,12 +27,17 @@ func (f *predictFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	return f.answerDeep(ctx, a, deepExamples{classes: m.Classes, set: set, evaluator: m.Evaluator})
+}
+
+// answerDeep runs the examples through the network and writes what it says.
+func (f *predictFlags) answerDeep(ctx context.Context, a *app, x deepExamples) error {
 	b, err := backend.Open(f.backend, func(line string) { a.logf("warning: %s", line) })
 	if err != nil {
 		return err
 	}
 	defer b.Finalize()
-	e, err := m.Evaluator(b, deepBatch)
+	e, err := x.evaluator(b, deepBatch)
 	if err != nil {
 		return err
 	}
@@ -42,9 +47,9 @@ func (f *predictFlags) runNetwork(ctx context.Context, a *app) error {
 	if a.json || f.output == outputJSONL {
 		write = reply.writeJSONL
 	}
-	p := make([]float64, len(m.Classes))
+	p := make([]float64, len(x.classes))
 	order := make([]int, len(p))
-	err = e.Each(ctx, set, func(_ int, logits []float32) error {
+	err = e.Each(ctx, x.set, func(_ int, logits []float32) error {
 		softmaxOf(p, logits)
 		for c := range order {
 			order[c] = c
@@ -52,7 +57,7 @@ func (f *predictFlags) runNetwork(ctx context.Context, a *app) error {
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
 		var r reply
 		for _, c := range order[:min(f.top, len(order))] {
-			r.classes = append(r.classes, softmax.Prediction{Class: c, Label: m.Classes[c], Probability: p[c]})
+			r.classes = append(r.classes, softmax.Prediction{Class: c, Label: x.classes[c], Probability: p[c]})
 		}
 		return write(r, out)
 	})

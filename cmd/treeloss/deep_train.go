@@ -36,6 +36,8 @@ type networkRun struct {
 	tree    *labeltree.Tree // nil: none
 	task    train.Task
 	scale   images.Scale
+
+	examples int
 }
 
 // networkTrained is what train --network prints.
@@ -71,33 +73,42 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	if err := r.read(ctx, a); err != nil {
 		return err
 	}
-	spec, err := r.share(a, plan)
+	spec, err := r.share(plan)
 	if err != nil {
 		return err
 	}
-	b, err := backend.Open(f.deep.backend, func(line string) { a.logf("warning: %s", line) })
-	if err != nil {
-		return err
-	}
-	defer b.Finalize()
 	set, valid, err := r.sets()
 	if err != nil {
 		return err
 	}
 	opts := r.options(spec)
-	bar := &networkProgress{bar: &progress{app: a}, batch: cmp.Or(opts.Batch, train.DefaultBatch), valid: valid != nil}
-	opts.Progress = bar.report
 	if f.initModel != "" {
 		if opts.Start, err = network.Pretrained(f.deep.network, f.initModel); err != nil {
 			return err
 		}
 	}
+	return r.train(ctx, a, spec, set, valid, opts, func(t *train.Trainer) (savable, error) { return r.model(t) })
+}
+
+// savable is a trained model of any kind.
+type savable interface{ Save(path string) error }
+
+// train trains the task, saves what model makes of it, and prints how it went.
+func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid train.Data, opts train.Options, model func(*train.Trainer) (savable, error)) error {
+	f := r.flags
+	b, err := backend.Open(f.deep.backend, func(line string) { a.logf("warning: %s", line) })
+	if err != nil {
+		return err
+	}
+	defer b.Finalize()
+	bar := &networkProgress{bar: &progress{app: a}, batch: cmp.Or(opts.Batch, train.DefaultBatch), valid: valid != nil}
+	opts.Progress = bar.report
 	t, err := train.New(b, r.task, set, valid, opts)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	a.logf("%s on %s: %d pictures of %d classes, sharing %s, loss %s", f.deep.network, b.Name(), set.Len(), len(r.classes.Labels), spec, f.classes.loss)
+	a.logf("%s on %s: %d examples of %d classes, sharing %s, loss %s", f.deep.network, b.Name(), set.Len(), len(r.classes.Labels), spec, f.classes.loss)
 	result, err := t.Run(ctx)
 	bar.bar.done()
 	if err != nil {
@@ -106,7 +117,7 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 		}
 		return err
 	}
-	m, err := r.model(t)
+	m, err := model(t)
 	if err != nil {
 		return err
 	}
@@ -147,33 +158,16 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 	} else if f.classes.trainer.patience > 0 {
 		return usagef("--patience needs pictures to measure on, name them with --valid")
 	}
+	r.examples = r.data.len()
 	r.scale = r.data.scale()
 	return nil
 }
 
-// share makes the sharing and the task, and returns the sharing in words. auto
-// means the taxonomy if there is one, else a V-tree of the label vectors if there
-// are any, else none.
-func (r *networkRun) share(a *app, plan tune.Plan) (string, error) {
+// share makes the sharing and the task, and returns the sharing in words.
+func (r *networkRun) share(plan tune.Plan) (string, error) {
 	f := r.flags
-	spec := plan.Sharing
-	if spec == tune.AutoName {
-		switch {
-		case f.classes.loss != tune.CrossEntropy:
-			spec = string(knowledge.None)
-		case r.classes.Taxonomy != nil:
-			spec = string(knowledge.Taxonomy)
-		case r.classes.Vectors != nil:
-			spec = string(knowledge.VTree)
-		default:
-			spec = string(knowledge.None)
-		}
-	}
-	parts, err := knowledge.ParseSpec(spec)
+	spec, err := r.build(plan)
 	if err != nil {
-		return "", usageError{err}
-	}
-	if r.sharing, r.tree, err = knowledge.Build(parts, r.classes, plan.Knowledge); err != nil {
 		return "", err
 	}
 	if f.classes.loss == tune.HierarchicalSoftmax {
@@ -194,10 +188,36 @@ func (r *networkRun) share(a *app, plan tune.Plan) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	r.task, err = network.Shared(f.deep.network, r.sharing, l)
+	return spec, err
+}
+
+// build makes the sharing and the tree, and returns the sharing in words. auto
+// means the taxonomy if there is one, else a V-tree of the label vectors if there
+// are any, else none.
+func (r *networkRun) build(plan tune.Plan) (string, error) {
+	f := r.flags
+	spec := plan.Sharing
+	if spec == tune.AutoName {
+		switch {
+		case f.classes.loss != tune.CrossEntropy:
+			spec = string(knowledge.None)
+		case r.classes.Taxonomy != nil:
+			spec = string(knowledge.Taxonomy)
+		case r.classes.Vectors != nil:
+			spec = string(knowledge.VTree)
+		default:
+			spec = string(knowledge.None)
+		}
+	}
+	parts, err := knowledge.ParseSpec(spec)
+	if err != nil {
+		return "", usageError{err}
+	}
+	r.sharing, r.tree, err = knowledge.Build(parts, r.classes, plan.Knowledge)
 	if r.tree == nil {
 		r.tree = r.classes.Taxonomy
 	}
-	r.task, err = network.Shared(f.deep.network, r.sharing, l)
 	return spec, err
 }
 
@@ -270,7 +290,7 @@ func (r *networkRun) options(spec string) train.Options {
 		given = append(given, name+"="+value)
 	}
 	slices.Sort(given)
-	o.About = fmt.Sprintf("%s on %d pictures of %d classes, sharing %s, %s", f.deep.network, r.data.len(), len(r.classes.Labels), spec, strings.Join(given, " "))
+	o.About = fmt.Sprintf("%s on %d examples of %d classes, sharing %s, %s", f.deep.network, r.examples, len(r.classes.Labels), spec, strings.Join(given, " "))
 	return o
 }
 
@@ -285,7 +305,7 @@ func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {
 }
 
 func (r *networkRun) print(a *app, backend, spec string, result train.Result, t *train.Trainer) error {
-	out := networkTrained{Model: r.flags.model, Network: r.flags.deep.network, Backend: backend, Examples: r.data.len(),
+	out := networkTrained{Model: r.flags.model, Network: r.flags.deep.network, Backend: backend, Examples: r.examples,
 		Classes: len(r.classes.Labels), Sharing: spec, Loss: r.flags.classes.loss, Epochs: result.Epochs, BestEpoch: result.BestEpoch,
 		Valid: result.Best, Steps: result.Steps, Seconds: result.Seconds, TrainLoss: result.Loss}
 	for v := range t.Store().IterVariables() {
@@ -298,7 +318,7 @@ func (r *networkRun) print(a *app, backend, spec string, result train.Result, t 
 	}
 	fmt.Fprintf(a.out, "%s: %s, %d parameters, %d epochs, training loss %.3f\n", out.Model, out.Network, out.Parameters, out.Epochs, out.TrainLoss)
 	if v := out.Valid; v != nil {
-		fmt.Fprintf(a.out, "accuracy on --valid %s, best of the epochs (epoch %d): a test set wants other pictures\n", points(v.Accuracy), out.BestEpoch)
+		fmt.Fprintf(a.out, "accuracy on --valid %s, best of the epochs (epoch %d): a test set wants others\n", points(v.Accuracy), out.BestEpoch)
 	}
 	return nil
 }
@@ -316,7 +336,7 @@ func (p *networkProgress) report(s train.Progress) {
 		return
 	}
 	if s.Valid != nil || s.Step == s.Steps && !p.valid {
-		line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f pictures/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
+		line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f examples/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
 		if s.Valid != nil {
 			line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))
 		}
@@ -331,5 +351,5 @@ func (p *networkProgress) report(s train.Progress) {
 	p.bar.drawn = now
 	steps := s.Steps - s.Step + (s.Epochs-s.Epoch)*s.Steps
 	left := time.Duration(float64(steps*p.batch) / max(s.PerSecond, 1e-9) * float64(time.Second)).Round(time.Second)
-	p.bar.draw(fmt.Sprintf("epoch %d of %d  step %d of %d  loss %.4f  %.0f pictures/s  %v left", s.Epoch, s.Epochs, s.Step, s.Steps, s.Loss, s.PerSecond, left))
+	p.bar.draw(fmt.Sprintf("epoch %d of %d  step %d of %d  loss %.4f  %.0f examples/s  %v left", s.Epoch, s.Epochs, s.Step, s.Steps, s.Loss, s.PerSecond, left))
 }

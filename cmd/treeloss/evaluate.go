@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
 )
 
@@ -124,6 +125,9 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	threads, err := threadsOf(f.threads)
 	if err != nil {
 		return err
+	}
+	if bert.IsFile(f.model) {
+		return f.runBERT(ctx, a)
 	}
 	if network.IsFile(f.model) {
 		return f.runNetwork(ctx, a)

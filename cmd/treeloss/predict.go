@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -110,6 +111,9 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	threads, err := threadsOf(f.threads)
 	if err != nil {
 		return err
+	}
+	if bert.IsFile(f.model) {
+		return f.runBERT(ctx, a)
 	}
 	if network.IsFile(f.model) {
 		return f.runNetwork(ctx, a)

@@ -61,14 +61,21 @@ test file; or both are folders with a folder of JPEG or PNG files for each class
 The sharing is that of the last layer: auto takes the taxonomy if there is one,
 else a v-tree of the label vectors if there are any, else none. Each epoch writes
 to the folder MODEL.training: a checkpoint for --resume, the best weights on
---valid, and log.jsonl.`,
+--valid, and log.jsonl.
+
+With --network bert:FOLDER it fine-tunes a BERT on texts: FOLDER is in the layout
+of Hugging Face, with config.json, tokenizer.json and model.safetensors. Nothing
+is downloaded. Its defaults are 3 epochs, batches of 32, AdamW with a rate of 2e-5
+that grows over the first tenth, decay 0.01. The model file holds all of it, the
+tokenizer too; evaluate and predict take it like any other.`,
 		Example: `  treeloss train --data train.csv --model intents.safetensors
   treeloss train --data train.csv --taxonomy groups.csv --model m.safetensors
   treeloss train --data tweets.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors
   treeloss train --data leaves.csv --label species --features 'margin*,shape*' --model m.safetensors
   treeloss train --data big.tsv.gz --trainer sgd --epochs 5 --model m.safetensors
   treeloss train --data x.npy --labels y.npy --sharing v-tree --model m.safetensors
-  treeloss train --network resnet20 --data cifar-100-binary --taxonomy groups.csv --model m.safetensors`,
+  treeloss train --network resnet20 --data cifar-100-binary --taxonomy groups.csv --model m.safetensors
+  treeloss train --network bert:LaBSE --data train.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors`,
 		Args: func(_ *cobra.Command, args []string) error {
 			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
 			return nil
@@ -76,6 +83,9 @@ to the folder MODEL.training: a checkpoint for --resume, the best weights on
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.deep.refuse(c.Flags()); err != nil {
 				return err
+			}
+			if folder, ok := f.deep.bert(); ok {
+				return f.runBERT(c.Context(), a, folder)
 			}
 			if f.deep.network != "" {
 				return f.runNetwork(c.Context(), a)

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treeloss/treeloss/internal/safetensors"
+)
+
+// bertFolder writes a BERT of one small random layer, whose words are letters.
+func bertFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	const hidden, inner, positions = 12, 16, 24
+	vocabulary := map[string]int{}
+	for _, w := range append([]string{"[PAD]", "[UNK]", "[CLS]", "[SEP]"}, strings.Split("abcdefghijklmnopqrstuvwxyz", "")...) {
+		vocabulary[w] = len(vocabulary)
+		if len(w) == 1 {
+			vocabulary["##"+w] = len(vocabulary)
+		}
+	}
+	special := func(w string) map[string]any {
+		return map[string]any{"id": w, "ids": []int{vocabulary[w]}, "tokens": []string{w}}
+	}
+	one := func(kind, id string) map[string]any { return map[string]any{kind: map[string]any{"id": id}} }
+	for name, v := range map[string]any{
+		"config.json": map[string]any{"model_type": "bert", "hidden_size": hidden, "num_hidden_layers": 1, "num_attention_heads": 2,
+			"intermediate_size": inner, "max_position_embeddings": positions, "vocab_size": len(vocabulary), "type_vocab_size": 2, "hidden_act": "gelu"},
+		"tokenizer.json": map[string]any{"normalizer": map[string]any{"type": "BertNormalizer", "lowercase": true}, "pre_tokenizer": map[string]any{"type": "BertPreTokenizer"},
+			"post_processor": map[string]any{"type": "TemplateProcessing", "single": []any{one("SpecialToken", "[CLS]"), one("Sequence", "A"), one("SpecialToken", "[SEP]")},
+				"special_tokens": map[string]any{"[CLS]": special("[CLS]"), "[SEP]": special("[SEP]")}},
+			"model": map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": vocabulary}},
+	} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var all []safetensors.Tensor
+	add := func(name string, dims ...int) {
+		n := 1
+		for _, d := range dims {
+			n *= d
+		}
+		x := make([]float32, n)
+		for i := range x {
+			if x[i] = float32(0.3 * rng.NormFloat64()); strings.HasSuffix(name, "LayerNorm.weight") {
+				x[i] = 1
+			}
+		}
+		all = append(all, safetensors.Float32("bert."+name, x, dims...))
+	}
+	add("embeddings.word_embeddings.weight", len(vocabulary), hidden)
+	add("embeddings.position_embeddings.weight", positions, hidden)
+	add("embeddings.token_type_embeddings.weight", 2, hidden)
+	both := func(name string, dims ...int) { add(name+".weight", dims...); add(name+".bias", dims[0]) }
+	both("embeddings.LayerNorm", hidden)
+	const layer = "encoder.layer.0."
+	for _, name := range []string{"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"} {
+		both(layer+name, hidden, hidden)
+	}
+	both(layer+"attention.output.LayerNorm", hidden)
+	both(layer+"intermediate.dense", inner, hidden)
+	both(layer+"output.dense", hidden, inner)
+	both(layer+"output.LayerNorm", hidden)
+	if err := safetensors.WriteFile(filepath.Join(dir, "model.safetensors"), &safetensors.File{Tensors: all}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A BERT is trained with a tree on texts, broken off and resumed, measured and
+// used.
+func TestBERTCommands(t *testing.T) {
+	dir := t.TempDir()
+	model := filepath.Join(dir, "m.safetensors")
+	train := []string{"train", "--network", "bert:" + bertFolder(t), "--backend", "go", "--data", desk, "--valid", deskTest, "--taxonomy", deskGroups,
+		"--epochs", "8", "--rate", "0.01", "--batch", "8", "--tokens", "20", "--model", model, "--json"}
+	var trained networkTrained
+	o := succeed(t, train...)
+	if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
+		t.Fatal(err)
+	}
+	if trained.Sharing != "taxonomy" || trained.Classes != 6 || trained.Valid == nil || trained.Valid.Accuracy < 0.3 || trained.Epochs != 8 {
+		t.Errorf("trained %+v, log %s", trained, o.log)
+	}
+	var measured evaluated
+	if err := json.Unmarshal([]byte(succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--json").out), &measured); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 {
+		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
+	}
+	answer := callWith(t, "may I keep this book for longer\nwhere is the wc\n", "predict", "--backend", "go", "--model", model, "--top", "2")
+	if lines := strings.Split(strings.TrimSpace(answer.out), "\n"); answer.status != 0 || len(lines) != 2 || strings.Count(lines[0], "\t") != 3 {
+		t.Errorf("predicted %+v", answer)
+	}
+	first := content(t, model)
+	refuseCall(t, "resume it", train...)
+	succeed(t, append(train, "--resume")...)
+	if string(first) != string(content(t, model)) {
+		t.Error("the resumed model differs")
+	}
+	refuseCall(t, "not for networks", "evaluate", "--model", model, "--data", deskTest, "--oos", desk)
+	refuseCall(t, "not for networks", "predict", "--model", model, "--confidence", "0.5", desk)
+	refuseCall(t, "BERT wants texts", "evaluate", "--backend", "go", "--model", model, "--data", breads, "--label", "bread")
+	refuseCall(t, "none of the", "evaluate", "--backend", "go", "--model", model, "--data", strangers(t))
+}
+
+// strangers is a file of texts of a class that no model has.
+func strangers(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "strangers.csv")
+	if err := os.WriteFile(path, []byte("text,label\nwho are you,nobody\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBERTRefusals(t *testing.T) {
+	folder, model := bertFolder(t), filepath.Join(t.TempDir(), "m.safetensors")
+	for want, args := range map[string][]string{
+		"want one of":                       {"--network", "bert:"},
+		"no config.json":                    {"--network", "bert:" + t.TempDir()},
+		"--augment does not go":             {"--network", "bert:" + folder, "--augment", "none"},
+		"--features does not go":            {"--network", "bert:" + folder, "--features", "x"},
+		"not there for bert":                {"--network", "bert:" + folder, "--loss", "hierarchical-softmax"},
+		"--tokens does not go":              {"--network", "resnet20", "--tokens", "9"},
+		"want 2 to 24":                      {"--network", "bert:" + folder, "--tokens", "25"},
+		"--patience needs texts":            {"--network", "bert:" + folder, "--patience", "2"},
+		"is it the right file for --valid?": {"--network", "bert:" + folder, "--valid", strangers(t)},
+		"no such file":                      {"--network", "bert:" + folder, "--valid", filepath.Join(folder, "x.csv")},
+	} {
+		refuseCall(t, want, append([]string{"train", "--backend", "go", "--data", desk, "--model", model}, args...)...)
+	}
+	refuseCall(t, "--tokens goes with --network", "train", "--data", desk, "--model", model, "--tokens", "9")
+	refuseCall(t, "BERT wants texts", "train", "--backend", "go", "--data", breads, "--label", "bread", "--model", model, "--network", "bert:"+folder)
+}
