@@ -26,6 +26,9 @@ func newTweets(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tweets",
 		Short: "Make examples of tweets",
+		Long: `Tweets turns tweets into examples for the paper's Twitter experiment: which emoji
+stood in this text?`,
+		Example: `  treeloss tweets prepare --data tweets.jsonl.gz --out emoji --vectors emoji2vec.bin`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unknown command %q; %s has prepare", args[0], c.CommandPath())

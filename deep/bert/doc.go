@@ -5,9 +5,10 @@
 //	texts --Encoder.Texts--> train.Data; Encoder.Task, train.Trainer --Fold--> Model
 //	Model --Save--> one safetensors file --Load--> Model --Predict--> logits
 //
-// A text is the mean of the last layer's vectors of its tokens, padding left out,
-// with [CLS] and [SEP], as in the code of Wang and Izbicki (2022). The transformer
-// itself is GoMLX's, the tokenizer that of go-huggingface. There is no dropout.
+// A text is the mean of the last layer's vectors of its tokens, with [CLS] and
+// [SEP], padding left out. (The code of Wang and Izbicki 2022 takes the mean over
+// padding as well, and has no [SEP].) The transformer itself is GoMLX's, the
+// tokenizer that of go-huggingface. There is no dropout.
 //
 // On ONNX Runtime the embedding tables stay as they are: the gradient of a table
 // sums rows that occur several times, and that backend does so wrongly, without an
