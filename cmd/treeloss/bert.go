@@ -93,7 +93,7 @@ func (f *trainFlags) runBERT(ctx context.Context, a *app, folder string) error {
 	if f.classes.loss == tune.HierarchicalSoftmax {
 		return usagef("--loss hierarchical-softmax is not there for bert")
 	}
-	plan, err := f.classes.plan()
+	plan, err := f.classes.plan(f.data.data)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (r *networkRun) readTexts(ctx context.Context, a *app, e *bert.Encoder) (se
 		return nil, nil, err
 	}
 	names := dataset.NewLabels(data.labels).Names()
-	classes, found, err := f.classes.known.known().Classes(ctx, names)
+	classes, found, err := f.classes.known.known(a).Classes(ctx, names)
 	if err != nil {
 		return nil, nil, f.classes.known.explain(err)
 	}
