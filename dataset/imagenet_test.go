@@ -10,8 +10,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io/fs"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,26 +94,8 @@ func TestImageFolder(t *testing.T) {
 	if !slices.Equal(f.Files, want) || !slices.Equal(f.Label, []int32{0, 0, 1, 1}) || f.Len() != 4 {
 		t.Fatalf("files %q with labels %v", f.Files, f.Label)
 	}
-	s, skipped, err := f.Read(t.Context(), 4, 6, 3)
-	if err != nil || len(skipped) != 1 || !strings.Contains(skipped[0].Error(), "cut.jpeg: no readable picture") {
-		t.Fatalf("skipped %v, %v", skipped, err)
-	}
-	if s.Len() != 3 || len(s.Pixels) != 3*72 || !slices.Equal(s.Label, []int32{0, 1, 1}) || s.Height != 4 || s.Width != 6 {
-		t.Fatalf("read %d pictures, %d bytes, labels %v", s.Len(), len(s.Pixels), s.Label)
-	}
-	for i, colour := range [][3]int{{200, 30, 30}, {77, 77, 77}, {200, 30, 30}} {
-		for j, v := range s.Picture(i) {
-			if d := int(v) - colour[j%3]; d < -4 || d > 4 { // JPEG is not exact
-				t.Fatalf("picture %d has %d at %d, want about %d", i, v, j, colour[j%3])
-			}
-		}
-	}
-	one, _, err := f.Read(t.Context(), 4, 6, 1)
-	if err != nil || !bytes.Equal(one.Pixels, s.Pixels) {
-		t.Error("another number of threads gives other pixels")
-	}
 	whole, damaged, err := f.Check(t.Context(), 0)
-	if err != nil || whole.Len() != 3 || len(damaged) != 1 {
+	if err != nil || whole.Len() != 3 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), "cut.jpeg: no readable picture") {
 		t.Errorf("checked: %d whole, %v, %v", whole.Len(), damaged, err)
 	}
 	reordered, err := OpenImageFolder(dir, FolderOptions{Classes: []string{"n00000002", "n00000001"}})
@@ -128,24 +108,17 @@ func TestImageFolder(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := f.Read(ended, 4, 4, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
 	if _, _, err := f.Check(ended, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-	if _, _, err := f.Read(t.Context(), 0, 4, 0); err == nil {
-		t.Error("pictures without rows are read")
 	}
 }
 
 func TestImageFolderRefusals(t *testing.T) {
 	dir := twoClasses(t)
-	empty, bare, outer, bad := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	empty, bare, outer := t.TempDir(), t.TempDir(), t.TempDir()
 	put(t, []byte("x"), bare, "a", "x.txt")
 	put(t, []byte("x"), outer, "train", "a", "x.jpg")
 	put(t, []byte("x"), outer, "val", "a", "x.jpg")
-	put(t, []byte("x"), bad, "a", "x.jpg")
 	for _, tc := range []struct {
 		name, dir, says string
 		o               FolderOptions
@@ -163,19 +136,6 @@ func TestImageFolderRefusals(t *testing.T) {
 		if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), tc.says) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.says)
 		}
-	}
-	f, err := OpenImageFolder(bad, FolderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, skipped, err := f.Read(t.Context(), 2, 2, 0); err == nil || len(skipped) != 1 || !strings.Contains(err.Error(), "none of the 1 pictures") {
-		t.Errorf("no picture whole: %v, %v", skipped, err)
-	}
-	if err := os.Remove(filepath.Join(f.Root, f.Files[0])); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Decode(0); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("removed picture: %v", err)
 	}
 }
 
@@ -215,91 +175,6 @@ func TestFlatFolder(t *testing.T) {
 	}
 	if _, err := OpenImageFolder(dir, FolderOptions{Labels: labels + "x"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no label file: %v", err)
-	}
-}
-
-// Resizing to the same size changes nothing, flips mirror, a ramp stays a ramp,
-// and a pattern finer than the result becomes its mean.
-func TestResize(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	p := &Picture{Height: 7, Width: 5, Pixels: make([]byte, 105)}
-	for i := range p.Pixels {
-		p.Pixels[i] = byte(rng.IntN(256))
-	}
-	same, flipped := make([]byte, 105), make([]byte, 105)
-	p.Resize(image.Rect(0, 0, 5, 7), 7, 5, false, same)
-	p.Resize(image.Rect(0, 0, 5, 7), 7, 5, true, flipped)
-	if !bytes.Equal(same, p.Pixels) {
-		t.Error("the same size gives other pixels")
-	}
-	for y := range 7 {
-		for x := range 5 {
-			for c := range 3 {
-				if flipped[(y*5+4-x)*3+c] != p.Pixels[(y*5+x)*3+c] {
-					t.Fatal("a flip does not mirror")
-				}
-			}
-		}
-	}
-	part := make([]byte, 2*3*3)
-	p.Resize(image.Rect(1, 2, 4, 4), 2, 3, false, part)
-	if !bytes.Equal(part[:9], p.Pixels[(2*5+1)*3:(2*5+4)*3]) {
-		t.Error("a part is not cut out")
-	}
-	ramp := &Picture{Height: 1, Width: 64, Pixels: make([]byte, 192)}
-	for i := range ramp.Pixels {
-		ramp.Pixels[i] = byte(i / 3 * 4)
-	}
-	for _, n := range []int{16, 100} {
-		out := make([]byte, n*3)
-		ramp.Resize(image.Rect(0, 0, 64, 1), 1, n, false, out)
-		for i := 64/n + 1; i < n-64/n-1; i++ { // away from the ends
-			want := ((float64(i)+0.5)*64/float64(n) - 0.5) * 4
-			if n > 64 && (i < 2 || i > n-3) {
-				continue
-			}
-			if math.Abs(float64(out[3*i])-want) > 1 {
-				t.Fatalf("ramp to %d: %d at %d, want %.1f", n, out[3*i], i, want)
-			}
-		}
-	}
-	fine := &Picture{Height: 64, Width: 64, Pixels: make([]byte, 64*64*3)}
-	for i := range fine.Pixels {
-		if (i/3+i/192)%2 == 0 {
-			fine.Pixels[i] = 200
-		}
-	}
-	out := make([]byte, 8*8*3)
-	fine.Resize(image.Rect(0, 0, 64, 64), 8, 8, false, out)
-	for _, v := range out {
-		if v < 96 || v > 104 {
-			t.Fatalf("a board of 0 and 200 becomes %d, want about 100", v)
-		}
-	}
-	for _, tc := range []struct {
-		h, w, toH, toW int
-		want           image.Rectangle
-	}{{10, 20, 5, 5, image.Rect(5, 0, 15, 10)}, {20, 10, 2, 4, image.Rect(0, 7, 10, 12)}, {1, 9, 9, 1, image.Rect(4, 0, 5, 1)}} {
-		if got := (&Picture{Height: tc.h, Width: tc.w}).Middle(tc.toH, tc.toW); got != tc.want {
-			t.Errorf("middle of %d x %d for %d x %d: %v, want %v", tc.h, tc.w, tc.toH, tc.toW, got, tc.want)
-		}
-	}
-}
-
-func TestFromImage(t *testing.T) {
-	dir := t.TempDir()
-	m := image.NewRGBA64(image.Rect(0, 0, 1, 1))
-	m.Set(0, 0, color.NRGBA{100, 200, 40, 255})
-	put(t, pngOf(t, m), dir, "a", "0.png")
-	put(t, pngOf(t, plainImage(1, 1, color.NRGBA{200, 200, 200, 0})), dir, "a", "1.png")
-	f, err := OpenImageFolder(dir, FolderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range [][]byte{{100, 200, 40}, {0, 0, 0}} { // 16 bits; transparent
-		if p, err := f.Decode(i); err != nil || !bytes.Equal(p.Pixels, want) {
-			t.Errorf("%s: %v, %v", f.Files[i], p, err)
-		}
 	}
 }
 
@@ -355,8 +230,7 @@ func TestTinyImageNet(t *testing.T) {
 		t.Errorf("%d pictures of %d classes, want 5000 of those of classes.csv", f.Len(), len(f.Classes))
 	}
 	part, _ := f.Keep(classes[:4])
-	s, skipped, err := part.Read(t.Context(), 32, 32, 0)
-	if err != nil || len(skipped) > 0 || s.Len() != 100 {
-		t.Errorf("read %d pictures, skipped %v, %v", s.Len(), skipped, err)
+	if whole, damaged, err := part.Check(t.Context(), 0); err != nil || len(damaged) > 0 || whole.Len() != 100 {
+		t.Errorf("%d whole pictures, damaged %v, %v", whole.Len(), damaged, err)
 	}
 }

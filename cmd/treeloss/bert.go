@@ -18,7 +18,7 @@ const bertPrefix = "bert:"
 // pictures only.
 var (
 	ofTexts    = []string{"label", "text", "format"}
-	notOfTexts = []string{"augment", "class-names", "side", "init-model", "momentum", "nesterov"}
+	notOfTexts = []string{"augment", "class-names", "side", "init-model", "momentum", "nesterov", "damaged", "labels", "valid-labels"}
 )
 
 // bert returns the folder of --network bert:FOLDER.

@@ -104,6 +104,12 @@ func TestBERTCommands(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(answer.out), "\n"); answer.status != 0 || len(lines) != 2 || strings.Count(lines[0], "\t") != 3 {
 		t.Errorf("predicted %+v", answer)
 	}
+	features := filepath.Join(dir, "x.npy")
+	succeed(t, "embed", "--backend", "go", "--model", model, "--data", desk, "--out", features)
+	linear := succeed(t, "train", "--data", features, "--labels", filepath.Join(dir, "x.labels.txt"), "--sharing", "none", "--model", filepath.Join(dir, "linear"), "--json")
+	if !strings.Contains(linear.out, `"features": 12`) {
+		t.Errorf("trained on features: %s", linear.out)
+	}
 	first := content(t, model)
 	refuseCall(t, "resume it", train...)
 	succeed(t, append(train, "--resume")...)

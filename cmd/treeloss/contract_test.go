@@ -29,7 +29,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	train := slices.Concat(data, known, trees, []string{"weight", "threads", "prior", "rho", "class-weight", "json",
 		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha"})
 	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples"}
-	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side"}
+	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged"}
 	decision := []string{"decode", "confidence", "reject", "taxonomy"}
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "threads", "report", "json"},
@@ -45,6 +45,9 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"tree show":  {"format", "depth", "width", "json"},
 		"embed":      {"model", "data", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),
+
+		"tweets prepare": {"data", "out", "emojis", "vectors", "languages", "skin-tones", "retweets", "valid", "test", "seed", "threads", "json"},
+		"vectors names":  {"vectors", "names", "synonyms", "unknown"},
 
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},
 	} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -27,19 +28,21 @@ type pictures struct {
 const defaultSide = 224
 
 // readPictures reads CIFAR-100 data, or lists a folder with a folder for each
-// class, and gives the classes the names of a file, if one is named. side is for
-// folders, 0 means 224.
-func readPictures(a *app, paths []string, classNames string, side int) (*pictures, error) {
+// class or a file of labels, and gives the classes the names of a file, if one is
+// named. side is for folders, 0 means 224.
+func readPictures(a *app, paths []string, classNames, labels string, side int) (*pictures, error) {
 	if len(paths) != 1 {
 		return nil, usagef("a network reads one set of pictures, not %d: name a CIFAR-100 folder or file, or a folder of pictures", len(paths))
 	}
 	p := &pictures{side: cmp.Or(side, defaultSide)}
 	info, err := os.Stat(paths[0])
 	if err == nil && info.IsDir() && !dataset.IsCIFAR100(paths[0]) {
-		p.folder, err = dataset.OpenFolder(paths[0])
+		p.folder, err = dataset.OpenImageFolder(paths[0], dataset.FolderOptions{Labels: labels})
 		if err == nil && p.folder.Others > 0 {
 			a.logf("%s: left out %d files that are no .jpg, .jpeg or .png", paths[0], p.folder.Others)
 		}
+	} else if labels != "" {
+		return nil, usagef("%s: labels of their own are for folders of pictures, not for CIFAR-100", labels)
 	} else if p.cifar, err = dataset.ReadCIFAR100(paths[0]); err == nil {
 		p.side = p.cifar.Width
 	}
@@ -60,6 +63,31 @@ func readPictures(a *app, paths []string, classNames string, side int) (*picture
 	}
 	return p, nil
 }
+
+// whole leaves out the pictures of a folder that cannot be read, and tells which.
+func (p *pictures) whole(ctx context.Context, a *app) error {
+	if p.folder == nil {
+		return nil
+	}
+	whole, damaged, err := p.folder.Check(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if whole.Len() == 0 {
+		return fmt.Errorf("none of the %d pictures can be read, the first because: %w", p.folder.Len(), damaged[0])
+	}
+	p.folder = whole
+	for _, err := range damaged[:min(len(damaged), shownDamaged)] {
+		a.logf("left out: %v", err)
+	}
+	if more := len(damaged) - shownDamaged; more > 0 {
+		a.logf("left out: %d more that cannot be read", more)
+	}
+	return nil
+}
+
+// shownDamaged is how many damaged pictures the log names.
+const shownDamaged = 10
 
 func (p *pictures) classes() []string {
 	if p.folder != nil {

@@ -25,7 +25,7 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	_, set, others, err := picturesFor(a, m, f.data.data, f.classNames, true)
+	_, set, others, err := picturesFor(a, m, f.data.data, f.classNames, f.data.labels, true)
 	if err != nil {
 		return err
 	}

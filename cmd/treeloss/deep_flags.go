@@ -22,7 +22,14 @@ type deepFlags struct {
 	warmUp     float64
 	side       int
 	tokens     int
+	damaged    string
 }
+
+// What --damaged may say.
+const (
+	damagedError = "error"
+	damagedSkip  = "skip"
+)
 
 func (f *deepFlags) add(c *cobra.Command) {
 	flags := c.Flags()
@@ -33,6 +40,8 @@ func (f *deepFlags) add(c *cobra.Command) {
 	flags.Float64SliceVar(&f.milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all)")
 	flags.Float64Var(&f.warmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start")
 	flags.IntVar(&f.side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
+	flags.StringVar(&f.damaged, "damaged", damagedError, "--network: pictures of a folder that cannot be read: error stops at the first that is wanted, skip decodes all beforehand and leaves them out")
+	choices(c, "damaged", damagedError, damagedSkip)
 	flags.IntVar(&f.tokens, "tokens", 0, "--network bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
 	choices(c, "network", append(network.Names(), bertPrefix)...)
 	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
@@ -48,14 +57,14 @@ func addBackend(c *cobra.Command, name *string) {
 }
 
 // otherThanNetworks are the flags of train that mean nothing for a network.
-var otherThanNetworks = []string{"label", "text", "features", "weight", "labels", "format", "names-as-examples", "trainer",
-	"schedule", "average", "calibrate", "prior", "rho", "hxe-alpha", "class-weight", "valid-labels", "threads"}
+var otherThanNetworks = []string{"label", "text", "features", "weight", "format", "names-as-examples", "trainer",
+	"schedule", "average", "calibrate", "prior", "rho", "hxe-alpha", "class-weight", "threads"}
 
 // refuse returns an error for a flag that is given and does not go with the
 // choice of a network, or of none.
 func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	if f.network == "" {
-		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens"} {
+		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged"} {
 			if flags.Changed(name) {
 				return usagef("--%s goes with --network", name)
 			}
@@ -82,6 +91,9 @@ func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	}
 	if !slices.Contains([]string{string(images.Fresh), string(images.Frozen), string(images.None)}, f.augment) {
 		return usagef("--augment %q, want fresh, frozen or none", f.augment)
+	}
+	if f.damaged != damagedError && f.damaged != damagedSkip {
+		return usagef("--damaged %q, want error or skip", f.damaged)
 	}
 	if f.side < 0 {
 		return usagef("--side %d, want a number of pixels", f.side)

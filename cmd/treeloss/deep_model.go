@@ -14,8 +14,8 @@ const deepBatch = 100
 // picturesFor reads pictures for a trained network; what it returns beside them
 // is how many were left out for want of their class in the model. With labels
 // false the classes of the pictures do not matter.
-func picturesFor(a *app, m *network.Model, paths []string, classNames string, labels bool) (*pictures, train.Data, int, error) {
-	p, err := readPictures(a, paths, classNames, m.Width)
+func picturesFor(a *app, m *network.Model, paths []string, classNames, labelFile string, labels bool) (*pictures, train.Data, int, error) {
+	p, err := readPictures(a, paths, classNames, labelFile, m.Width)
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -23,7 +23,7 @@ func (f *predictFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	_, set, _, err := picturesFor(a, m, f.data.data, "", false)
+	_, set, _, err := picturesFor(a, m, f.data.data, "", "", false)
 	if err != nil {
 		return err
 	}

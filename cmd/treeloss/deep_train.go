@@ -127,10 +127,19 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 	return r.print(a, b.Name(), spec, result, t)
 }
 
+// readPictures reads pictures as the flags say.
+func (f *trainFlags) readPictures(ctx context.Context, a *app, paths []string, labels string) (*pictures, error) {
+	p, err := readPictures(a, paths, f.deep.classNames, labels, f.deep.side)
+	if err == nil && f.deep.damaged == damagedSkip {
+		err = p.whole(ctx, a)
+	}
+	return p, err
+}
+
 // read reads pictures and what is known about their classes.
 func (r *networkRun) read(ctx context.Context, a *app) error {
 	f := r.flags
-	data, err := readPictures(a, f.data.data, f.deep.classNames, f.deep.side)
+	data, err := f.readPictures(ctx, a, f.data.data, f.data.labels)
 	if err != nil {
 		return err
 	}
@@ -145,7 +154,7 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.classes())-len(classes.Labels), others, data.len())
 	}
 	if len(f.valid) > 0 {
-		valid, err := readPictures(a, f.valid, f.deep.classNames, f.deep.side)
+		valid, err := f.readPictures(ctx, a, f.valid, f.validLabels)
 		if err != nil {
 			return err
 		}

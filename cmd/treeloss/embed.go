@@ -9,10 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
 )
 
 // embedFlags are the flags of treeloss embed.
@@ -27,12 +31,13 @@ type embedFlags struct {
 func newEmbed(a *app) *cobra.Command {
 	var f embedFlags
 	c := &cobra.Command{
-		Use:   "embed --model NETWORK --data PICTURES --out FILE.npy",
-		Short: "Write the features that a network finds in pictures",
-		Long: `Embed runs pictures through a network that treeloss train --network made, up to
-its last layer, and writes the features to FILE.npy, a row a picture, and the names
-of the classes to FILE.labels.txt, one a line. Both are what train, compare and
-evaluate read with --data and --labels: training on features takes seconds.`,
+		Use:   "embed --model NETWORK --data DATA --out FILE.npy",
+		Short: "Write the features that a network finds in pictures or texts",
+		Long: `Embed runs pictures, or the texts of a file, through a network that treeloss
+train --network made, up to its last layer, and writes the features to FILE.npy, a
+row an example, and the names of the classes to FILE.labels.txt, one a line. Both
+are what train, compare and evaluate read with --data and --labels: training on
+features takes seconds.`,
 		Example: `  treeloss embed --model m.safetensors --data cifar-100-binary/train.bin --out train.npy
   treeloss embed --model m.safetensors --data cifar-100-binary/test.bin --out test.npy
   treeloss compare --data train.npy --labels train.labels.txt --test test.npy --test-labels test.labels.txt`,
@@ -41,7 +46,7 @@ evaluate read with --data and --labels: training on features takes seconds.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
-	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class")
+	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class; for a BERT a file of texts")
 	flags.StringVar(&f.out, "out", "", "file to write, whose name ends in .npy: a row of features a picture")
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	addBackend(c, &f.backend)
@@ -67,11 +72,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	if err := checkBackend(f.backend); err != nil {
 		return err
 	}
-	m, err := network.Load(f.model)
-	if err != nil {
-		return err
-	}
-	data, set, _, err := picturesFor(a, m, f.data, f.classNames, false)
+	x, err := f.examples(a)
 	if err != nil {
 		return err
 	}
@@ -80,24 +81,28 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer b.Finalize()
-	e, err := m.Embedder(b, deepBatch)
+	e, err := x.embedder(b, deepBatch)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	width, err := network.Width(m.Network)
-	if err != nil {
-		return err
-	}
-	result := embedded{Out: f.out, Labels: strings.TrimSuffix(f.out, ".npy") + ".labels.txt", Examples: set.Len(), Features: width}
+	result := embedded{Out: f.out, Labels: strings.TrimSuffix(f.out, ".npy") + ".labels.txt", Examples: x.set.Len(), Features: x.width}
 	err = createWhole(f.out, func(w *bufio.Writer) error {
-		writeNPYHeader(w, set.Len(), width)
-		return e.Each(ctx, set, func(_ int, x []float32) error { return binary.Write(w, binary.LittleEndian, x) })
+		writeNPYHeader(w, x.set.Len(), x.width)
+		return e.Each(ctx, x.set, func(_ int, features []float32) error { return binary.Write(w, binary.LittleEndian, features) })
 	})
 	if err != nil {
 		return err
 	}
-	if err := createWhole(result.Labels, func(w *bufio.Writer) error { return writeLabels(w, data) }); err != nil {
+	err = createWhole(result.Labels, func(w *bufio.Writer) error {
+		for i := range x.set.Len() {
+			if _, err := w.WriteString(x.label(i) + "\n"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if a.json {
@@ -105,6 +110,43 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintf(a.out, "%s: %d x %d, labels in %s\n", result.Out, result.Examples, result.Features, result.Labels)
 	return nil
+}
+
+// embeddable is what embed runs through a network.
+type embeddable struct {
+	set      train.Data
+	label    func(i int) string
+	width    int
+	embedder func(b compute.Backend, batch int) (*train.Evaluator, error)
+}
+
+// examples reads the network and what is to go through it.
+func (f *embedFlags) examples(a *app) (*embeddable, error) {
+	if bert.IsFile(f.model) {
+		m, err := bert.Load(f.model)
+		if err != nil {
+			return nil, err
+		}
+		data, err := a.readTexts(f.data, dataset.Options{})
+		if err != nil {
+			return nil, err
+		}
+		set, err := m.Texts(data.texts, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &embeddable{set: set, label: func(i int) string { return data.labels[i] }, width: m.Encoder.Width(), embedder: m.Embedder}, nil
+	}
+	m, err := network.Load(f.model)
+	if err != nil {
+		return nil, err
+	}
+	data, set, _, err := picturesFor(a, m, f.data, f.classNames, "", false)
+	if err != nil {
+		return nil, err
+	}
+	width, err := network.Width(m.Network)
+	return &embeddable{set: set, label: func(i int) string { return data.classes()[data.label(i)] }, width: width, embedder: m.Embedder}, err
 }
 
 // writeNPYHeader writes the header of version 1.0 of a float32 matrix, in NumPy's
@@ -116,15 +158,6 @@ func writeNPYHeader(w *bufio.Writer, rows, cols int) {
 	w.WriteString("\x93NUMPY\x01\x00")
 	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(text))))
 	w.WriteString(text)
-}
-
-func writeLabels(w *bufio.Writer, data *pictures) error {
-	for i := range data.len() {
-		if _, err := w.WriteString(data.classes()[data.label(i)] + "\n"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // createWhole writes a file beside path and renames it, so that path holds the

@@ -57,7 +57,9 @@ the very model that it would have made.
 
 With --network it trains a network on pictures instead: --data is a folder of
 CIFAR-100 (train.bin, or train of its Python form) or such a file, --valid its
-test file; or both are folders with a folder of JPEG or PNG files for each class.
+test file; or both are folders with a folder of JPEG or PNG files for each class,
+or of pictures whose classes stand in a file, a picture and its class on each line
+(--labels, --valid-labels): val_annotations.txt, LOC_val_solution.csv.
 The sharing is that of the last layer: auto takes the taxonomy if there is one,
 else a v-tree of the label vectors if there are any, else none. Each epoch writes
 to the folder MODEL.training: a checkpoint for --resume, the best weights on
