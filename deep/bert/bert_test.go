@@ -123,8 +123,9 @@ func pairs(t testing.TB, names []string) *labeltree.Tree {
 	return tree
 }
 
-// Twenty steps on 200 texts bring the loss below half of its start; all weights
-// but those that no text uses move; what is saved and loaded says the same.
+// Twenty steps on 200 texts bring the loss below half of its start; every tensor
+// moves, on ONNX Runtime all but the embedding tables; what is saved and loaded says
+// the same.
 func TestFineTune(t *testing.T) {
 	texts, labels, names := clinc(t, 200, 8)
 	dir, weights := folder(t, vocabulary(texts), size{hidden: 48, layers: 2, heads: 4, inner: 96, positions: 32, types: 2}, "bert.")
@@ -164,8 +165,10 @@ func TestFineTune(t *testing.T) {
 	}
 	for _, w := range e.weights() {
 		x := tensors.MustCopyFlatData[float32](trainer.Store().GetVariable(w.path).MustValue())
-		if !slices.ContainsFunc(x, func(v float32) bool { return !slices.Contains(weights[w.name], float64(v)) }) {
-			t.Errorf("%s has not moved", w.name)
+		moved := slices.ContainsFunc(x, func(v float32) bool { return !slices.Contains(weights[w.name], float64(v)) })
+		frozen := onONNX() && strings.HasSuffix(w.path, "_embed/embeddings")
+		if moved == frozen {
+			t.Errorf("%s: moved %v, frozen %v", w.name, moved, frozen)
 		}
 	}
 	m, err := Fold(e, About{Classes: names, Length: data.Length()}, trainer.Store(), s)

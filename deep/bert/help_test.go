@@ -1,6 +1,7 @@
 package bert
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -20,9 +21,28 @@ import (
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
 
+// testBackend is the environment variable that names the backend of the tests,
+// go by default.
+const testBackend = "TREELOSS_TEST_BACKEND"
+
+// TestMain runs the tests on the go backend, and once more on ONNX Runtime where
+// it is compiled in and its library is at hand.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b, err := backend.Open("onnx", nil); err == nil && os.Getenv(testBackend) == "" {
+		b.Finalize()
+		fmt.Println("again on ONNX Runtime")
+		os.Setenv(testBackend, "onnx")
+		code = max(code, m.Run())
+	}
+	os.Exit(code)
+}
+
+func onONNX() bool { return os.Getenv(testBackend) == "onnx" }
+
 func open(t testing.TB) compute.Backend {
 	t.Helper()
-	b, err := backend.Open(backend.Go, nil)
+	b, err := backend.Open(cmp.Or(os.Getenv(testBackend), backend.Go), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
