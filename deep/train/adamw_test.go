@@ -1,6 +1,8 @@
 package train
 
 import (
+	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -77,5 +79,35 @@ func TestAdamWSteps(t *testing.T) {
 	})
 	if _, err := exec.Call([]float32{1, 2}); err == nil {
 		t.Error("a loss that is no scalar is taken")
+	}
+}
+
+// AdamW brought to an end after a break gives the same bits as at one go.
+func TestAdamWResumes(t *testing.T) {
+	opts := Options{Epochs: 4, Batch: 8, Seed: 3, Optimizer: AdamW{Decay: 0.01, Clip: 1}, Rate: Schedule{Base: 0.02, WarmUp: 1}, Folder: t.TempDir()}
+	whole, want, err := run(t, t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Best.Accuracy < 0.8 {
+		t.Errorf("best accuracy %v", want.Best.Accuracy)
+	}
+	opts.Folder = t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	opts.Progress = func(p Progress) {
+		if p.Epoch == 3 && p.Step == 2 {
+			cancel()
+		}
+	}
+	if _, _, err := run(t, ctx, opts); !errors.Is(err, context.Canceled) {
+		t.Fatalf("not broken off: %v", err)
+	}
+	opts.Progress, opts.Resume = nil, true
+	resumed, _, err := run(t, t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hash(t, resumed.Store()) != hash(t, whole.Store()) {
+		t.Error("the weights differ")
 	}
 }
