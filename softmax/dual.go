@@ -69,7 +69,7 @@ type dualBatch struct {
 }
 
 const (
-	batchRows = 32
+	batchRows = 64
 	// noMass is the logarithm of a probability of 0 in every precision.
 	noMass = -1e4
 

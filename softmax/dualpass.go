@@ -95,6 +95,9 @@ func (t *dual[T]) ascend(b *dualBatch, m int, earlier []float32, lambda, lambdaB
 	return gap, objective
 }
 
+// rowsAhead is how far ahead rows of V are called for: they are not in the cache.
+const rowsAhead = 4
+
 // spread adds to V what the examples of a batch have moved.
 func (t *dual[T]) spread(b *dualBatch, lambda float64) {
 	k, factor := t.k, float32(float64(t.scale)/lambda)
@@ -105,6 +108,10 @@ func (t *dual[T]) spread(b *dualBatch, lambda float64) {
 	kernel.Parallel(t.threads, len(c.features), 256, func(_, lo, hi int) {
 		for e := lo; e < hi; e++ {
 			f := int(c.features[e])
+			if ahead := e + rowsAhead; ahead < hi {
+				next := int(c.features[ahead]) * k
+				kernel.Fetch(t.v[next : next+k])
+			}
 			from, to := c.start[e], c.start[e+1]
 			kernel.CombineRows(c.example[from:to], c.value[from:to], t.moved, k, t.v[f*k:(f+1)*k])
 		}

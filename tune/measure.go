@@ -9,7 +9,7 @@ import (
 
 // choosingTolerance is that of fits which only serve to choose: far below what
 // a held-out row can show.
-const choosingTolerance = 1e-3
+const choosingTolerance = 3e-3
 
 // measured is what one method and prior did on held-out rows.
 type measured struct {
