@@ -87,6 +87,9 @@ func (f *trainFlags) runBERT(ctx context.Context, a *app, folder string) error {
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}
+	if err := f.deep.checkEvents(); err != nil {
+		return err
+	}
 	if len(f.data.data) == 0 {
 		return usagef("no data: name a file of texts with --data")
 	}

@@ -14,15 +14,16 @@ import (
 
 // deepFlags are the flags of train that are for networks.
 type deepFlags struct {
-	network    string
-	backend    string
-	augment    string
-	classNames string
-	milestones []float64
-	warmUp     float64
-	side       int
-	tokens     int
-	damaged    string
+	network     string
+	backend     string
+	augment     string
+	classNames  string
+	milestones  []float64
+	warmUp      float64
+	side        int
+	tokens      int
+	damaged     string
+	tensorBoard string
 }
 
 // What --damaged may say.
@@ -42,6 +43,7 @@ func (f *deepFlags) add(c *cobra.Command) {
 	flags.IntVar(&f.side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
 	flags.StringVar(&f.damaged, "damaged", damagedError, "--network: pictures of a folder that cannot be read: error stops at the first that is wanted, skip decodes all beforehand and leaves them out")
 	choices(c, "damaged", damagedError, damagedSkip)
+	flags.StringVar(&f.tensorBoard, "tensorboard", "", "--network: folder for event files that TensorBoard draws, one for each training")
 	flags.IntVar(&f.tokens, "tokens", 0, "--network bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
 	choices(c, "network", append(network.Names(), bertPrefix)...)
 	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
@@ -64,7 +66,7 @@ var otherThanNetworks = []string{"label", "text", "features", "weight", "format"
 // choice of a network, or of none.
 func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	if f.network == "" {
-		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged"} {
+		for _, name := range []string{"backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"} {
 			if flags.Changed(name) {
 				return usagef("--%s goes with --network", name)
 			}

@@ -12,6 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/tensorboard/eventtest"
 )
 
 // pictureFolder writes n pictures of 3 classes in the form of CIFAR-100, each
@@ -56,7 +60,7 @@ func TestNetworkCommands(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	model := in("m.safetensors")
 	train := []string{"train", "--network", "resnet20", "--backend", "go", "--data", dir, "--valid", in("test.bin"), "--taxonomy", in("groups.csv"),
-		"--epochs", "2", "--batch", "3", "--rate", "0.02", "--augment", "none", "--model", model, "--json"}
+		"--epochs", "2", "--batch", "3", "--rate", "0.02", "--augment", "none", "--model", model, "--json", "--tensorboard", in("runs/tree")}
 	o := succeed(t, train...)
 	var trained networkTrained
 	if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
@@ -65,18 +69,25 @@ func TestNetworkCommands(t *testing.T) {
 	if trained.Sharing != "taxonomy" || trained.Classes != 3 || trained.Steps != 2 || trained.Parameters != 269_072+3*65 || trained.Valid == nil {
 		t.Errorf("trained %+v", trained)
 	}
-	if !strings.Contains(o.log, "epoch 2 of 2") {
+	if !strings.Contains(o.log, "epoch 2 of 2") || strings.Count(o.log, " left\n") != 1 {
 		t.Errorf("log %s", o.log)
 	}
 	if _, err := os.Stat(filepath.Join(trainingOf(model), "log.jsonl")); err != nil {
 		t.Error(err)
 	}
+	_, events, err := eventtest.ReadFolder(in("runs/tree"))
+	if err != nil || len(events) != 1 || len(events[0]) != 4 {
+		t.Fatalf("events %+v, error %v", events, err)
+	}
+	if e := events[0][3]; e.Step != 2 || e.Scalars["loss/valid"] != float32(trained.Valid.Loss) && trained.BestEpoch == 2 {
+		t.Errorf("last event %+v, valid %+v", e, trained.Valid)
+	}
 
-	// A training that is over is resumed to the same bytes, and not overwritten
-	// without being asked.
+	// A training that is over is resumed to the same bytes, event files or not, and
+	// not overwritten without being asked.
 	first := content(t, model)
 	refuseCall(t, "resume it", train...)
-	succeed(t, append(train, "--resume")...)
+	succeed(t, append(train, "--resume", "--tensorboard", in("runs/other"))...)
 	if !bytes.Equal(first, content(t, model)) {
 		t.Error("the resumed model differs")
 	}
@@ -153,6 +164,8 @@ func TestNetworkRefusals(t *testing.T) {
 		"--text does not go":             {"--network", "resnet20", "--text", "x"},
 		"--rho does not go":              {"--network", "resnet20", "--rho", "1"},
 		"--augment goes with --network":  {"--augment", "frozen"},
+		"--tensorboard goes with":        {"--tensorboard", "runs"},
+		"names.csv is no folder":         {"--network", "resnet20", "--tensorboard", filepath.Join(dir, "names.csv")},
 		"want fresh, frozen or none":     {"--network", "resnet20", "--augment", "often"},
 		"--backend \"gpu\"":              {"--network", "resnet20", "--backend", "gpu"},
 		"--patience needs pictures":      {"--network", "resnet20", "--patience", "2"},
@@ -170,4 +183,19 @@ func TestNetworkRefusals(t *testing.T) {
 	refuseCall(t, "no whole number", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
 	refuseCall(t, "ends in .npy", "embed", "--model", model, "--data", dir, "--out", "x.csv")
 	refuseCall(t, "embed needs", "embed", "--model", model)
+}
+
+func TestLinesOfNetworks(t *testing.T) {
+	p := train.Progress{Epoch: 2, Epochs: 3, Step: 4, Steps: 10, Loss: 1.5, Accuracy: 0.25, PerSecond: 812.4, Left: 75*time.Second + 300*time.Millisecond}
+	if got, want := stepLine(p), "epoch 2 of 3  step 4 of 10  loss 1.5000  812 examples/s  1m15s left"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.Valid = &train.Valid{Accuracy: 0.5, Loss: 1.25}
+	if got, want := epochLine(p), "epoch 2 of 3  loss 1.5000  accuracy 25.0  812 examples/s  valid: loss 1.2500  accuracy 50.0  1m15s left"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.Epoch, p.Left = 3, 0
+	if got := epochLine(p); strings.Contains(got, "left") {
+		t.Errorf("the last epoch: %q", got)
+	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +61,9 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}
+	if err := f.deep.checkEvents(); err != nil {
+		return err
+	}
 	if len(f.data.data) == 0 {
 		return usagef("no data: name a CIFAR-100 folder or file, or a folder of pictures, with --data")
 	}
@@ -90,6 +92,14 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	return r.train(ctx, a, spec, set, valid, opts, func(t *train.Trainer) (savable, error) { return r.model(t) })
 }
 
+// checkEvents refuses a folder for event files that is none, before data are read.
+func (f *deepFlags) checkEvents() error {
+	if info, err := os.Stat(f.tensorBoard); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no folder; name one to write event files to with --tensorboard", f.tensorBoard)
+	}
+	return nil
+}
+
 // savable is a trained model of any kind.
 type savable interface{ Save(path string) error }
 
@@ -101,7 +111,7 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 		return err
 	}
 	defer b.Finalize()
-	bar := &networkProgress{bar: &progress{app: a}, batch: cmp.Or(opts.Batch, train.DefaultBatch), valid: valid != nil}
+	bar := &networkProgress{bar: &progress{app: a}, valid: valid != nil}
 	opts.Progress = bar.report
 	t, err := train.New(b, r.task, set, valid, opts)
 	if err != nil {
@@ -278,7 +288,7 @@ func (r *networkRun) options(spec string) train.Options {
 	o := train.Options{
 		Rate:     train.Schedule{Base: t.rate, Milestones: f.deep.milestones, WarmUp: f.deep.warmUp},
 		Momentum: t.momentum, Decay: t.decay, Nesterov: t.nesterov, Patience: t.patience,
-		Seed: f.classes.seed, Folder: trainingOf(f.model), Resume: f.resume,
+		Seed: f.classes.seed, Folder: trainingOf(f.model), TensorBoard: f.deep.tensorBoard, Resume: f.resume,
 	}
 	if f.flags.Changed("epochs") {
 		o.Epochs = t.epochs
@@ -335,7 +345,6 @@ func (r *networkRun) print(a *app, backend, spec string, result train.Result, t 
 // networkProgress draws the bar, and a line an epoch where there is none.
 type networkProgress struct {
 	bar   *progress
-	batch int  // pictures a step
 	valid bool // each epoch ends with an evaluation
 }
 
@@ -345,12 +354,8 @@ func (p *networkProgress) report(s train.Progress) {
 		return
 	}
 	if s.Valid != nil || s.Step == s.Steps && !p.valid {
-		line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f examples/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
-		if s.Valid != nil {
-			line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))
-		}
 		p.bar.done()
-		a.logf("%s", line)
+		a.logf("%s", epochLine(s))
 		return
 	}
 	now := time.Now()
@@ -358,7 +363,22 @@ func (p *networkProgress) report(s train.Progress) {
 		return
 	}
 	p.bar.drawn = now
-	steps := s.Steps - s.Step + (s.Epochs-s.Epoch)*s.Steps
-	left := time.Duration(float64(steps*p.batch) / max(s.PerSecond, 1e-9) * float64(time.Second)).Round(time.Second)
-	p.bar.draw(fmt.Sprintf("epoch %d of %d  step %d of %d  loss %.4f  %.0f examples/s  %v left", s.Epoch, s.Epochs, s.Step, s.Steps, s.Loss, s.PerSecond, left))
+	p.bar.draw(stepLine(s))
+}
+
+// epochLine tells of an epoch that is done.
+func epochLine(s train.Progress) string {
+	line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f examples/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
+	if s.Valid != nil {
+		line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))
+	}
+	if s.Epoch < s.Epochs {
+		line += fmt.Sprintf("  %v left", s.Left.Round(time.Second))
+	}
+	return line
+}
+
+// stepLine tells of an epoch that is being trained.
+func stepLine(s train.Progress) string {
+	return fmt.Sprintf("epoch %d of %d  step %d of %d  loss %.4f  %.0f examples/s  %v left", s.Epoch, s.Epochs, s.Step, s.Steps, s.Loss, s.PerSecond, s.Left.Round(time.Second))
 }

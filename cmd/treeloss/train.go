@@ -229,7 +229,7 @@ func (f *trainFlags) options() map[string]string {
 			return
 		}
 		switch flag.Name {
-		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet", "backend":
+		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet", "backend", "tensorboard":
 		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
 			o[flag.Name] = "given"
 		case "class-weight":

@@ -62,7 +62,7 @@ func (t *Trainer) log(p Progress, took time.Duration) error {
 		return fmt.Errorf("train: log: %w", err)
 	}
 	text, err := json.Marshal(line{Epoch: p.Epoch, Step: t.state.Step, Loss: p.Loss, Accuracy: p.Accuracy,
-		Rate: t.opts.Rate.Rate(float64(p.Epoch - 1)), Valid: p.Valid, PerSecond: p.PerSecond, Seconds: took.Seconds()})
+		Rate: t.epochRate(p.Epoch), Valid: p.Valid, PerSecond: p.PerSecond, Seconds: took.Seconds()})
 	if err == nil {
 		_, err = f.Write(append(text, '\n'))
 	}

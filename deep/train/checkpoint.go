@@ -74,9 +74,13 @@ func (t *Trainer) begin() error {
 	return t.cutLog()
 }
 
-// save writes the best weights, the line of the log and, last, the checkpoint: a
-// run that breaks off in between repeats the epoch and writes the same again.
+// save writes the events, the best weights, the line of the log and, last, the
+// checkpoint: a run that breaks off in between repeats the epoch and writes the
+// same again.
 func (t *Trainer) save(p Progress, took time.Duration) error {
+	if err := t.writeEvents(p); err != nil {
+		return err
+	}
 	if t.opts.Folder == "" {
 		if t.state.keep {
 			t.state.keep = false

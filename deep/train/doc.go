@@ -4,6 +4,7 @@
 //	Task (network, head, loss) + Data --New--> Trainer --Run--> Result
 //	                                              |
 //	                                              +--> folder: checkpoint, best weights, log
+//	                                              +--> TensorBoard's event files
 //
 // All randomness comes from a seed and a counter: weights start from draws made
 // here and not by a backend, the order of the examples in an epoch is drawn from

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -53,11 +54,15 @@ type Options struct {
 	Optimizer Optimizer
 	Patience  int // stop after so many epochs that bring no better accuracy on valid; 0 means never
 	Seed      uint64
-	Folder    string                   // for checkpoints and the log; "" means none
-	Resume    bool                     // go on from the checkpoint in Folder
-	About     string                   // what is trained, in words; a checkpoint of another is refused
-	Start     func(*model.Store) error // puts weights to start from into the store; nil means none
-	Progress  func(Progress)           // called after each step and evaluation; nil means none
+	Folder    string // for checkpoints and the log; "" means none
+	// TensorBoard is a folder for event files that TensorBoard draws, each run a
+	// new file; "" means none. Each epoch gives loss, accuracy, rate and examples
+	// a second, at the number of steps so far.
+	TensorBoard string
+	Resume      bool                     // go on from the checkpoint in Folder
+	About       string                   // what is trained, in words; a checkpoint of another is refused
+	Start       func(*model.Store) error // puts weights to start from into the store; nil means none
+	Progress    func(Progress)           // called after each step and evaluation; nil means none
 }
 
 func (o Options) withDefaults(examples int) Options {
@@ -101,7 +106,10 @@ type Progress struct {
 	Loss          float64 // mean of this epoch so far, in nats
 	Accuracy      float64 // on this epoch's examples as they were trained on, so far
 	PerSecond     float64 // examples a second, in this epoch
-	Valid         *Valid  // once an epoch, after its evaluation; else nil
+	// Left is the time to the last epoch at the speed of this run so far, with
+	// evaluations once there was one. Patience may end the run before.
+	Left  time.Duration
+	Valid *Valid // once an epoch, after its evaluation; else nil
 }
 
 // Valid is an evaluation.

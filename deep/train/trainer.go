@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/internal/tensorboard"
 )
 
 // Trainer trains a Task on one backend. It is for one goroutine.
@@ -27,6 +28,8 @@ type Trainer struct {
 	evaluator   *Evaluator
 	state       state
 	best        []safetensors.Tensor // of a training without a folder
+	events      *tensorboard.Writer  // nil: none
+	pace        pace
 }
 
 // Result says how a training ended.
@@ -78,9 +81,15 @@ func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer
 		return nil, fmt.Errorf("train: %w", err)
 	}
 	if valid != nil {
-		t.evaluator, err = NewEvaluator(b, t.store, task, opts.Batch)
+		if t.evaluator, err = NewEvaluator(b, t.store, task, opts.Batch); err != nil {
+			return nil, err
+		}
 	}
-	return t, err
+	if err := t.openEvents(); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // Store returns the variables of the model.
@@ -88,6 +97,7 @@ func (t *Trainer) Store() *model.Store { return t.store }
 
 // Close frees what the backend holds.
 func (t *Trainer) Close() {
+	t.closeEvents()
 	t.step.Finalize()
 	if t.evaluator != nil {
 		t.evaluator.Close()
@@ -116,7 +126,7 @@ func (t Task) logits(scope *model.Scope, inputs []*graph.Node) *graph.Node {
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	start, first := time.Now(), t.state.Step
 	err := func() error {
-		for t.state.Epoch < t.opts.Epochs && !t.outOfPatience() {
+		for !t.over() {
 			if err := t.epoch(ctx); err != nil {
 				return fmt.Errorf("train: epoch %d of %d: %w", t.state.Epoch+1, t.opts.Epochs, err)
 			}
@@ -127,9 +137,13 @@ func (t *Trainer) Run(ctx context.Context) (Result, error) {
 		Steps: t.state.Step - first, Seconds: time.Since(start).Seconds()}, err
 }
 
-func (t *Trainer) outOfPatience() bool {
-	return t.opts.Patience > 0 && t.state.Epoch-t.state.BestEpoch >= t.opts.Patience
+// over tells that the last epoch is done, or the patience is at an end.
+func (t *Trainer) over() bool {
+	return t.state.Epoch >= t.opts.Epochs || t.opts.Patience > 0 && t.state.Epoch-t.state.BestEpoch >= t.opts.Patience
 }
+
+// epochRate is the rate with which an epoch, from 1, begins.
+func (t *Trainer) epochRate(epoch int) float64 { return t.opts.Rate.Rate(float64(epoch - 1)) }
 
 // epoch trains one epoch, evaluates, and writes the checkpoint.
 func (t *Trainer) epoch(ctx context.Context) error {
@@ -138,6 +152,10 @@ func (t *Trainer) epoch(ctx context.Context) error {
 	batches, stop := prefetch(t.data, order(t.data.Len(), t.opts.Seed, epoch), t.opts.Batch, epoch)
 	defer stop()
 	var loss, right float64
+	last, evaluations := start, 0
+	if t.valid != nil {
+		evaluations = t.opts.Epochs - epoch
+	}
 	for b := range batches {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -163,7 +181,11 @@ func (t *Trainer) epoch(ctx context.Context) error {
 		t.state.Step++
 		n := float64(p.Step)
 		p.Loss, p.Accuracy = loss/n, right/(n*float64(t.opts.Batch))
-		p.PerSecond = n * float64(t.opts.Batch) / time.Since(start).Seconds()
+		now := time.Now()
+		t.pace.step(now.Sub(last))
+		last = now
+		p.PerSecond = n * float64(t.opts.Batch) / now.Sub(start).Seconds()
+		p.Left = t.pace.left(p.Steps-p.Step+(p.Epochs-p.Epoch)*p.Steps, evaluations)
 		t.opts.Progress(p)
 	}
 	t.state.Epoch++
@@ -173,7 +195,8 @@ func (t *Trainer) epoch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.Valid = &v
+		t.pace.evaluate = time.Since(last)
+		p.Valid, p.Left = &v, t.pace.left((p.Epochs-p.Epoch)*p.Steps, evaluations-1)
 		if t.state.Best == nil || v.Accuracy > t.state.Best.Accuracy {
 			t.state.Best, t.state.BestEpoch = &v, t.state.Epoch
 			t.state.keep = true
