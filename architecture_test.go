@@ -14,7 +14,7 @@ import (
 )
 
 // Each package imports only packages above it in the table of ARCHITECTURE.md,
-// and each package is in the table.
+// and each package is in the table. Only deep and those below it import GoMLX.
 func TestPackageOrder(t *testing.T) {
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
@@ -58,6 +58,9 @@ func TestPackageOrder(t *testing.T) {
 			name, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				return err
+			}
+			if strings.HasPrefix(name, "github.com/gomlx/") && own != "deep" && !strings.HasPrefix(own, "deep/") {
+				t.Errorf("%s imports %s, which is for deep alone", path, name)
 			}
 			imported, ours := strings.CutPrefix(name, module)
 			if !ours {

@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/gomlx/compute"
-
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
@@ -40,7 +38,7 @@ type deepExamples struct {
 	classes   []string
 	tree      *labeltree.Tree // of the model; nil: none
 	set       train.Data
-	evaluator func(b compute.Backend, batch int) (*train.Evaluator, error)
+	evaluator func(b backend.Backend, batch int) (*train.Evaluator, error)
 	others    int // examples of classes that were never trained
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/dataset"
@@ -117,7 +116,7 @@ type embeddable struct {
 	set      train.Data
 	label    func(i int) string
 	width    int
-	embedder func(b compute.Backend, batch int) (*train.Evaluator, error)
+	embedder func(b backend.Backend, batch int) (*train.Evaluator, error)
 }
 
 // examples reads the network and what is to go through it.

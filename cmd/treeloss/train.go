@@ -63,7 +63,7 @@ or of pictures whose classes stand in a file, a picture and its class on each li
 The sharing is that of the last layer: auto takes the taxonomy if there is one,
 else a v-tree of the label vectors if there are any, else none. Each epoch writes
 to the folder MODEL.training: a checkpoint for --resume, the best weights on
---valid, and log.jsonl.
+--valid, and log.jsonl. --tensorboard DIR writes event files for TensorBoard.
 
 With --network bert:FOLDER it fine-tunes a BERT on texts: FOLDER is in the layout
 of Hugging Face, with config.json, tokenizer.json and model.safetensors. Nothing

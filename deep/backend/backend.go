@@ -19,6 +19,9 @@ import (
 	"github.com/gomlx/compute/gobackend"
 )
 
+// Backend is what networks are computed on, GoMLX's. Finalize closes it.
+type Backend = compute.Backend
+
 // Go is the name of the backend that is always there.
 const Go = "go"
 
@@ -32,7 +35,7 @@ func Names() []string { return []string{"xla:cuda", "xla", "onnx", Go} }
 // compiled in but cannot be opened on the way to the best is told to warn, once,
 // in one line; warn may be nil. A name that is unknown, not compiled in, or whose
 // library is missing is an error that says what to do.
-func Open(name string, warn func(line string)) (compute.Backend, error) {
+func Open(name string, warn func(line string)) (Backend, error) {
 	if name != "" {
 		return open(name)
 	}

@@ -1,8 +1,13 @@
 // Package network names the networks that treeloss trains and reads and writes
 // trained ones:
 //
-//	name, classes --Task--> train.Trainer --> Model --Save--> one safetensors file
+//	name, sharing, loss --Shared--> train.Task; name, tree --Hierarchical--> train.Task
+//	trained store --Fold, WithTree--> Model --Save--> one safetensors file
 //	file --Load--> Model --Evaluator--> logits, Embedder --> features
+//	file of weights --Pretrained--> train.Options.Start
+//
+// The networks are those of package resnet, on pictures; package bert has its own
+// task and model.
 package network
 
 import (

@@ -1,5 +1,6 @@
 // Package resnet has the residual networks of the paper's experiments (He et al.
-// 2016), without their last layer, so that any head can follow.
+// 2016), without their last layer, so that any head can follow. LoadTorch reads
+// weights of a ResNet50 with the names of torchvision and timm.
 package resnet
 
 import (

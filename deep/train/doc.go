@@ -11,5 +11,5 @@
 // seed and epoch, and so should be whatever Data changes. A checkpoint after each
 // epoch holds weights, moving averages, momentum and the counters.
 //
-// SGD and Schedule also serve GoMLX's own train.Trainer.
+// SGD, AdamW and Schedule also serve GoMLX's own train.Trainer.
 package train
