@@ -1,0 +1,83 @@
+package experiment
+
+// Contrast is the paired difference of two methods at one place of a sweep.
+type Contrast struct {
+	Protocol   Protocol `json:"protocol"`
+	Method     Method   `json:"method"`
+	Minus      Method   `json:"minus"`
+	X          float64  `json:"x"`
+	Runs       int      `json:"runs"`
+	Difference Interval `json:"difference"` // accuracy of Method minus that of Minus in the same run
+}
+
+// contrasts are the pairs that the paragraphs speak of, beside each method
+// against cross entropy.
+func contrasts() [][2]Method {
+	return [][2]Method{{VTree, UTree}, {VTree, ScaledCrossEntropy}, {VTree, SimLoss}, {VTree, HierarchicalSoftmax}, {VTree, Linkage}}
+}
+
+func (r *runner) contrasts(s *Sweep) (out []Contrast) {
+	for _, protocol := range r.opts.Protocols {
+		for _, pair := range contrasts() {
+			for _, p := range s.Points {
+				a := r.values(s, p.X, protocol, string(pair[0]))
+				b := r.values(s, p.X, protocol, string(pair[1]))
+				if len(a) == 0 || len(a) != len(b) {
+					continue
+				}
+				for i := range a {
+					a[i] -= b[i]
+				}
+				out = append(out, Contrast{protocol, pair[0], pair[1], p.X, len(a), interval(a)})
+			}
+		}
+	}
+	return out
+}
+
+// Tally counts on which side of 0 the differences over a sweep lie.
+type Tally struct {
+	Above, Below, Neither, Equal int // whole interval above or below 0; 0 within it; the same in every run
+	Most, Least                  Interval
+	MostX, LeastX                float64
+}
+
+// Points returns how many differences were counted.
+func (t Tally) Points() int { return t.Above + t.Below + t.Neither + t.Equal }
+
+func (t *Tally) add(x float64, d Interval) {
+	if t.Points() == 0 || d.Mean > t.Most.Mean {
+		t.Most, t.MostX = d, x
+	}
+	if t.Points() == 0 || d.Mean < t.Least.Mean {
+		t.Least, t.LeastX = d, x
+	}
+	switch {
+	case d.Above(0):
+		t.Above++
+	case d.Below(0):
+		t.Below++
+	case d.Low == 0 && d.High == 0:
+		t.Equal++
+	default:
+		t.Neither++
+	}
+}
+
+// Tally counts the differences of two methods under a protocol.
+func (s *SweepResult) Tally(protocol Protocol, averaged bool, method, minus Method) (t Tally) {
+	if minus == CrossEntropy {
+		for _, row := range s.Rows {
+			if row.Protocol == protocol && row.Averaged == averaged && row.Method == method {
+				t.add(row.X, row.Difference)
+			}
+		}
+		return t
+	}
+	for _, c := range s.Contrasts {
+		if !averaged && c.Protocol == protocol && c.Method == method && c.Minus == minus {
+			t.add(c.X, c.Difference)
+		}
+	}
+	return t
+}

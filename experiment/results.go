@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"encoding/json"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Results are the outcome of Run. Rates and differences are fractions 0..1.
+type Results struct {
+	Options Options       `json:"-"`
+	Sweeps  []SweepResult `json:"sweeps"`
+	Norms   *NormsResult  `json:"norms,omitempty"`
+}
+
+// SweepResult is the outcome of one sweep.
+type SweepResult struct {
+	Sweep     Sweep      `json:"-"`
+	Name      string     `json:"name"`
+	Rows      []Row      `json:"rows"`
+	Contrasts []Contrast `json:"contrasts"`
+	Trees     []Tree     `json:"trees,omitempty"`
+}
+
+// Row is how one method did at one place of a sweep.
+type Row struct {
+	Protocol   Protocol `json:"protocol"`
+	Averaged   bool     `json:"averaged"` // the mean of the weights over the pass was tested, not the last
+	Method     Method   `json:"method"`
+	X          float64  `json:"x"`
+	Runs       int      `json:"runs"`
+	Accuracy   Interval `json:"accuracy"`
+	Difference Interval `json:"difference"`       // this accuracy minus that of cross entropy in the same run
+	Chosen     float64  `json:"chosen,omitempty"` // geometric mean of the rates or priors that were best; 0: none
+}
+
+// Tree is the mean form of the cover trees at one place of a sweep.
+type Tree struct {
+	X             float64  `json:"x"`
+	Height        Interval `json:"height"`
+	FanOut        Interval `json:"fan_out"`
+	Pseudoclasses Interval `json:"pseudoclasses"`
+	Star          float64  `json:"star"`   // share of the runs in which the tree is a star
+	Lambda        Interval `json:"lambda"` // distortion of the metric
+}
+
+// Interval is a mean over runs with its 95 % confidence interval (Student's t).
+// The bounds are NaN, null in JSON, for a single run.
+type Interval struct{ Mean, Low, High float64 }
+
+// MarshalJSON writes null for what is not known.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	known := func(x float64) *float64 {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+		return &x
+	}
+	return json.Marshal(struct {
+		Mean *float64 `json:"mean"`
+		Low  *float64 `json:"low"`
+		High *float64 `json:"high"`
+	}{known(i.Mean), known(i.Low), known(i.High)})
+}
+
+// Above and Below tell whether the whole interval is on that side of x; an
+// unknown one is on neither.
+func (i Interval) Above(x float64) bool { return i.Low > x }
+func (i Interval) Below(x float64) bool { return i.High < x }
+
+// interval returns the mean of x and its interval.
+func interval(x []float64) Interval {
+	n := float64(len(x))
+	var mean, squares float64
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	if len(x) < 2 {
+		return Interval{mean, math.NaN(), math.NaN()}
+	}
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
+	return Interval{mean, mean - half, mean + half}
+}
+
+// results reads all cells of the sweeps.
+func (r *runner) results() *Results {
+	out := &Results{Options: r.opts}
+	for _, s := range r.sweeps {
+		if s.Experiment == Norms {
+			out.Norms = r.norms(s)
+			continue
+		}
+		out.Sweeps = append(out.Sweeps, r.sweep(s))
+	}
+	return out
+}
+
+// values returns the numbers called name at place x, one a run, and whether
+// there are any. Methods that do not depend on x are found among the shared.
+func (r *runner) values(s *Sweep, x float64, protocol Protocol, name string) (out []float64) {
+	for run := range r.opts.runs(protocol) {
+		for _, at := range []float64{x, math.NaN()} {
+			cell, _ := r.store.get(cellName(s, at, run, protocol))
+			if v, ok := cell[name]; ok {
+				out = append(out, v)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (r *runner) sweep(s *Sweep) SweepResult {
+	out := SweepResult{Sweep: *s, Name: s.Name}
+	for _, protocol := range r.opts.Protocols {
+		for _, suffix := range []string{"", averaged} {
+			for _, method := range allMethods {
+				for _, p := range s.Points {
+					own := r.values(s, p.X, protocol, string(method)+suffix)
+					if len(own) == 0 {
+						continue
+					}
+					row := Row{Protocol: protocol, Averaged: suffix != "", Method: method, X: p.X, Runs: len(own), Accuracy: interval(own)}
+					base := r.values(s, p.X, protocol, string(CrossEntropy)+suffix)
+					for i := range own {
+						own[i] -= base[i]
+					}
+					row.Difference = interval(own)
+					if c := r.values(s, p.X, protocol, string(method)+suffix+chosen); len(c) > 0 {
+						var sum float64
+						for _, v := range c {
+							sum += math.Log(v)
+						}
+						row.Chosen = math.Exp(sum / float64(len(c)))
+					}
+					out.Rows = append(out.Rows, row)
+				}
+			}
+		}
+	}
+	out.Contrasts = r.contrasts(s)
+	// The trees are the same under each protocol; the one with most runs tells most.
+	protocol := r.opts.Protocols[0]
+	for _, p := range r.opts.Protocols {
+		if r.opts.runs(p) > r.opts.runs(protocol) {
+			protocol = p
+		}
+	}
+	for _, p := range s.Points {
+		get := func(name string) []float64 { return r.values(s, p.X, protocol, name) }
+		t := Tree{X: p.X, Height: interval(get("height")), FanOut: interval(get("fan-out")), Pseudoclasses: interval(get("pseudoclasses")),
+			Star: interval(get("star")).Mean, Lambda: Interval{1, 1, 1}}
+		if lambda := get("lambda"); len(lambda) > 0 {
+			t.Lambda = interval(lambda)
+		}
+		out.Trees = append(out.Trees, t)
+	}
+	return out
+}
+
+// Find returns the row of a method, and whether there is one.
+func (s *SweepResult) Find(protocol Protocol, averaged bool, method Method, x float64) (Row, bool) {
+	for _, row := range s.Rows {
+		if row.Protocol == protocol && row.Averaged == averaged && row.Method == method && row.X == x {
+			return row, true
+		}
+	}
+	return Row{}, false
+}

@@ -1,0 +1,233 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Progress tells how far Run has come.
+type Progress struct {
+	Sweep    string  // that the last cell belongs to
+	Done     int     // cells, those found in the store included
+	Total    int     // cells
+	Computed int     // cells computed by this call
+	Fraction float64 // share of the estimated work of this call that is done, 0..1
+}
+
+// Run computes what is missing of the cells of some experiments and returns the
+// results of all. Each cell depends on the options and its own name only, so
+// results do not depend on the number of threads, or on whether a run was
+// interrupted and resumed. On a cancelled context it returns an error that says
+// how far it came; finished cells are in the store.
+func Run(ctx context.Context, names []Name, opts Options) (*Results, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{opts: opts, store: opts.Store}
+	if r.store == nil {
+		r.store = &Store{cells: map[string]Values{}}
+	}
+	for _, name := range names {
+		sweeps, err := Sweeps(name, opts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range sweeps {
+			r.add(&sweeps[i])
+		}
+	}
+	if err := r.work(ctx); err != nil {
+		return nil, err
+	}
+	return r.results(), nil
+}
+
+// runner does the cells of one call of Run.
+type runner struct {
+	opts   Options
+	store  *Store
+	sweeps []*Sweep
+	jobs   []job
+
+	mutex    sync.Mutex
+	progress Progress
+	cost     float64 // of what this call has to compute
+	paid     float64
+}
+
+// job is all that is missing of one run of a sweep: it shares draws.
+type job struct {
+	sweep *Sweep
+	run   int
+	tasks []task
+	cost  float64
+}
+
+// task is one cell to compute.
+type task struct {
+	name     string
+	point    Point
+	protocol Protocol
+	methods  []Method
+	cost     float64
+}
+
+// normsProtocol stands in the names of cells of Norms, which train nothing.
+const normsProtocol Protocol = "norms"
+
+// cells lists the cells of one run of a sweep.
+func (r *runner) cells(s *Sweep, run int) (tasks []task) {
+	add := func(x float64, p Point, protocol Protocol, methods []Method) {
+		t := task{cellName(s, x, run, protocol), p, protocol, methods, 0}
+		t.cost = t.work()
+		tasks = append(tasks, t)
+	}
+	if s.Experiment == Norms {
+		if run < r.opts.Runs {
+			for _, p := range s.Points {
+				add(p.X, p, normsProtocol, nil)
+			}
+		}
+		return tasks
+	}
+	for _, protocol := range r.opts.Protocols {
+		if run >= r.opts.runs(protocol) {
+			continue
+		}
+		if len(s.Shared) > 0 {
+			add(math.NaN(), s.Points[0], protocol, s.Shared)
+		}
+	}
+	for _, p := range s.Points { // the point outside, as it decides which draws are needed
+		for _, protocol := range r.opts.Protocols {
+			if run < r.opts.runs(protocol) {
+				add(p.X, p, protocol, s.Methods)
+			}
+		}
+	}
+	return tasks
+}
+
+// work estimates the cost of a task, in no unit.
+func (t task) work() float64 {
+	n, d, k, m := float64(t.point.N), float64(t.point.D), float64(t.point.K), float64(len(t.methods))
+	draws, test := TestRows*d*40, TestRows*m*(k*d+40*k)
+	switch t.protocol {
+	case normsProtocol:
+		return 400 * k * k
+	case Paper:
+		return draws + 2*test + m*n*(5*k*d+k*k+500)
+	case OnePass:
+		return 2*test + m*float64(len(Rates()))*(n*(5*k*d+k*k+500)+ValidationRows*2*(k*d+40*k))
+	}
+	return test + m*float64(len(Priors()))*40*n*(2*k*d+20*k)
+}
+
+// add plans a sweep.
+func (r *runner) add(s *Sweep) {
+	r.sweeps = append(r.sweeps, s)
+	for run := range max(r.opts.Runs, r.opts.TunedRuns) {
+		j := job{sweep: s, run: run}
+		for _, t := range r.cells(s, run) {
+			r.progress.Total++
+			if _, ok := r.store.get(t.name); ok {
+				r.progress.Done++
+				continue
+			}
+			j.tasks = append(j.tasks, t)
+			j.cost += t.cost
+		}
+		if len(j.tasks) > 0 {
+			r.jobs = append(r.jobs, j)
+			r.cost += j.cost
+		}
+	}
+}
+
+// work does all jobs, the long ones first so that no thread is left with one at
+// the end.
+func (r *runner) work(ctx context.Context) error {
+	slices.SortStableFunc(r.jobs, func(a, b job) int {
+		switch {
+		case a.cost > b.cost:
+			return -1
+		case a.cost < b.cost:
+			return 1
+		}
+		return 0
+	})
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	threads := r.opts.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(threads, len(r.jobs)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(r.jobs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := r.do(ctx, r.jobs[i]); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return fmt.Errorf("experiment: stopped after %d of %d cells: %w", r.progress.Done, r.progress.Total, context.Cause(ctx))
+	}
+	return nil
+}
+
+// do does one job.
+func (r *runner) do(ctx context.Context, j job) error {
+	var g *draw
+	n := 0
+	for _, p := range j.sweep.Points {
+		n = max(n, p.N)
+	}
+	for _, t := range j.tasks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if g == nil || g.k != t.point.K || g.d != t.point.D {
+			test := TestRows
+			if t.protocol == normsProtocol {
+				test = 0
+			}
+			g = newDraw(r.opts, j.run, t.point.K, t.point.D, n, test)
+		}
+		c := &cell{opts: r.opts, draw: g, point: t.point, protocol: t.protocol, methods: t.methods}
+		compute := func() (Values, error) { return c.compute(ctx) }
+		if t.protocol == normsProtocol {
+			compute = c.norms
+		}
+		v, err := compute()
+		if err != nil {
+			return fmt.Errorf("experiment: cell %s: %w", t.name, err)
+		}
+		if err := r.store.put(t.name, v); err != nil {
+			return err
+		}
+		r.report(j.sweep, t)
+	}
+	return nil
+}
+
+func (r *runner) report(s *Sweep, t task) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.paid += t.cost
+	p := &r.progress
+	p.Sweep, p.Done, p.Computed, p.Fraction = s.Name, p.Done+1, p.Computed+1, min(1, r.paid/r.cost)
+	if r.opts.Progress != nil {
+		r.opts.Progress(*p)
+	}
+}

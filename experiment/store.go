@@ -1,0 +1,165 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// ErrStore says that a file of finished cells cannot be gone on with.
+var ErrStore = errors.New("cannot go on with these results")
+
+// Values are the numbers of one cell by name: accuracies by method, and facts
+// such as the height of the tree.
+type Values map[string]float64
+
+// Store keeps finished cells in a file, one JSON object a line behind a line
+// that says what they belong to. It is only ever appended to; a last line that
+// a killed program left half-written is cut off when the file is opened. A Store
+// may be used by several goroutines.
+type Store struct {
+	mutex sync.Mutex
+	file  *os.File
+	cells map[string]Values
+}
+
+type storeHead struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Options string `json:"options"`
+}
+
+type storeLine struct {
+	Cell   string `json:"cell"`
+	Values Values `json:"values"`
+}
+
+const (
+	storeFormat  = "treeloss-experiment"
+	storeVersion = 1
+)
+
+// OpenStore opens the file of cells at path for these options, or makes it. A
+// file that has cells is refused unless resume is set, and one of other options
+// in any case, with an error that wraps ErrStore. What may differ is what
+// changes no cell: runs, protocols and threads.
+func OpenStore(path string, opts Options, resume bool) (*Store, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	head, err := json.Marshal(storeHead{storeFormat, storeVersion, opts.fingerprint()})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cells: map[string]Values{}}
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	lines := bytes.SplitAfter(data[:whole], []byte("\n"))
+	if whole > 0 {
+		if !resume {
+			return nil, fmt.Errorf("experiment: %s has the cells of an earlier run; resume it, or choose another folder: %w", path, ErrStore)
+		}
+		if err := s.read(path, head, lines); err != nil {
+			return nil, err
+		}
+	}
+	if s.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return nil, err
+	}
+	err = s.file.Truncate(int64(whole))
+	if err == nil {
+		_, err = s.file.Seek(0, 2)
+	}
+	if err == nil && whole == 0 {
+		_, err = s.file.Write(append(head, '\n'))
+	}
+	if err != nil {
+		s.file.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) read(path string, head []byte, lines [][]byte) error {
+	if first := bytes.TrimSpace(lines[0]); !bytes.Equal(first, head) {
+		var got storeHead
+		switch err := json.Unmarshal(first, &got); {
+		case err != nil || got.Format != storeFormat:
+			return fmt.Errorf("experiment: %s is not a file of cells of this program: %w", path, ErrStore)
+		case got.Version != storeVersion:
+			return fmt.Errorf("experiment: %s has version %d, want %d: %w", path, got.Version, storeVersion, ErrStore)
+		}
+		var want storeHead
+		if err := json.Unmarshal(head, &want); err != nil {
+			return err
+		}
+		return fmt.Errorf("experiment: %s has the cells of other options: %s, want %s: %w", path, got.Options, want.Options, ErrStore)
+	}
+	for i, line := range lines[1:] {
+		if len(line) == 0 {
+			continue
+		}
+		var l storeLine
+		if err := json.Unmarshal(line, &l); err != nil || l.Cell == "" {
+			return fmt.Errorf("experiment: %s:%d is no cell; delete that line to compute it again: %w", path, i+2, ErrStore)
+		}
+		s.cells[l.Cell] = l.Values
+	}
+	return nil
+}
+
+// fingerprint names the options that cells depend on.
+func (o Options) fingerprint() string {
+	return fmt.Sprintf("seed %d, truth %s, init %s, rate %s, base %s, n %d, d %d, k %d, sigma %s",
+		o.Seed, o.Truth, o.Init, number(o.Rate), number(o.Base), o.N, o.D, o.K, number(o.Sigma))
+}
+
+// Len returns the number of finished cells.
+func (s *Store) Len() int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return len(s.cells)
+}
+
+func (s *Store) get(cell string) (Values, bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	v, ok := s.cells[cell]
+	return v, ok
+}
+
+// put keeps a cell, in memory and in the file if there is one.
+func (s *Store) put(cell string, v Values) error {
+	line, err := json.Marshal(storeLine{cell, v})
+	if err != nil {
+		return fmt.Errorf("experiment: cell %s: %w", cell, err)
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.cells[cell] = v
+	if s.file == nil {
+		return nil
+	}
+	_, err = s.file.Write(append(line, '\n'))
+	return err
+}
+
+// Close closes the file.
+func (s *Store) Close() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
