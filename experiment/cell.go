@@ -62,7 +62,7 @@ func (c *cell) compute(ctx context.Context) (Values, error) {
 			names = append(names, string(method), string(method)+averaged)
 			heads = append(heads, head{m, last}, head{m, mean})
 		case OnePass:
-			start := m.start(c.draw, c.opts.Init)
+			start := m.start(c.draw, ZeroInit)
 			var tried []head
 			for _, rate := range Rates() {
 				if err := ctx.Err(); err != nil {

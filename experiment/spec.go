@@ -31,7 +31,7 @@ const (
 	Clustered Truth = "clustered" // about sqrt(k) centres of variance 1, classes at deviation 0.3 around them
 )
 
-// Init says where one-pass training starts.
+// Init says where training under Paper starts; OnePass and Converged start at 0.
 type Init string
 
 const (
@@ -92,6 +92,8 @@ type Options struct {
 	Init      Init       // "" means TorchInit
 	Rate      float64    // learning rate of Paper; 0 means 1e-4
 	Base      float64    // of cover trees where it does not vary; 0 means 1.3, for Norms 2
+
+	Averaged bool // figures and paragraphs show the mean of the weights over the pass, the theory's SGD, not the last
 
 	// What does not vary in an experiment; 0 means its own values.
 	N, D, K int
@@ -183,6 +185,7 @@ type Sweep struct {
 	Fixed      Setting // what varies is 0
 	Base       float64 // 0 if it varies
 	Points     []Point
+	Focus      float64  // the x of short tables
 	Methods    []Method // measured at each point
 	Shared     []Method // measured once a run, as they do not depend on x
 }
@@ -230,13 +233,13 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 	switch name {
 	case DataRegimes:
 		out := []Sweep{
-			sweep(Sweep{Name: "data-regimes-n", Title: "Accuracy over the number of examples", XLabel: "training examples n", LogX: true, Methods: allMethods},
+			sweep(Sweep{Name: "data-regimes-n", Title: "Accuracy over the number of examples", XLabel: "training examples n", Focus: 128, LogX: true, Methods: allMethods},
 				small, powers(16, 8192), func(p *Point, x float64) { p.N = int(x) }),
-			sweep(Sweep{Name: "data-regimes-d", Title: "Accuracy over the number of features", XLabel: "features d", LogX: true, Methods: allMethods},
+			sweep(Sweep{Name: "data-regimes-d", Title: "Accuracy over the number of features", XLabel: "features d", Focus: 64, LogX: true, Methods: allMethods},
 				small, powers(2, 1024), func(p *Point, x float64) { p.D = int(x) }),
-			sweep(Sweep{Name: "data-regimes-k", Title: "Accuracy over the number of classes", XLabel: "classes k", Methods: allMethods},
+			sweep(Sweep{Name: "data-regimes-k", Title: "Accuracy over the number of classes", XLabel: "classes k", Focus: 10, Methods: allMethods},
 				small, steps(10, 10, 100), func(p *Point, x float64) { p.K = int(x) }),
-			sweep(Sweep{Name: "data-regimes-sigma", Title: "Accuracy over the noise of the examples", XLabel: "noise σ", Methods: allMethods},
+			sweep(Sweep{Name: "data-regimes-sigma", Title: "Accuracy over the noise of the examples", XLabel: "noise σ", Focus: 1, Methods: allMethods},
 				small, append(steps(1, 0.2, 3.2), steps(4, 1, 10)...), func(p *Point, x float64) { p.Sigma = x }),
 		}
 		out[0].Fixed.N, out[1].Fixed.D, out[2].Fixed.K, out[3].Fixed.Sigma = 0, 0, 0, 0
@@ -250,7 +253,7 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 		s.Fixed.K = 0
 		return []Sweep{s}, nil
 	case TreeShapes:
-		s := sweep(Sweep{Name: "tree-shapes", Title: "Accuracy over the base of the cover tree", XLabel: "base of the cover tree",
+		s := sweep(Sweep{Name: "tree-shapes", Title: "Accuracy over the base of the cover tree", XLabel: "base of the cover tree", Focus: 1.3,
 			Methods: treeMethods, Shared: []Method{CrossEntropy, SimLoss, Linkage}},
 			large, slices.Concat([]float64{1.05}, steps(1.1, 0.1, 3), steps(4, 1, 7)), func(p *Point, x float64) { p.Base = x })
 		s.Base = 0
@@ -259,9 +262,9 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 		methods := []Method{UTree, VTree, SimLoss, HierarchicalSoftmax, ScaledCrossEntropy}
 		set := func(p *Point, x float64) { p.Epsilon = x }
 		out := []Sweep{
-			sweep(Sweep{Name: "metric-quality", Title: "Accuracy over the noise in the metric", XLabel: "noise in the metric ε", Methods: methods,
+			sweep(Sweep{Name: "metric-quality", Title: "Accuracy over the noise in the metric", XLabel: "noise in the metric ε", Focus: 1, Methods: methods,
 				Shared: []Method{CrossEntropy}}, small, steps(0, 0.1, 1), set),
-			sweep(Sweep{Name: "metric-quality-hard", Title: "Accuracy over the noise in the metric, many classes", XLabel: "noise in the metric ε", Methods: methods,
+			sweep(Sweep{Name: "metric-quality-hard", Title: "Accuracy over the noise in the metric, many classes", XLabel: "noise in the metric ε", Focus: 1, Methods: methods,
 				Shared: []Method{CrossEntropy}}, large, steps(0, 0.1, 1), set),
 		}
 		return out, nil
@@ -291,3 +294,6 @@ func steps(lo, step, hi float64) (x []float64) {
 
 // number writes a number in the shortest form that reads back as it is.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Methods returns all methods, cross entropy first.
+func Methods() []Method { return slices.Clone(allMethods) }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/experiment"
+)
+
+// experimentFlags are the flags of treeloss experiment.
+type experimentFlags struct {
+	opts     experiment.Options
+	folder   string
+	protocol string
+	truth    string
+	init     string
+	average  string
+	resume   bool
+}
+
+const allExperiments = "all"
+
+func newExperiment(a *app) *cobra.Command {
+	var f experimentFlags
+	c := &cobra.Command{
+		Use:   "experiment NAME",
+		Short: "Repeat the paper's experiments on synthetic data",
+		Long: `Experiment repeats the synthetic experiments of "The Tree Loss" (Wang and Izbicki
+2022) and says from the numbers what holds:
+
+  data-regimes     I: accuracy over n, d, k and the noise sigma
+  norms            II: norms of the parameters over k, and the theory in numbers
+  tree-shapes      III: accuracy over the base of the cover tree
+  metric-quality   IV: accuracy over the noise in the metric
+  all              all of these, and each claim of the paper in claims.md
+
+The protocol paper trains every loss with one learning rate in one pass, as the
+authors' scripts do. The protocol tuned gives each loss its own best learning rate
+in one pass, and its own best prior at convergence.
+
+With --out DIR it writes DIR/index.html with figures as SVG, PNG and CSV, and keeps
+each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on.`,
+		Example: `  treeloss experiment norms
+  treeloss experiment data-regimes --protocol paper --out regimes
+  treeloss experiment all --out all --resume
+  treeloss experiment tree-shapes --truth low-rank --n 300 --k 100 --d 64 --protocol tuned`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(experimentNames(), args[0]) {
+				return usagef("%s wants one of %s, not %q", c.CommandPath(), strings.Join(experimentNames(), ", "), strings.Join(args, " "))
+			}
+			return nil
+		},
+		ValidArgs: experimentNames(),
+		RunE:      func(c *cobra.Command, args []string) error { return f.run(c.Context(), a, args[0]) },
+	}
+	flags := c.Flags()
+	o := &f.opts
+	flags.StringVar(&f.folder, "out", "", "folder for the page, figures and finished cells; without it they are only printed")
+	flags.BoolVar(&f.resume, "resume", false, "go on with the cells that are in --out")
+	flags.IntVar(&o.Runs, "runs", experiment.DefaultRuns, "draws of the true parameters")
+	flags.IntVar(&o.TunedRuns, "tuned-runs", 0, fmt.Sprintf("draws under the protocol tuned; 0 means %d, or --runs if that is less", experiment.DefaultTunedRuns))
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random")
+	flags.StringVar(&f.protocol, "protocol", "both", "paper, tuned or both")
+	flags.IntVar(&o.Threads, "threads", 0, "threads; 0: one a CPU. Does not change results")
+	flags.StringVar(&f.truth, "truth", string(experiment.Isotropic), "true parameters: isotropic (the paper's text), low-rank (its authors' scripts) or clustered")
+	flags.StringVar(&f.init, "init", string(experiment.TorchInit), "where training under the protocol paper starts: torch or zeros")
+	flags.StringVar(&f.average, "average", "off", "on: figures show the mean of the weights over the pass; numbers of both are always in the tables")
+	flags.Float64Var(&o.Rate, "rate", experiment.DefaultRate, "learning rate of the protocol paper")
+	flags.Float64Var(&o.Base, "base", 0, "base of cover trees where it does not vary; 0 means 1.3, for norms 2")
+	flags.IntVar(&o.N, "n", 0, "training examples where they do not vary; 0: as in the paper")
+	flags.IntVar(&o.D, "d", 0, "features, likewise")
+	flags.IntVar(&o.K, "k", 0, "classes, likewise")
+	flags.Float64Var(&o.Sigma, "sigma", 0, "noise of the examples, likewise")
+	choices(c, "protocol", "paper", "tuned", "both")
+	choices(c, "truth", "isotropic", "low-rank", "clustered")
+	choices(c, "init", "torch", "zeros")
+	choices(c, "average", "on", "off")
+	a.jsonFlag(c)
+	return c
+}
+
+// experimentNames are the arguments of the command.
+func experimentNames() []string {
+	var names []string
+	for _, n := range experiment.Names() {
+		names = append(names, string(n))
+	}
+	return append(names, allExperiments)
+}
+
+// options checks the flags.
+func (f *experimentFlags) options() (experiment.Options, error) {
+	o := f.opts
+	o.Truth, o.Init = experiment.Truth(f.truth), experiment.Init(f.init)
+	switch f.protocol {
+	case "paper":
+		o.Protocols = []experiment.Protocol{experiment.Paper}
+	case "tuned":
+		o.Protocols = []experiment.Protocol{experiment.OnePass, experiment.Converged}
+	case "both":
+		o.Protocols = experiment.Protocols()
+	default:
+		return o, usagef("--protocol %q: want paper, tuned or both", f.protocol)
+	}
+	switch f.average {
+	case "on":
+		o.Averaged = true
+	case "off":
+	default:
+		return o, usagef("--average %q: want on or off", f.average)
+	}
+	if o.Runs < 1 {
+		return o, usagef("--runs %d: want at least 1", o.Runs)
+	}
+	if f.resume && f.folder == "" {
+		return o, usagef("--resume needs --out, the folder to go on with")
+	}
+	if _, err := experiment.Sweeps(experiment.Norms, o); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	names := []experiment.Name{experiment.Name(name)}
+	if name == allExperiments {
+		names = experiment.Names()
+	}
+	if f.folder != "" {
+		if err := checkReport(f.folder); err != nil {
+			return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "--report", "--out"))
+		}
+		if err := os.MkdirAll(f.folder, 0o777); err != nil {
+			return err
+		}
+		if opts.Store, err = experiment.OpenStore(filepath.Join(f.folder, "cells.jsonl"), opts, f.resume); err != nil {
+			if errors.Is(err, experiment.ErrStore) && !f.resume {
+				return fmt.Errorf("%w; --resume goes on with them", err)
+			}
+			return err
+		}
+		defer opts.Store.Close()
+		if n := opts.Store.Len(); n > 0 {
+			a.logf("%d cells are finished already", n)
+		}
+	}
+	began := time.Now()
+	bar := &progress{app: a, began: began}
+	opts.Progress = func(p experiment.Progress) { bar.experiment(p) }
+	results, err := experiment.Run(ctx, names, opts)
+	bar.done()
+	if err != nil {
+		if ctx.Err() != nil && f.folder != "" {
+			return fmt.Errorf("%w; the same command with --resume goes on", err)
+		}
+		return err
+	}
+	took := time.Since(began)
+	if f.folder != "" {
+		if err := saveExperiment(a, results, f.folder, name, took); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(newExperimentDocument(results, name, took))
+	}
+	printExperiment(a, results)
+	return nil
+}
+
+// experiment draws the bar of an experiment.
+func (b *progress) experiment(p experiment.Progress) {
+	if b.app.quiet || !b.app.onTerminal() {
+		return
+	}
+	now := time.Now()
+	if p.Fraction < 1 && now.Sub(b.drawn) < barInterval {
+		return
+	}
+	b.drawn = now
+	b.draw(experimentLine(p, now.Sub(b.began)))
+}
+
+func experimentLine(p experiment.Progress, took time.Duration) string {
+	full := int(p.Fraction * barWidth)
+	line := fmt.Sprintf("[%s%s] %3.0f %%  %d of %d cells  %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full),
+		100*p.Fraction, p.Done, p.Total, p.Sweep)
+	if p.Fraction > 0.01 && p.Fraction < 1 {
+		left := time.Duration(float64(took) / p.Fraction * (1 - p.Fraction))
+		line += fmt.Sprintf("  %v left", left.Round(time.Second))
+	}
+	return line
+}

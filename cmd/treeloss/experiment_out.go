@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/treeloss/treeloss/experiment"
+)
+
+// saveExperiment writes the page, and the claims if all experiments were run.
+func saveExperiment(a *app, r *experiment.Results, folder, name string, took time.Duration) error {
+	if name == allExperiments {
+		var claims bytes.Buffer
+		if err := r.WriteClaims(&claims); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, "claims.md"), claims.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	return saveReport(a, r.Page(), folder, took)
+}
+
+// experimentDocument is what --json prints.
+type experimentDocument struct {
+	Experiment string                   `json:"experiment"`
+	Paragraphs map[string]string        `json:"paragraphs"`
+	Sweeps     []experiment.SweepResult `json:"sweeps"`
+	Norms      *experiment.NormsResult  `json:"norms"`
+	Claims     []experiment.Claim       `json:"claims,omitempty"`
+	Seconds    float64                  `json:"seconds"`
+}
+
+func newExperimentDocument(r *experiment.Results, name string, took time.Duration) experimentDocument {
+	d := experimentDocument{Experiment: name, Paragraphs: map[string]string{}, Sweeps: r.Sweeps, Norms: r.Norms, Seconds: took.Seconds()}
+	if d.Sweeps == nil {
+		d.Sweeps = []experiment.SweepResult{}
+	}
+	for i := range r.Sweeps {
+		d.Paragraphs[r.Sweeps[i].Name] = r.Paragraph(&r.Sweeps[i])
+	}
+	if r.Norms != nil {
+		d.Paragraphs[r.Norms.Name] = r.NormsParagraph()
+	}
+	if name == allExperiments {
+		d.Claims = r.Claims()
+	}
+	return d
+}
+
+// printExperiment prints what holds, and a short table of each sweep.
+func printExperiment(a *app, r *experiment.Results) {
+	for i := range r.Sweeps {
+		s := &r.Sweeps[i]
+		fmt.Fprintf(a.out, "%s\n\n%s\n\n", s.Sweep.Title, wrap(r.Paragraph(s), 100))
+		heads := []string{fmt.Sprintf("%s %v", s.Sweep.XLabel, s.Sweep.Focus)}
+		for _, p := range r.Options.Protocols {
+			heads = append(heads, string(p), "difference")
+		}
+		t := newTable(a.out, heads...)
+		for _, m := range experiment.Methods() {
+			cells, any := []string{string(m)}, false
+			for _, p := range r.Options.Protocols {
+				row, ok := s.Find(p, r.Options.Averaged && p != experiment.Converged, m, s.Sweep.Focus)
+				any = any || ok
+				switch {
+				case !ok:
+					cells = append(cells, "", "")
+				case m == experiment.CrossEntropy:
+					cells = append(cells, points(row.Accuracy.Mean), "-")
+				default:
+					cells = append(cells, points(row.Accuracy.Mean), difference(row.Difference.Mean, (row.Difference.High-row.Difference.Low)/2))
+				}
+			}
+			if any {
+				t.row(cells...)
+			}
+		}
+		t.flush()
+		fmt.Fprintf(a.out, "\npoints; difference: to cross entropy in the same runs, +- half its 95 %% interval\n\n")
+	}
+	if r.Norms != nil {
+		fmt.Fprintf(a.out, "%s\n\n%s\n\n", r.Norms.Sweep.Title, wrap(r.NormsParagraph(), 100))
+	}
+}
+
+// wrap breaks lines at spaces.
+func wrap(text string, width int) string {
+	var out strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > width:
+			out.WriteByte('\n')
+			column = 0
+		default:
+			out.WriteByte(' ')
+			column++
+		}
+		out.WriteString(word)
+		column += len(word)
+	}
+	return out.String()
+}

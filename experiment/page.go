@@ -1,0 +1,183 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/treeloss/treeloss/report"
+)
+
+// looks gives each method one colour and marker in all figures.
+func looks(m Method) int { return slices.Index(allMethods, m) + 1 }
+
+// Page returns the results as a page: for each sweep a paragraph, figures of the
+// accuracies and of the differences to cross entropy under each protocol, and
+// tables of all numbers. Page.Save writes all of it into a folder.
+func (r *Results) Page() *report.Page {
+	page := &report.Page{
+		Title: "The tree loss on synthetic data",
+		Lead: []string{
+			"The experiments of “The Tree Loss: Improving Generalization with Many Classes” (Wang and Izbicki 2022), repeated. Places of classes and examples are drawn anew in each run; all methods of a run share all draws.",
+			"The paper's protocol trains every method with one learning rate. The tuned protocols give each its own best learning rate in one pass, or its own best prior at convergence, by " + strconv.Itoa(ValidationRows) + " further examples. Bars and brackets are 95 % intervals; differences are paired by run. Faint markers are values read off the paper's figures.",
+		},
+	}
+	for i := range r.Sweeps {
+		page.Sections = append(page.Sections, r.section(&r.Sweeps[i]))
+	}
+	if r.Norms != nil {
+		page.Sections = append(page.Sections, r.normsSection())
+	}
+	o := r.Options
+	protocols := ""
+	for i, p := range o.Protocols {
+		if i > 0 {
+			protocols += "; "
+		}
+		protocols += fmt.Sprintf("%s: %s, %d runs", p.title(), r.detail(p), o.runs(p))
+	}
+	page.Facts = append(page.Facts,
+		report.Fact{Name: "Protocols", Value: protocols},
+		report.Fact{Name: "True parameters", Value: string(o.Truth)},
+		report.Fact{Name: "Seed", Value: strconv.FormatUint(o.Seed, 10)},
+		report.Fact{Name: "Test examples", Value: strconv.Itoa(TestRows)})
+	return page
+}
+
+func (r *Results) section(s *SweepResult) report.Section {
+	out := report.Section{
+		Heading:    s.Sweep.Title + " (" + s.Sweep.fixed() + ")",
+		Paragraphs: []string{r.Paragraph(s)},
+	}
+	for _, protocol := range r.Options.Protocols {
+		if f := r.figure(s, protocol, false); f != nil {
+			out.Pictures = append(out.Pictures, f)
+		}
+	}
+	for _, protocol := range r.Options.Protocols {
+		if f := r.figure(s, protocol, true); f != nil {
+			out.Pictures = append(out.Pictures, f)
+		}
+	}
+	out.Tables = append(out.Tables, s.table())
+	if s.Sweep.Experiment == TreeShapes || s.Sweep.Experiment == MetricQuality {
+		out.Tables = append(out.Tables, s.trees())
+	}
+	return out
+}
+
+// figure draws the accuracies under a protocol, or the differences to cross
+// entropy; nil if there are none.
+func (r *Results) figure(s *SweepResult, protocol Protocol, difference bool) *report.Figure {
+	averaged := r.Options.Averaged && protocol != Converged
+	f := &report.Figure{
+		Name: s.Name + "-" + string(protocol), Title: "Accuracy: " + protocol.title(),
+		XLabel: s.Sweep.XLabel, YLabel: "test accuracy, %", LogX: s.Sweep.LogX, Percent: true,
+	}
+	if difference {
+		f.Name += "-difference"
+		f.Title = "Minus cross entropy: " + protocol.title()
+		f.YLabel, f.Zero = "difference, points", true
+	}
+	if averaged {
+		f.Title += ", averaged"
+	}
+	for _, method := range allMethods {
+		series := report.Series{Name: method.title(), Look: looks(method)}
+		for _, row := range s.Rows {
+			if row.Protocol != protocol || row.Averaged != averaged || row.Method != method || difference && method == CrossEntropy {
+				continue
+			}
+			v := row.Accuracy
+			if difference {
+				v = row.Difference
+			}
+			series.X, series.Y = append(series.X, row.X), append(series.Y, v.Mean)
+			series.Low, series.High = append(series.Low, v.Low), append(series.High, v.High)
+		}
+		if len(series.X) > 0 {
+			f.Series = append(f.Series, series)
+		}
+	}
+	if len(f.Series) == 0 {
+		return nil
+	}
+	if protocol == Paper && !difference {
+		for _, p := range readingsOf(&s.Sweep) {
+			f.Markers = append(f.Markers, report.Marker{Series: p.method.title(), X: p.x, Y: p.value, Label: "read off the paper"})
+		}
+	}
+	return f
+}
+
+// cell writes a number for a table, to six digits.
+func cellText(x float64) string {
+	if x != x {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// table lists all rows of a sweep.
+func (s *SweepResult) table() report.Table {
+	t := report.Table{
+		Name: s.Name, Caption: "All numbers (fractions)", Closed: true,
+		Heads: []string{"protocol", "averaged", "method", s.Sweep.letter(), "runs", "accuracy", "low", "high", "difference", "difference low", "difference high", "chosen rate or prior"},
+	}
+	for _, row := range s.Rows {
+		choice := ""
+		if row.Chosen > 0 {
+			choice = cellText(row.Chosen)
+		}
+		t.Rows = append(t.Rows, []string{string(row.Protocol), strconv.FormatBool(row.Averaged), string(row.Method), number(row.X), strconv.Itoa(row.Runs),
+			cellText(row.Accuracy.Mean), cellText(row.Accuracy.Low), cellText(row.Accuracy.High),
+			cellText(row.Difference.Mean), cellText(row.Difference.Low), cellText(row.Difference.High), choice})
+	}
+	return t
+}
+
+// trees lists the form of the cover trees.
+func (s *SweepResult) trees() report.Table {
+	t := report.Table{
+		Name: s.Name + "-trees", Caption: "The cover trees: means over runs", Closed: true,
+		Heads: []string{s.Sweep.letter(), "height", "children of an inner node", "pseudoclasses", "share of stars", "lambda"},
+	}
+	for _, tree := range s.Trees {
+		t.Rows = append(t.Rows, []string{number(tree.X), cellText(tree.Height.Mean), cellText(tree.FanOut.Mean),
+			cellText(tree.Pseudoclasses.Mean), cellText(tree.Star), cellText(tree.Lambda.Mean)})
+	}
+	return t
+}
+
+func (r *Results) normsSection() report.Section {
+	n := r.Norms
+	curve := func(f *report.Figure, look int, name, title string) {
+		s := report.Series{Name: title, Look: look}
+		for _, row := range n.Rows {
+			if row.Name == name {
+				s.X, s.Y = append(s.X, row.K), append(s.Y, row.Value.Mean)
+				s.Low, s.High = append(s.Low, row.Value.Low), append(s.High, row.Value.High)
+			}
+		}
+		f.Series = append(f.Series, s)
+	}
+	norms := &report.Figure{Name: "norms", Title: "Norms of the true parameters", XLabel: n.Sweep.XLabel, YLabel: "Frobenius norm", LogX: true, LogY: true}
+	curve(norms, 1, NormW, "‖W*‖")
+	curve(norms, 2, NormU, "‖U*‖")
+	curve(norms, 3, NormV, "least-norm ‖V*‖")
+	curve(norms, 4, NormVRandom, "the same, random tree")
+	bound := &report.Figure{Name: "norms-bound", Title: "Norm times the gradient's factor: what bounds SGD", XLabel: n.Sweep.XLabel, YLabel: "norm × factor", LogX: true, LogY: true}
+	curve(bound, 1, NormW, "W (factor 1)")
+	curve(bound, 2, EffectiveU, "U")
+	curve(bound, 3, EffectiveV, "V")
+	all := report.Table{Name: "norms-numbers", Caption: "All numbers", Closed: true, Heads: []string{"quantity", "k", "runs", "value", "low", "high"}}
+	for _, row := range n.Rows {
+		all.Rows = append(all.Rows, []string{row.Name, number(row.K), strconv.Itoa(row.Runs), cellText(row.Value.Mean), cellText(row.Value.Low), cellText(row.Value.High)})
+	}
+	powers := report.Table{Name: "norms-exponents", Caption: fmt.Sprintf("Growth as a power of k, from k = %d on", ExponentsFrom), Heads: []string{"quantity", "power", "low", "high"}}
+	for _, e := range n.Exponents {
+		powers.Rows = append(powers.Rows, []string{e.Name, cellText(e.Power.Mean), cellText(e.Power.Low), cellText(e.Power.High)})
+	}
+	return report.Section{Heading: n.Sweep.Title + " (" + n.Sweep.fixed() + ")", Paragraphs: []string{r.NormsParagraph()},
+		Pictures: []report.Picture{norms, bound}, Tables: []report.Table{powers, all}}
+}
