@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -146,6 +147,15 @@ func (c *cell) facts(out Values, n *knowledge) error {
 	out["star"] = 0
 	if fan.Inner <= 1 {
 		out["star"] = 1
+	}
+	// The theory's convention is base 2.
+	two, err := covertree.New(n.space, covertree.Options{Base: 2, Seed: n.seed})
+	if err != nil {
+		return err
+	}
+	out["star at base 2"] = 0
+	if two.FanOut().Inner <= 1 {
+		out["star at base 2"] = 1
 	}
 	if c.point.Epsilon > 0 {
 		if out["lambda"], err = distortion(c.draw.truth, n.space); err != nil {

@@ -14,7 +14,7 @@ import (
 // knowledge is what is known about the classes at one point of a sweep.
 type knowledge struct {
 	draw    *draw
-	base    float64
+	seed    uint64        // of cover trees
 	vectors *matrix.Dense // k x d
 	space   metric.Space
 	cover   *covertree.Tree
@@ -22,7 +22,7 @@ type knowledge struct {
 }
 
 func newKnowledge(g *draw, base, epsilon float64) (*knowledge, error) {
-	n := &knowledge{draw: g, base: base, vectors: g.vectors(epsilon), labels: make([]string, g.k)}
+	n := &knowledge{draw: g, seed: stream(g.seed, streamTree, g.run, g.k, g.d).Uint64(), vectors: g.vectors(epsilon), labels: make([]string, g.k)}
 	for i := range n.labels {
 		n.labels[i] = fmt.Sprint(i)
 	}
@@ -30,7 +30,7 @@ func newKnowledge(g *draw, base, epsilon float64) (*knowledge, error) {
 	if n.space, err = metric.Euclidean(n.vectors); err != nil {
 		return nil, err
 	}
-	n.cover, err = covertree.New(n.space, covertree.Options{Base: base, Seed: stream(g.seed, streamTree, g.run, g.k, g.d).Uint64()})
+	n.cover, err = covertree.New(n.space, covertree.Options{Base: base, Seed: n.seed})
 	return n, err
 }
 

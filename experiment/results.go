@@ -41,8 +41,9 @@ type Tree struct {
 	Height        Interval `json:"height"`
 	FanOut        Interval `json:"fan_out"`
 	Pseudoclasses Interval `json:"pseudoclasses"`
-	Star          float64  `json:"star"`   // share of the runs in which the tree is a star
-	Lambda        Interval `json:"lambda"` // distortion of the metric
+	Star          float64  `json:"star"`           // share of the runs in which the tree is a star
+	StarAtTwo     float64  `json:"star_at_base_2"` // the same for a tree of base 2
+	Lambda        Interval `json:"lambda"`         // distortion of the metric
 }
 
 // Interval is a mean over runs with its 95 % confidence interval (Student's t).
@@ -153,7 +154,7 @@ func (r *runner) sweep(s *Sweep) SweepResult {
 	for _, p := range s.Points {
 		get := func(name string) []float64 { return r.values(s, p.X, protocol, name) }
 		t := Tree{X: p.X, Height: interval(get("height")), FanOut: interval(get("fan-out")), Pseudoclasses: interval(get("pseudoclasses")),
-			Star: interval(get("star")).Mean, Lambda: Interval{1, 1, 1}}
+			Star: interval(get("star")).Mean, StarAtTwo: interval(get("star at base 2")).Mean, Lambda: Interval{1, 1, 1}}
 		if lambda := get("lambda"); len(lambda) > 0 {
 			t.Lambda = interval(lambda)
 		}
