@@ -89,6 +89,7 @@ func (r *Results) figure(s *SweepResult, protocol Protocol, difference bool) *re
 				continue
 			}
 			v := row.Accuracy
+			v.Low, v.High = max(v.Low, 0), min(v.High, 1) // of few runs an interval reaches beyond what a rate can be
 			if difference {
 				v = row.Difference
 			}

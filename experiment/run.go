@@ -198,11 +198,13 @@ func (r *runner) do(ctx context.Context, j job) error {
 			return err
 		}
 		if g == nil || g.k != t.point.K || g.d != t.point.D {
-			test := TestRows
+			test := r.opts.testRows
 			if t.protocol == normsProtocol {
 				test = 0
 			}
-			g = newDraw(r.opts, j.run, t.point.K, t.point.D, n, test)
+			opts := r.opts
+			opts.Truth = j.sweep.Truth
+			g = newDraw(opts, j.run, t.point.K, t.point.D, n, test)
 		}
 		c := &cell{opts: r.opts, draw: g, point: t.point, protocol: t.protocol, methods: t.methods}
 		compute := func() (Values, error) { return c.compute(ctx) }

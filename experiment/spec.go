@@ -17,10 +17,15 @@ const (
 	Norms         Name = "norms"          // II, figure 3: norms of parameters over k
 	TreeShapes    Name = "tree-shapes"    // III, figure 4: the base of the cover tree
 	MetricQuality Name = "metric-quality" // IV, figure 5: how wrong the metric is
+
+	// LowRankData is not in the paper: the true parameters that the authors'
+	// scripts draw, of rank 5, with many classes and few examples, whatever
+	// Options.Truth says. It is where the tree gains most.
+	LowRankData Name = "low-rank"
 )
 
-// Names returns all experiments in the paper's order.
-func Names() []Name { return []Name{DataRegimes, Norms, TreeShapes, MetricQuality} }
+// Names returns all experiments, those of the paper first in its order.
+func Names() []Name { return []Name{DataRegimes, Norms, TreeShapes, MetricQuality, LowRankData} }
 
 // Truth says how the true parameters W*, k x d, are drawn.
 type Truth string
@@ -102,6 +107,8 @@ type Options struct {
 	Threads  int            // goroutines; 0: one a CPU. Never changes a result
 	Store    *Store         // where finished cells are kept; nil: nowhere
 	Progress func(Progress) // called after each cell, by one goroutine at a time; nil: not
+
+	testRows int // fewer in tests of this package; 0 means TestRows
 }
 
 // withDefaults fills in what is 0 and checks the rest.
@@ -114,6 +121,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Protocols == nil {
 		o.Protocols = Protocols()
+	}
+	if o.testRows == 0 {
+		o.testRows = TestRows
 	}
 	if o.Truth == "" {
 		o.Truth = Isotropic
@@ -182,6 +192,7 @@ type Sweep struct {
 	Title      string
 	XLabel     string
 	LogX       bool
+	Truth      Truth
 	Fixed      Setting // what varies is 0
 	Base       float64 // 0 if it varies
 	Points     []Point
@@ -223,6 +234,9 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 	small, large := fix(Setting{100, 64, 10, 1}), fix(Setting{1000, 10, 100, 1})
 	sweep := func(s Sweep, fixed Setting, values []float64, set func(p *Point, x float64)) Sweep {
 		s.Experiment, s.Fixed, s.Base = name, fixed, base
+		if s.Truth == "" {
+			s.Truth = opts.Truth
+		}
 		for _, x := range values {
 			p := Point{X: x, Setting: fixed, Base: base}
 			set(&p, x)
@@ -268,8 +282,13 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 				Shared: []Method{CrossEntropy}}, large, steps(0, 0.1, 1), set),
 		}
 		return out, nil
+	case LowRankData:
+		s := sweep(Sweep{Name: "low-rank", Title: "Accuracy over the number of examples, true parameters of rank 5", XLabel: "training examples n", Focus: 300, LogX: true,
+			Truth: LowRank, Methods: allMethods}, fix(Setting{300, 64, 100, 1}), []float64{30, 100, 300}, func(p *Point, x float64) { p.N = int(x) })
+		s.Fixed.N = 0
+		return []Sweep{s}, nil
 	}
-	return nil, fmt.Errorf("experiment: %q, want data-regimes, norms, tree-shapes or metric-quality: %w", name, ErrOptions)
+	return nil, fmt.Errorf("experiment: %q, want data-regimes, norms, tree-shapes, metric-quality or low-rank: %w", name, ErrOptions)
 }
 
 // powers returns lo, 2 lo, 4 lo ... hi.

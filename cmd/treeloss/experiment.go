@@ -40,6 +40,7 @@ func newExperiment(a *app) *cobra.Command {
   norms            II: norms of the parameters over k, and the theory in numbers
   tree-shapes      III: accuracy over the base of the cover tree
   metric-quality   IV: accuracy over the noise in the metric
+  low-rank         not in the paper: the true parameters of its authors' scripts
   all              all of these, and each claim of the paper in claims.md
 
 The protocol paper trains every loss with one learning rate in one pass, as the
