@@ -50,6 +50,8 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"vectors names":  {"vectors", "names", "synonyms", "unknown"},
 
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},
+		"tree check": {"data", "labels", "json"},
+		"experiment": {"out", "runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "n", "d", "k", "sigma", "base"},
 	} {
 		c, _, err := rootOf().Find(strings.Fields(command))
 		if err != nil || c.CommandPath() != "treeloss "+command {
