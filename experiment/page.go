@@ -46,17 +46,14 @@ func (r *Results) Page() *report.Page {
 
 func (r *Results) section(s *SweepResult) report.Section {
 	out := report.Section{
-		Heading:    s.Sweep.Title + " (" + s.Sweep.fixed() + ")",
-		Paragraphs: []string{r.Paragraph(s)},
+		Heading:    s.Sweep.Title,
+		Paragraphs: append([]string{"Fixed: " + s.Sweep.fixed() + "."}, r.paragraphs(s)...),
 	}
 	for _, protocol := range r.Options.Protocols {
-		if f := r.figure(s, protocol, false); f != nil {
-			out.Pictures = append(out.Pictures, f)
-		}
-	}
-	for _, protocol := range r.Options.Protocols {
-		if f := r.figure(s, protocol, true); f != nil {
-			out.Pictures = append(out.Pictures, f)
+		for _, difference := range []bool{false, true} { // side by side on a wide page
+			if f := r.figure(s, protocol, difference); f != nil {
+				out.Pictures = append(out.Pictures, f)
+			}
 		}
 	}
 	out.Tables = append(out.Tables, s.table())
@@ -179,6 +176,6 @@ func (r *Results) normsSection() report.Section {
 	for _, e := range n.Exponents {
 		powers.Rows = append(powers.Rows, []string{e.Name, cellText(e.Power.Mean), cellText(e.Power.Low), cellText(e.Power.High)})
 	}
-	return report.Section{Heading: n.Sweep.Title + " (" + n.Sweep.fixed() + ")", Paragraphs: []string{r.NormsParagraph()},
+	return report.Section{Heading: n.Sweep.Title, Paragraphs: []string{"Fixed: " + n.Sweep.fixed() + ".", r.NormsParagraph()},
 		Pictures: []report.Picture{norms, bound}, Tables: []report.Table{powers, all}}
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -9,34 +10,55 @@ import (
 // Paragraph says what holds in a sweep, from its numbers alone. "Above" and
 // "below" mean that the 95 % interval of the paired difference lies on that side
 // of 0.
-func (r *Results) Paragraph(s *SweepResult) string {
+func (r *Results) Paragraph(s *SweepResult) string { return strings.Join(r.paragraphs(s), " ") }
+
+// paragraphs is Paragraph in parts: the protocols against each other, then each
+// protocol.
+func (r *Results) paragraphs(s *SweepResult) (out []string) {
+	if text := r.verdict(s); text != "" {
+		out = append(out, text)
+	}
 	letter := s.Sweep.letter()
-	var out []string
 	for _, protocol := range r.Options.Protocols {
 		averaged := r.Options.Averaged && protocol != Converged
 		t := s.Tally(protocol, averaged, VTree, CrossEntropy)
 		if t.Points() == 0 {
 			continue
 		}
-		head := fmt.Sprintf("Under the %s (%s, %d runs)", protocol.title(), r.detail(protocol), r.Options.runs(protocol))
-		if protocol != Paper {
-			head = fmt.Sprintf("With %s (%s, %d runs)", protocol.title(), r.detail(protocol), r.Options.runs(protocol))
+		title := protocol.title()
+		text := fmt.Sprintf("%s (%s, %d runs): V-tree minus cross entropy is %s values of %s, %s.",
+			strings.ToUpper(title[:1])+title[1:], r.detail(protocol), r.Options.runs(protocol), t.sides(), letter, t.span(letter))
+		if row, ok := s.Find(protocol, averaged, VTree, s.Sweep.Focus); ok {
+			base, _ := s.Find(protocol, averaged, CrossEntropy, s.Sweep.Focus)
+			text += fmt.Sprintf(" At %s = %s the V-tree has %s %%, cross entropy %s %%: %s.", letter, number(s.Sweep.Focus),
+				percent(row.Accuracy.Mean), percent(base.Accuracy.Mean), row.Difference.words())
 		}
-		out = append(out, fmt.Sprintf("%s the V-tree's accuracy minus that of cross entropy is %s places, %s.", head, t.sides(), t.span(letter)))
-		if averaged {
-			continue
+		if !averaged {
+			if t := s.Tally(protocol, false, VTree, ScaledCrossEntropy); t.Points() > 0 {
+				text += fmt.Sprintf(" Minus cross entropy whose step is as long as the V-tree's it is %s.", t.sides())
+			}
+			if t := s.Tally(protocol, false, VTree, UTree); t.Points() > 0 {
+				text += fmt.Sprintf(" V-tree minus U-tree is %s.", t.sides())
+			}
 		}
-		if t := s.Tally(protocol, false, VTree, ScaledCrossEntropy); t.Points() > 0 {
-			out = append(out, fmt.Sprintf("Minus that of cross entropy with the V-tree's step length it is %s.", t.sides()))
-		}
-		if t := s.Tally(protocol, false, VTree, UTree); t.Points() > 0 {
-			out = append(out, fmt.Sprintf("V-tree minus U-tree: %s.", t.sides()))
-		}
-	}
-	if text := r.verdict(s); text != "" {
 		out = append(out, text)
 	}
-	return strings.Join(out, " ")
+	return out
+}
+
+// words says what a difference to cross entropy means.
+func (i Interval) words() string {
+	switch {
+	case i.Above(0):
+		return "above by " + i.points() + " points"
+	case i.Below(0):
+		return "below, by " + i.points() + " points"
+	case i.Low == 0 && i.High == 0:
+		return "the same in every run"
+	case math.IsNaN(i.Low):
+		return "a difference of " + i.points() + " points in one run"
+	}
+	return "equal within the interval, " + i.points() + " points"
 }
 
 // detail says what a protocol fixes or tunes.
@@ -77,7 +99,11 @@ func (r *Results) verdict(s *SweepResult) string {
 	if above == 0 {
 		return "Under the paper's protocol there is no place where the V-tree is above cross entropy."
 	}
-	return fmt.Sprintf("Of the %d places where the V-tree is above cross entropy under the paper's protocol, it is so under each tuned protocol too at %d.", above, kept)
+	places := "places"
+	if above == 1 {
+		places = "place"
+	}
+	return fmt.Sprintf("Under the paper's protocol the V-tree is above cross entropy at %d %s; at %d of these it is so under each tuned protocol too.", above, places, kept)
 }
 
 // NormsParagraph says what holds of the norms.

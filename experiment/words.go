@@ -38,7 +38,7 @@ func percent(x float64) string {
 	case math.IsNaN(x):
 		return "?"
 	case x != 0 && math.Abs(x) < 0.0095:
-		return fmt.Sprintf("%.2f", 100*x)
+		return strings.Replace(fmt.Sprintf("%.2f", 100*x), "-0.00", "0.00", 1)
 	}
 	return fmt.Sprintf("%.1f", 100*x)
 }

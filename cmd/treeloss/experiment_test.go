@@ -36,7 +36,7 @@ func numbersOf(t *testing.T, folder string) map[string]string {
 func TestExperimentFiles(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	o := succeed(t, smallShapes(folder)...)
-	for _, want := range []string{"base of the cover tree 1.3", "v-tree", "cross-entropy-scaled", "Under the paper's protocol"} {
+	for _, want := range []string{"base of the cover tree 1.3", "v-tree", "cross-entropy-scaled", "Paper's protocol (learning rate 0.0001"} {
 		if !strings.Contains(o.out, want) {
 			t.Errorf("no %q in %q", want, o.out)
 		}
