@@ -20,7 +20,7 @@ func (r *Results) theoryClaims() []Claim {
 		{"Assumption 1", "‖x‖ <= rho is the same as the loss being rho-Lipschitz, whatever the parameters.", "", notTested},
 		{"Lemma 3", "‖U*‖ <= sqrt(5) lambda B sqrt(k^(1-1/c)) for c > 1.", "", notTested},
 		{"Corollary 2", "So the bound for the tree loss is better than that for cross entropy.", "", notTested},
-		{"Assumption 3, introduction", "The doubling dimension c is a fixed number, small in practice.", "", notTested},
+		{"Lemma 3", "(Ours: to read Lemma 3 as a rate in k, the doubling dimension c must not grow with k.)", "", notTested},
 		{"4", "The cover tree is built in time O(k).", "", notTested},
 		{"3.2", "V has up to twice as many rows as W.", "", notTested},
 	}
@@ -41,19 +41,19 @@ func (r *Results) theoryClaims() []Claim {
 	w, v, u := n.Exponent(NormW), n.Exponent(NormV), n.Exponent(NormU)
 	set(0, math.Abs(w.Mean-0.5) < 0.01, "k to the power %v", w)
 	set(1, v.Mean < 0.5 && !(v.High >= w.Low), "‖V*‖: k to the power %v (‖U*‖ %v; a random tree %v); k = %s: ‖W*‖ %v, ‖V*‖ %v", v, u, n.Exponent(NormVRandom), number(k), at(NormW), at(NormV))
-	over, most, lemma, below := 0, 0.0, 0.0, 0
+	ratio, most, lemma, below := 0.0, 0.0, 0.0, 0
 	for _, p := range n.Sweep.Points {
 		mean := func(name string) float64 { row, _ := n.Find(name, p.X); return row.Value.Mean }
-		if mean(NormV) > mean(NormU)*(1+1e-9) {
-			over++
-		}
+		vu, _ := n.Find(RatioVU, p.X)
+		vw, _ := n.Find(RatioVW, p.X)
+		ratio = max(ratio, vu.Most, vw.Most)
 		most = max(most, mean(NormU)/mean(BoundU))
 		lemma = max(lemma, mean(NormU)/mean(BoundTree))
 		if mean(EffectiveV) < mean(NormW) {
 			below++
 		}
 	}
-	set(2, over == 0, "for the least-norm V, mean ‖V*‖ > mean ‖U*‖ at %d of %d values of k; a V of differences as the paper defines it has the norm of U; tested on random trees in package sharing", over, len(n.Sweep.Points))
+	set(2, ratio <= 1+1e-9, "for the least-norm V with the root kept, ‖V*‖ is at most %s of the smaller of ‖U*‖ and ‖W*‖ in any run; also tested on 1,000 random trees. A V of differences, as the paper defines it, has the norm of U", short(ratio))
 	set(3, most <= 1, "‖U*‖ is at most %s of the bound", short(most))
 	set(5, false, "in W the largest gradient is sqrt(2) ‖x‖; in V it is longer by up to the root of half the longest way between two classes in the tree: %v at k = %s (in U %v)", at(LipschitzV), number(k), at(LipschitzU))
 	set(6, lemma <= 1, "with c from a greedy cover and lambda = 1, ‖U*‖ is at most %s of the bound", short(lemma))
@@ -66,7 +66,7 @@ func (r *Results) theoryClaims() []Claim {
 		"c between %s and %s at k = %s, between %s and %s at k = %s (true parameters in %d dimensions)", short(low.Value.Mean), short(high.Value.Mean), number(n.Sweep.Points[0].X),
 		short(at(DoublingLow).Mean), short(at(DoublingHigh).Mean), number(k), n.Sweep.Fixed.D)
 	d := n.Exponent(Distances)
-	set(9, d.High < 0.05, "%v distances a class at k = %s, growing as k to the power %v", at(Distances), number(k), d)
+	set(9, d.High < 0.05, "for these metrics %v distances a class at k = %s, growing as k to the power %v; with a bounded expansion constant our tests find about log k", at(Distances), number(k), d)
 	set(10, true, "a cover tree has at most k - 1 inner nodes (checked by its tests)")
 	return claims
 }
@@ -110,6 +110,6 @@ func slips() []Claim {
 		{"Eq. 3", "w_i = sum over j in P_i of u_i.", "The index must be u_j.", slip},
 		{"Corollary 2", "The rate for c <= 1 is divided by “sqrt(2)n”.", "Lemmas 1 and 3 give sqrt(2n).", slip},
 		{"Lemma 3, proof", "r + 1 = log2 k/(2c) <= log2 k/2.", fmt.Sprintf("At k = 1024, c = 1/2: r = log2 k/(2c) = %d, so r + 1 = %d, but log2 k/2 = %g. The + 1 is lost, and the inequality is wrong for every c < 1.", height, height+1, math.Log2(1024)/2), slip},
-		{"3", "At a node of depth i the distance to the parent is at most base^-i.", "True only for a metric whose largest distance from the root is 1; our levels carry that distance.", slip},
+		{"4", "At a node of depth i the distance to the parent is at most base^-i.", "True only for a metric whose largest distance from the root is 1; our levels carry that distance.", slip},
 	}
 }

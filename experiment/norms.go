@@ -1,6 +1,9 @@
 package experiment
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // NormsResult is the outcome of Norms.
 type NormsResult struct {
@@ -22,6 +25,7 @@ type NormRow struct {
 	K     float64  `json:"k"`
 	Runs  int      `json:"runs"`
 	Value Interval `json:"value"`
+	Most  float64  `json:"most"` // largest over the runs
 }
 
 // Exponent is how fast a quantity grows: as k to that power.
@@ -39,12 +43,14 @@ const (
 	BoundTree  = "bound of U by Lemma 3"   // with the upper bound of the doubling dimension and lambda = 1
 	RateW      = "Corollary 1"             // sqrt(k) B rho / sqrt(n)
 	RateTree   = "Corollary 2"             // Lemma 3 times rho / sqrt(n)
+	RatioVU    = "norm V / norm U"         // Lemma 2 says at most 1
+	RatioVW    = "norm V / norm W"
 )
 
 // quantities of NormsResult, in order.
 func quantities() []string {
 	return []string{NormW, NormU, NormV, NormVRandom, LipschitzU, LipschitzV, EffectiveU, EffectiveV,
-		LargestW, LargestX, DoublingLow, DoublingHigh, TreeHeight, Distances, BoundW, BoundU, BoundTree, RateW, RateTree}
+		LargestW, LargestX, DoublingLow, DoublingHigh, TreeHeight, Distances, BoundW, BoundU, BoundTree, RateW, RateTree, RatioVU, RatioVW}
 }
 
 // derive adds the quantities that follow from a cell.
@@ -60,6 +66,7 @@ func derive(v Values, p Point) Values {
 	out[BoundTree] = lemma3(v[DoublingHigh], v[LargestW], k)
 	out[RateW] = out[BoundW] * v[LargestX] / math.Sqrt(n)
 	out[RateTree] = out[BoundTree] * v[LargestX] / math.Sqrt(n)
+	out[RatioVU], out[RatioVW] = v[NormV]/v[NormU], v[NormV]/v[NormW]
 	return out
 }
 
@@ -78,7 +85,7 @@ func (r *runner) norms(s *Sweep) *NormsResult {
 			for _, v := range cells[i] {
 				x = append(x, v[name])
 			}
-			out.Rows = append(out.Rows, NormRow{Name: name, K: p.X, Runs: len(x), Value: interval(x)})
+			out.Rows = append(out.Rows, NormRow{Name: name, K: p.X, Runs: len(x), Value: interval(x), Most: slices.Max(x)})
 		}
 	}
 	for _, name := range []string{NormW, NormU, NormV, NormVRandom, EffectiveU, EffectiveV, Distances} {

@@ -168,9 +168,9 @@ func (r *Results) normsSection() report.Section {
 	curve(bound, 1, NormW, "W (factor 1)")
 	curve(bound, 2, EffectiveU, "U")
 	curve(bound, 3, EffectiveV, "V")
-	all := report.Table{Name: "norms-numbers", Caption: "All numbers", Closed: true, Heads: []string{"quantity", "k", "runs", "value", "low", "high"}}
+	all := report.Table{Name: "norms-numbers", Caption: "All numbers", Closed: true, Heads: []string{"quantity", "k", "runs", "value", "low", "high", "largest"}}
 	for _, row := range n.Rows {
-		all.Rows = append(all.Rows, []string{row.Name, number(row.K), strconv.Itoa(row.Runs), cellText(row.Value.Mean), cellText(row.Value.Low), cellText(row.Value.High)})
+		all.Rows = append(all.Rows, []string{row.Name, number(row.K), strconv.Itoa(row.Runs), cellText(row.Value.Mean), cellText(row.Value.Low), cellText(row.Value.High), cellText(row.Most)})
 	}
 	powers := report.Table{Name: "norms-exponents", Caption: fmt.Sprintf("Growth as a power of k, from k = %d on", ExponentsFrom), Heads: []string{"quantity", "power", "low", "high"}}
 	for _, e := range n.Exponents {
