@@ -70,6 +70,7 @@ func (r *Results) figure(s *SweepResult, protocol Protocol, difference bool) *re
 	f := &report.Figure{
 		Name: s.Name + "-" + string(protocol), Title: "Accuracy: " + protocol.title(),
 		XLabel: s.Sweep.XLabel, YLabel: "test accuracy, %", LogX: s.Sweep.LogX, Percent: true,
+		Band: len(s.Sweep.Points) > 12,
 	}
 	if difference {
 		f.Name += "-difference"
