@@ -2,7 +2,7 @@ package experiment
 
 import "slices"
 
-// Name is one of the four experiments on synthetic data (Wang and Izbicki 2022,
+// Name is one of the experiments on synthetic data (Wang and Izbicki 2022,
 // Sections 5.1.2 to 5.1.5).
 type Name string
 

@@ -28,6 +28,12 @@ func saveExperiment(a *app, r *experiment.Results, folder, name string, took tim
 // experimentDocument is what --json prints.
 type experimentDocument struct {
 	Experiment string                   `json:"experiment"`
+	Truth      experiment.Truth         `json:"truth"`
+	Init       experiment.Init          `json:"init"`
+	Rate       float64                  `json:"rate"` // of the protocol paper
+	Seed       uint64                   `json:"seed"`
+	Runs       int                      `json:"runs"`
+	TunedRuns  int                      `json:"tuned_runs"`
 	Paragraphs map[string]string        `json:"paragraphs"`
 	Sweeps     []experiment.SweepResult `json:"sweeps"`
 	Norms      *experiment.NormsResult  `json:"norms"`
@@ -36,7 +42,9 @@ type experimentDocument struct {
 }
 
 func newExperimentDocument(r *experiment.Results, name string, took time.Duration) experimentDocument {
-	d := experimentDocument{Experiment: name, Paragraphs: map[string]string{}, Sweeps: r.Sweeps, Norms: r.Norms, Seconds: took.Seconds()}
+	o := r.Options
+	d := experimentDocument{Experiment: name, Truth: o.Truth, Init: o.Init, Rate: o.Rate, Seed: o.Seed, Runs: o.Runs, TunedRuns: o.TunedRuns,
+		Paragraphs: map[string]string{}, Sweeps: r.Sweeps, Norms: r.Norms, Seconds: took.Seconds()}
 	if d.Sweeps == nil {
 		d.Sweeps = []experiment.SweepResult{}
 	}

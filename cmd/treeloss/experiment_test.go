@@ -61,7 +61,7 @@ func TestExperimentFiles(t *testing.T) {
 func TestExperimentJSON(t *testing.T) {
 	doc := parse(t, succeed(t, "experiment", "norms", "--runs", "2", "--json").out)
 	norms, _ := doc["norms"].(map[string]any)
-	if doc["experiment"] != "norms" || norms == nil || len(norms["exponents"].([]any)) == 0 {
+	if doc["experiment"] != "norms" || doc["seed"] != 1.0 || doc["runs"] != 2.0 || doc["truth"] != "isotropic" || norms == nil || len(norms["exponents"].([]any)) == 0 {
 		t.Errorf("norms: %v", doc)
 	}
 	doc = parse(t, succeed(t, "experiment", "metric-quality", "--runs", "1", "--protocol", "paper", "--n", "20", "--d", "3", "--k", "4", "--json").out)
