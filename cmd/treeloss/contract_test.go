@@ -49,9 +49,8 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"tweets prepare": {"data", "out", "emojis", "vectors", "languages", "skin-tones", "retweets", "valid", "test", "seed", "threads", "json"},
 		"vectors names":  {"vectors", "names", "synonyms", "unknown"},
 
+		"experiment":   {"out", "runs", "tuned-runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "rate", "base", "n", "d", "k", "sigma"},
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},
-		"tree check": {"data", "labels", "json"},
-		"experiment": {"out", "runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "n", "d", "k", "sigma", "base"},
 	} {
 		c, _, err := rootOf().Find(strings.Fields(command))
 		if err != nil || c.CommandPath() != "treeloss "+command {
