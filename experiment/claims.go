@@ -98,9 +98,9 @@ func (r *Results) WriteClaims(w io.Writer) error {
 	fmt.Fprintf(b, "# The paper's claims\n\n")
 	fmt.Fprintf(b, "Made by `treeloss experiment all --out DIR`, which writes it as DIR/claims.md; do not change it by hand.\n\n")
 	o := r.Options
-	fmt.Fprintf(b, "Options: %s; %d runs, %d under the tuned protocols. Differences are paired by run; brackets are 95 %% intervals; "+
+	fmt.Fprintf(b, "Made with seed %d, true parameters %s, %d runs, %d under the tuned protocols; learning rate %s and start %s under the paper's. Differences are paired by run; brackets are 95 %% intervals; "+
 		"“above” and “below” mean that the interval is on that side of 0. One pass and convergence are tuned for each method. "+
-		"The verdicts follow from the numbers by fixed rules.\n\n", o.fingerprint(), o.Runs, o.TunedRuns)
+		"The verdicts follow from the numbers by fixed rules.\n\n", o.Seed, o.Truth, o.Runs, o.TunedRuns, number(o.Rate), o.Init)
 	fmt.Fprintf(b, "| where | the paper says | we measured | verdict |\n|---|---|---|---|\n")
 	clean := strings.NewReplacer("|", "\\|", "\n", " ")
 	for _, c := range r.Claims() {
