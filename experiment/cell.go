@@ -117,21 +117,34 @@ func (o outcome) better(p outcome) bool {
 	return o.accuracy > p.accuracy || o.accuracy == p.accuracy && o.logLoss < p.logLoss
 }
 
-// converge returns the head of the best prior, and that.
+// converge returns the head of the best prior, and that. Priors ascend, so each
+// has only a little way to go from the one before. Two in a row that are both
+// less accurate and less sure than the best so far end the search: larger ones
+// fit the examples even more closely, and take the longest.
 func (c *cell) converge(ctx context.Context, m *model, train examples) (best head, prior float64, err error) {
 	s, err := newSolver(m, train)
 	if err != nil {
 		return best, 0, err
 	}
-	var least outcome
-	for i, p := range Priors() { // ascending: each has only a little way to go from the one before
+	var top outcome
+	least, worse := math.Inf(1), 0 // log loss
+	for i, p := range Priors() {
 		if err := s.solve(ctx, p); err != nil {
 			return best, 0, err
 		}
 		h := head{m, s.weights()}
-		if o := c.validate([]head{h})[0]; i == 0 || o.better(least) {
-			best, prior, least = h, p, o
+		o := c.validate([]head{h})[0]
+		if i > 0 && o.accuracy < top.accuracy && o.logLoss > least {
+			if worse++; worse == 2 {
+				break
+			}
+		} else {
+			worse = 0
 		}
+		if i == 0 || o.better(top) {
+			best, prior, top = h, p, o
+		}
+		least = min(least, o.logLoss)
 	}
 	return best, prior, nil
 }

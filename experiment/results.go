@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -136,7 +137,7 @@ func (r *runner) sweep(s *Sweep) SweepResult {
 						for _, v := range c {
 							sum += math.Log(v)
 						}
-						row.Chosen = math.Exp(sum / float64(len(c)))
+						row.Chosen, _ = strconv.ParseFloat(cellText(math.Exp(sum/float64(len(c)))), 64) // to six digits
 					}
 					out.Rows = append(out.Rows, row)
 				}
