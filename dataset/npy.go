@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/treeloss/treeloss/internal/half"
 )
 
 // npy reads the rows of a two-dimensional NumPy array, with labels from a
@@ -132,7 +134,7 @@ func decoder(kind byte, item int) func(b []byte) float64 {
 	le := binary.LittleEndian
 	switch string(kind) + fmt.Sprint(item) {
 	case "f2":
-		return func(b []byte) float64 { return half(le.Uint16(b)) }
+		return func(b []byte) float64 { return half.Float64(le.Uint16(b)) }
 	case "f4":
 		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
 	case "f8":
@@ -155,22 +157,4 @@ func decoder(kind byte, item int) func(b []byte) float64 {
 		return func(b []byte) float64 { return float64(le.Uint64(b)) }
 	}
 	return nil
-}
-
-// half returns the value of an IEEE 754 half-precision number.
-func half(h uint16) float64 {
-	exponent, fraction := int(h>>10&31), float64(h&1023)
-	v := math.Ldexp(1024+fraction, exponent-25)
-	switch {
-	case exponent == 0:
-		v = math.Ldexp(fraction, -24)
-	case exponent == 31 && fraction == 0:
-		v = math.Inf(1)
-	case exponent == 31:
-		return math.NaN()
-	}
-	if h>>15 == 1 {
-		return -v
-	}
-	return v
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	gomlxloss "github.com/gomlx/gomlx/ml/train/loss"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkHead(b *testing.B) {
 	const batch, d, k = 256, 512, 1000
 	rng := newRand(1)
 	tree := sharing.NewTree(trees(b, rng, k)["v-tree"])
-	backend := open(b)
+	backend := backendtest.Open(b)
 	x := tensor(randoms(rng, batch*d), batch, d)
 	labels := make([]int32, batch)
 	for i := range labels {

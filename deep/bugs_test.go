@@ -1,7 +1,6 @@
 package deep
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -12,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/checkpoint"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/internal/gradtest"
 )
 
@@ -24,13 +24,11 @@ func mended(t *testing.T, what, workAround string) {
 	t.Errorf("GoMLX has mended it: %s. Drop the work-around: %s", what, workAround)
 }
 
-func onONNX(t *testing.T) bool { return strings.HasPrefix(open(t).Name(), "onnx") }
-
 func TestBugEvenKernelGradient(t *testing.T) {
-	if onONNX(t) {
-		t.Skip("float64 convolutions are for the go backend")
+	if backendtest.OnONNX() {
+		t.Skip("checks a gradient in float64, which only the go backend convolves; the run on it has done this")
 	}
-	worst := gradtest.Worst(open(t), func(scope *model.Scope, x *graph.Node) *graph.Node {
+	worst := gradtest.Worst(backendtest.Open(t), func(scope *model.Scope, x *graph.Node) *graph.Node {
 		kernel := scope.VariableWithShape("kernel", shapes.Make(x.DType(), 2, 2, 3, 2)).NodeValue(x.Graph())
 		return graph.Convolve(x, kernel).NoPadding().Done()
 	}, 2, 4, 4, 3)
@@ -40,7 +38,7 @@ func TestBugEvenKernelGradient(t *testing.T) {
 }
 
 func TestBugBatchNormCannotTrain(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	run := func(inference bool) (worst float64, err error) {
 		defer func() {
 			if r := recover(); r != nil {
@@ -60,7 +58,7 @@ func TestBugBatchNormCannotTrain(t *testing.T) {
 }
 
 func TestBugRandomStateComesBackTrainable(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	dir := t.TempDir()
 	draw := func(scope *model.Scope, g *graph.Graph) *graph.Node {
 		return scope.RandomNormal(g, f32(1))
@@ -87,7 +85,7 @@ func TestBugRandomStateComesBackTrainable(t *testing.T) {
 }
 
 func TestBugNoGradientOfRsqrt(t *testing.T) {
-	_, err := graph.CallOnce(open(t), func(x *graph.Node) *graph.Node {
+	_, err := graph.CallOnce(backendtest.Open(t), func(x *graph.Node) *graph.Node {
 		return graph.Gradient(graph.ReduceAllSum(graph.Rsqrt(x)), x)[0]
 	}, []float32{4})
 	if err == nil {
@@ -97,7 +95,7 @@ func TestBugNoGradientOfRsqrt(t *testing.T) {
 
 // The race that rows, treeSum and HierarchicalSoftmax are built around.
 func TestScatterRace(t *testing.T) {
-	if !onONNX(t) {
+	if !backendtest.OnONNX() {
 		t.Skip("a bug of the ONNX Runtime backend; build with -tags onnx and set ONNXRUNTIME_SHARED_LIBRARY_PATH")
 	}
 	const n, into, width = 20000, 10, 512
@@ -106,7 +104,7 @@ func TestScatterRace(t *testing.T) {
 		index[i] = int64(i % into)
 	}
 	for range 20 {
-		out := graph.MustExecOnce(open(t), func(index *graph.Node) *graph.Node {
+		out := graph.MustExecOnce(backendtest.Open(t), func(index *graph.Node) *graph.Node {
 			g := index.Graph()
 			return graph.ScatterSum(graph.Zeros(g, f32(into, width)), index, graph.Ones(g, f32(n, width)), false, false)
 		}, tensors.FromFlatDataAndDimensions(index, n, 1))
@@ -120,10 +118,10 @@ func TestScatterRace(t *testing.T) {
 }
 
 func TestBugsOfONNX(t *testing.T) {
-	if !onONNX(t) {
+	if !backendtest.OnONNX() {
 		t.Skip("bugs of the ONNX Runtime backend; build with -tags onnx and set ONNXRUNTIME_SHARED_LIBRARY_PATH")
 	}
-	b := open(t)
+	b := backendtest.Open(t)
 	x := tensors.FromFlatDataAndDimensions(make([]float32, 2*4*4*3), 2, 4, 4, 3)
 	if _, err := graph.CallOnce(b, func(x *graph.Node) *graph.Node {
 		return graph.Gradient(graph.ReduceAllSum(graph.Slice(x, graph.AxisRange(0, 1))), x)[0]

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	gomlxloss "github.com/gomlx/gomlx/ml/train/loss"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/sharing"
 )
@@ -124,7 +125,7 @@ func (p *problem) check(t *testing.T, b compute.Backend, repeats int, dense func
 // Values and gradients of every sharing are those of the operator and of
 // package loss, in every one of 20 runs, by either way through the tree.
 func TestDenseEqualsOperator(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for _, k := range []int{2, 3, 40} {
 		for name, s := range sharings(t, uint64(k), k) {
 			for _, shape := range [][2]int{{3, 9}, {9, 3}} { // A on the scores, on the weights
@@ -139,7 +140,7 @@ func TestDenseEqualsOperator(t *testing.T) {
 
 // A tree's A written out gives the same numbers as the tree.
 func TestTreeEqualsWrittenOut(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for name, tree := range trees(t, newRand(5), 30) {
 		t.Run(name, func(t *testing.T) {
 			s := sharing.NewTree(tree)
@@ -153,7 +154,7 @@ func TestTreeEqualsWrittenOut(t *testing.T) {
 
 // A new layer starts with logits that spread as those of a plain layer do.
 func TestDenseStartsAsPlainLayer(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	const batch, d, k = 64, 32, 40
 	rng := newRand(2)
 	x := tensor(randoms(rng, batch*d), batch, d)
@@ -185,7 +186,7 @@ func TestDenseStartsAsPlainLayer(t *testing.T) {
 
 // Further axes before the features stay as they are.
 func TestDenseKeepsLeadingAxes(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	s := sharings(t, 1, 5)["v-tree"]
 	x := tensor(randoms(newRand(1), 2*3*4), 2, 3, 4)
 	got := model.MustCallOnce(b, model.NewStore(), func(scope *model.Scope, x *graph.Node) *graph.Node { return Dense(scope, x, s) }, x)
@@ -196,7 +197,7 @@ func TestDenseKeepsLeadingAxes(t *testing.T) {
 
 // What cannot be built panics with a reason, as graph functions do.
 func TestDenseRefuses(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	big := sharing.Dense{K: 1 << 15, M: 1 << 14}
 	_, err := model.CallOnce(b, model.NewStore(), func(scope *model.Scope, x *graph.Node) *graph.Node {
 		return apply(&big, x)

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/checkpoint"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -18,7 +19,7 @@ import (
 // read back from safetensors. Its predictions are the same, its logits equal
 // but for rounding.
 func TestFold(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	const batch, d, k = 50, 6, 12
 	x := tensor(randoms(newRand(5), batch*d), batch, d)
 	for name, s := range sharings(t, 3, k) {
@@ -91,7 +92,7 @@ func TestFoldRefuses(t *testing.T) {
 	if err := Export(store, filepath.Join(t.TempDir(), "x"), nil); err == nil {
 		t.Error("exported an empty store")
 	}
-	model.MustCallOnce(open(t), store, func(scope *model.Scope, x *graph.Node) *graph.Node { return Dense(scope, x, s) }, tensor(make([]float32, 4), 2, 2))
+	model.MustCallOnce(backendtest.Open(t), store, func(scope *model.Scope, x *graph.Node) *graph.Node { return Dense(scope, x, s) }, tensor(make([]float32, 4), 2, 2))
 	if err := Fold(store, "/", sharing.None{K: 5}); err == nil && s.Rows() != 5 {
 		t.Error("folded with another sharing")
 	}

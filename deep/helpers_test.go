@@ -4,50 +4,19 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/treeloss/treeloss/covertree"
-	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/sharing"
 )
 
-// testBackend is the environment variable that names the backend of the tests,
-// go by default.
-const testBackend = "TREELOSS_TEST_BACKEND"
-
-// TestMain runs the tests on the go backend, and once more on ONNX Runtime where
-// it is compiled in and its library is at hand.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if b, err := backend.Open("onnx", nil); err == nil && os.Getenv(testBackend) == "" {
-		b.Finalize()
-		fmt.Println("again on ONNX Runtime")
-		os.Setenv(testBackend, "onnx")
-		code = max(code, m.Run())
-	}
-	os.Exit(code)
-}
-
-// open returns the backend of the tests.
-func open(t testing.TB) compute.Backend {
-	t.Helper()
-	name := os.Getenv(testBackend)
-	if name == "" {
-		name = backend.Go
-	}
-	b, err := backend.Open(name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+func TestMain(m *testing.M) { backendtest.Main(m) }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/metric"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 )
@@ -16,7 +17,7 @@ import (
 // After any number of batches a metric is what package score makes of all rows,
 // and after Reset it starts again.
 func TestMetricsEqualPackageScore(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	const batch, k = 10, 8
 	rng := newRand(3)
 	tree := trees(t, rng, k)["v-tree"]

@@ -276,7 +276,7 @@ func TestSharedDraws(t *testing.T) {
 // +2.3 [0.5, 4.1]; these are the first ten of them.
 func TestLowRank(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes some seconds")
+		t.Skip("runs a whole experiment, some seconds: left out by -short")
 	}
 	opts, err := Options{Seed: 1, Truth: LowRank}.withDefaults()
 	if err != nil {

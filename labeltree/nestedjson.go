@@ -96,10 +96,10 @@ func scanNested(data []byte, name string) (p parts, own bool, err error) {
 		return p, true, nil
 	}
 	n := nested{parts: &p, name: name, seen: make(map[sibling]int)}
-	n.todo = []task{{root, -1}}
-	for len(n.todo) > 0 {
-		next := n.todo[len(n.todo)-1]
-		n.todo = n.todo[:len(n.todo)-1]
+	n.waiting = []task{{root, -1}}
+	for len(n.waiting) > 0 {
+		next := n.waiting[len(n.waiting)-1]
+		n.waiting = n.waiting[:len(n.waiting)-1]
 		if err := n.expand(next.value, next.parent); err != nil {
 			return p, false, err
 		}
@@ -110,9 +110,9 @@ func scanNested(data []byte, name string) (p parts, own bool, err error) {
 // nested makes nodes of values.
 type nested struct {
 	*parts
-	name string
-	seen map[sibling]int
-	todo []task
+	name    string
+	seen    map[sibling]int
+	waiting []task
 }
 
 // task is a value whose nodes belong below a parent.
@@ -179,7 +179,7 @@ func (n *nested) expand(v *value, parent int) error {
 		return n.fail(v.line, "%s below a name; want null, a name, a list or an object", kindOf(v))
 	}
 	for i := len(below) - 1; i >= 0; i-- {
-		n.todo = append(n.todo, below[i])
+		n.waiting = append(n.waiting, below[i])
 	}
 	return nil
 }

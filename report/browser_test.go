@@ -20,7 +20,7 @@ func TestInBrowser(t *testing.T) {
 		t.Skip("there is no chromium to look at the page with")
 	}
 	if testing.Short() {
-		t.Skip("a browser takes seconds to start")
+		t.Skip("a browser takes seconds to start: left out by -short")
 	}
 	dir := t.TempDir()
 	if _, err := whole(t).Save(dir); err != nil {

@@ -54,7 +54,7 @@ func pictureFolder(t *testing.T, n int) string {
 // each by its command.
 func TestNetworkCommands(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains a network: some seconds")
+		t.Skip("trains a network, some seconds: left out by -short")
 	}
 	dir := pictureFolder(t, 3)
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -115,7 +115,7 @@ func TestNetworkCommands(t *testing.T) {
 // is no picture ends the training with its name.
 func TestNetworkOnFolder(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains a network: some seconds")
+		t.Skip("trains a network, some seconds: left out by -short")
 	}
 	dir := t.TempDir()
 	for i, name := range []string{"n01/a.jpg", "n01/b.png", "n02/c.jpg"} {

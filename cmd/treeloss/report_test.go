@@ -141,7 +141,7 @@ func TestComparePrintsShots(t *testing.T) {
 
 func TestQuickstartReport(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains twelve models")
+		t.Skip("trains twelve models: left out by -short")
 	}
 	dir := t.TempDir()
 	o := succeed(t, "quickstart", "--quiet", "--json", "--report", dir)

@@ -18,6 +18,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
@@ -33,7 +34,7 @@ var (
 // The vector of a text is that of an independent computation, whatever padding
 // and neighbours it has, and whatever stands before the names of the tensors.
 func TestForward(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for _, prefix := range []string{"", "bert."} {
 		dir, weights := folder(t, vocabulary(plain), tiny, prefix)
 		e, err := Open(dir)
@@ -129,7 +130,7 @@ func pairs(t testing.TB, names []string) *labeltree.Tree {
 func TestFineTune(t *testing.T) {
 	texts, labels, names := clinc(t, 200, 8)
 	dir, weights := folder(t, vocabulary(texts), size{hidden: 48, layers: 2, heads: 4, inner: 96, positions: 32, types: 2}, "bert.")
-	b := open(t)
+	b := backendtest.Open(t)
 	e, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestFineTune(t *testing.T) {
 	for _, w := range e.weights() {
 		x := tensors.MustCopyFlatData[float32](trainer.Store().GetVariable(w.path).MustValue())
 		moved := slices.ContainsFunc(x, func(v float32) bool { return !slices.Contains(weights[w.name], float64(v)) })
-		frozen := onONNX() && strings.HasSuffix(w.path, "_embed/embeddings")
+		frozen := backendtest.OnONNX() && strings.HasSuffix(w.path, "_embed/embeddings")
 		if moved == frozen {
 			t.Errorf("%s: moved %v, frozen %v", w.name, moved, frozen)
 		}
@@ -362,7 +363,7 @@ func TestOtherCheckpoints(t *testing.T) {
 		}
 	}
 	// The graph uses each of them and makes none.
-	exec := model.MustNewExec(open(t), store, func(scope *model.Scope, tokens, lengths *graph.Node) *graph.Node {
+	exec := model.MustNewExec(backendtest.Open(t), store, func(scope *model.Scope, tokens, lengths *graph.Node) *graph.Node {
 		return e.Features(scope, []*graph.Node{tokens, lengths})
 	})
 	before := store.NumVariables()

@@ -1,7 +1,6 @@
 package bert
 
 import (
-	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -15,39 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gomlx/compute"
-
-	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
 
-// testBackend is the environment variable that names the backend of the tests,
-// go by default.
-const testBackend = "TREELOSS_TEST_BACKEND"
-
-// TestMain runs the tests on the go backend, and once more on ONNX Runtime where
-// it is compiled in and its library is at hand.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if b, err := backend.Open("onnx", nil); err == nil && os.Getenv(testBackend) == "" {
-		b.Finalize()
-		fmt.Println("again on ONNX Runtime")
-		os.Setenv(testBackend, "onnx")
-		code = max(code, m.Run())
-	}
-	os.Exit(code)
-}
-
-func onONNX() bool { return os.Getenv(testBackend) == "onnx" }
-
-func open(t testing.TB) compute.Backend {
-	t.Helper()
-	b, err := backend.Open(cmp.Or(os.Getenv(testBackend), backend.Go), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+func TestMain(m *testing.M) { backendtest.Main(m) }
 
 // size is that of a tiny BERT.
 type size struct{ vocabulary, hidden, layers, heads, inner, positions, types int }
@@ -231,7 +202,7 @@ func clinc(t testing.TB, n, classes int) (texts []string, labels []int32, names 
 	t.Helper()
 	f, err := os.Open("../../../shared/data/clinc150/train.csv")
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no ../shared/data")
+		t.Skip("no ../shared/data beside the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -5,26 +5,16 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/internal/gradtest"
 )
 
-func open(t testing.TB) compute.Backend {
-	t.Helper()
-	b, err := backend.Open(backend.Go, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func TestGradients(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for name, f := range map[string]gradtest.Func{
 		"batch norm":                      BatchNorm,
 		"convolution of size 1, stride 2": func(s *model.Scope, x *graph.Node) *graph.Node { return Convolution(s, x, 2, 1, 2) },
@@ -44,7 +34,7 @@ func TestGradients(t *testing.T) {
 // A stride is what is left of a convolution at every position when rows and
 // columns are dropped: so the two ways to stride agree.
 func TestStrideIsSubsample(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	x := tensors.FromFlatDataAndDimensions(make([]float32, 2*4*6*3), 2, 4, 6, 3)
 	tensors.MustMutableFlatData(x, func(flat []float32) {
 		for i := range flat {
@@ -65,7 +55,7 @@ func TestStrideIsSubsample(t *testing.T) {
 
 // MaxPool is GoMLX's with PyTorch's padding, which has no gradient everywhere.
 func TestMaxPool(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for _, dims := range [][]int{{2, 4, 6, 3}, {1, 2, 2, 1}, {1, 8, 2, 2}} {
 		x := make([]float32, dims[0]*dims[1]*dims[2]*dims[3])
 		for i := range x {
@@ -85,7 +75,7 @@ func TestMaxPool(t *testing.T) {
 // In training each channel comes out with mean 0 and variance 1; the moving
 // averages go a tenth of the way each time; outside training they are used.
 func TestBatchNormStatistics(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	const n, c = 8, 2
 	values := make([]float32, n*c)
 	for i := range values {
@@ -138,7 +128,7 @@ func TestBatchNormStatistics(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	x := tensors.FromFlatDataAndDimensions(make([]float32, 9), 1, 3, 3, 1)
 	for name, f := range map[string]func(*model.Scope, *graph.Node) *graph.Node{
 		"even kernel":    func(s *model.Scope, x *graph.Node) *graph.Node { return Convolution(s, x, 1, 2, 1) },

@@ -12,8 +12,8 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
@@ -21,15 +21,6 @@ import (
 )
 
 var labels = []string{"cat", "dog", "truck"}
-
-func open(t *testing.T) compute.Backend {
-	t.Helper()
-	b, err := backend.Open(backend.Go, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func tree(t *testing.T) *labeltree.Tree {
 	t.Helper()
@@ -77,7 +68,7 @@ func logits(t *testing.T, m *Model, b compute.Backend, set *images.Set) [][]floa
 // A network trained with either head says the same before and after its file,
 // and what the trainer measured.
 func TestModelFile(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	set, scale := pictures(t)
 	s := sharing.NewTree(tree(t))
 	about := About{Classes: labels, Height: 8, Width: 8, Scale: scale, Training: map[string]string{"seed": "1"}}
@@ -180,7 +171,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := train.New(open(t), tk, set, nil, train.Options{Start: start}); err == nil {
+	if _, err := train.New(backendtest.Open(t), tk, set, nil, train.Options{Start: start}); err == nil {
 		t.Error("trains from a file that is not there")
 	}
 	path := filepath.Join(t.TempDir(), "x")

@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/loss"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
@@ -61,9 +62,9 @@ func torchFile(t *testing.T, change func(*safetensors.Tensor)) string {
 // variable of the network, and the numbers arrive where they belong.
 func TestResNet50(t *testing.T) {
 	if testing.Short() {
-		t.Skip("25 million weights")
+		t.Skip("writes 25 million weights: left out by -short")
 	}
-	b := open(t)
+	b := backendtest.Open(t)
 	store := model.NewStore()
 	if err := LoadTorch(store, torchFile(t, nil)); err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func TestResNet50Trains(t *testing.T) {
 	if !*long {
 		t.Skip("takes long; run with -long")
 	}
-	b := open(t)
+	b := backendtest.Open(t)
 	store := model.NewStore()
 	exec := model.MustNewExec(b, store, func(scope *model.Scope, x, y *graph.Node) *graph.Node {
 		store.SetTraining(x.Graph(), true)

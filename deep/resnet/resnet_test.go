@@ -5,28 +5,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/loss"
 
-	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/train"
 )
 
 // long asks for tests of more than some seconds.
 var long = flag.Bool("long", false, "run tests that take long")
-
-func open(t testing.TB) compute.Backend {
-	t.Helper()
-	b, err := backend.Open(backend.Go, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // parameters counts what is trained.
 func parameters(store *model.Store) int {
@@ -57,7 +47,7 @@ func net(k int) func(*model.Scope, *graph.Node) *graph.Node {
 // 269,722 is the published number for 10 classes; each further class has 64
 // weights and a bias.
 func TestResNet20Parameters(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for k, want := range map[int]int{10: 269_722, 100: 275_572} {
 		store := model.NewStore()
 		out := model.MustCallOnce(b, store, net(k), images(1, 8))
@@ -72,7 +62,7 @@ func TestResNet20Parameters(t *testing.T) {
 
 // A few steps on two images bring the loss down, and move every variable.
 func TestResNet20Trains(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	store := model.NewStore()
 	store.SetParam(model.ParamInitialSeed, int64(1))
 	exec := model.MustNewExec(b, store, func(scope *model.Scope, x, y *graph.Node) *graph.Node {

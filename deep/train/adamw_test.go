@@ -10,12 +10,13 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 )
 
 // Steps on a small problem are those of the update written out in float64, with
 // clipping and without, decay on the matrix only, the rate changed on the way.
 func TestAdamWSteps(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for _, o := range []AdamW{{}, {Rate: 0.2, Decay: 0.1}, {Rate: 0.1, Beta1: 0.8, Beta2: 0.9, Epsilon: 1e-3, Decay: 0.05, Clip: 0.5}} {
 		store := model.NewStore()
 		store.VariableWithValue("/w", [][]float32{{1, -2}})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/internal/tensorboard/eventtest"
 )
 
@@ -72,7 +73,7 @@ func TestEventsAreOfTheLog(t *testing.T) {
 // is an error before the first step.
 func TestEventsWithoutValid(t *testing.T) {
 	opts := Options{Epochs: 1, Batch: 5, TensorBoard: t.TempDir()}
-	tr, err := New(open(t), task(), newPoints(10, 1), nil, opts)
+	tr, err := New(backendtest.Open(t), task(), newPoints(10, 1), nil, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,14 +91,14 @@ func TestEventsWithoutValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts.Progress = func(Progress) { t.Error("a step was made") }
-	if _, err := New(open(t), task(), newPoints(10, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "tensorboard: folder") {
+	if _, err := New(backendtest.Open(t), task(), newPoints(10, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "tensorboard: folder") {
 		t.Errorf("a file for a folder: %v", err)
 	}
 }
 
 // An event file that takes no more ends the run, before the checkpoint.
 func TestRunStopsAtUnwrittenEvents(t *testing.T) {
-	tr, err := New(open(t), task(), newPoints(10, 1), nil, Options{Epochs: 2, Batch: 5, Folder: t.TempDir(), TensorBoard: t.TempDir()})
+	tr, err := New(backendtest.Open(t), task(), newPoints(10, 1), nil, Options{Epochs: 2, Batch: 5, Folder: t.TempDir(), TensorBoard: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,29 +4,19 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 )
-
-func open(t testing.TB) compute.Backend {
-	t.Helper()
-	b, err := backend.Open(backend.Go, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // Three steps on a small problem are those of the update written out, with
 // decay on the matrix and none on the vector, by both entry points, and a
 // trainable variable that is no float stays out of it.
 func TestSGDSteps(t *testing.T) {
-	b := open(t)
+	b := backendtest.Open(t)
 	for _, o := range []SGD{{}, {Rate: 0.2}, {Rate: 0.1, Momentum: 0.9, Decay: 0.05}, {Rate: 0.1, Momentum: 0.8, Decay: 0.01, Nesterov: true}} {
 		for _, given := range []bool{false, true} {
 			store := model.NewStore()

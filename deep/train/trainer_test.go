@@ -19,6 +19,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/loss"
 
+	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/layer"
 )
 
@@ -92,7 +93,7 @@ func hash(t *testing.T, store *model.Store) string {
 
 func run(t *testing.T, ctx context.Context, opts Options) (*Trainer, Result, error) {
 	t.Helper()
-	tr, err := New(open(t), task(), newPoints(50, 1), newPoints(31, 2), opts)
+	tr, err := New(backendtest.Open(t), task(), newPoints(50, 1), newPoints(31, 2), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestRunLearns(t *testing.T) {
 		t.Errorf("%d lines in the log", len(lines))
 	}
 	// What the store holds is the best epoch.
-	e, err := NewEvaluator(open(t), tr.Store(), task(), 7)
+	e, err := NewEvaluator(backendtest.Open(t), tr.Store(), task(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestResumeIsExact(t *testing.T) {
 		t.Fatalf("broken off after %d epochs, error %v", r.Epochs, err)
 	}
 	opts.Progress = nil
-	if _, err := New(open(t), task(), newPoints(50, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "resume it") {
+	if _, err := New(backendtest.Open(t), task(), newPoints(50, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "resume it") {
 		t.Errorf("a folder in use: %v", err)
 	}
 	// A line of an epoch that never reached the checkpoint, and half a line.
@@ -184,7 +185,7 @@ func TestResumeIsExact(t *testing.T) {
 		t.Errorf("log %s", text)
 	}
 	opts.Seed++
-	if _, err := New(open(t), task(), newPoints(50, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "another training") {
+	if _, err := New(backendtest.Open(t), task(), newPoints(50, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "another training") {
 		t.Errorf("another seed: %v", err)
 	}
 	path := filepath.Join(opts.Folder, checkpointFile)
@@ -196,7 +197,7 @@ func TestResumeIsExact(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(open(t), task(), newPoints(50, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "checksum") {
+	if _, err := New(backendtest.Open(t), task(), newPoints(50, 1), nil, opts); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("a damaged checkpoint: %v", err)
 	}
 }
@@ -237,11 +238,11 @@ func TestNewRefuses(t *testing.T) {
 		if tc.labels != nil {
 			data.labels[4] = tc.labels[0]
 		}
-		if _, err := New(open(t), task(), data, tc.valid, tc.opts); err == nil {
+		if _, err := New(backendtest.Open(t), task(), data, tc.valid, tc.opts); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	e, err := NewEvaluator(open(t), model.NewStore(), task(), 3)
+	e, err := NewEvaluator(backendtest.Open(t), model.NewStore(), task(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestNewRefuses(t *testing.T) {
 func TestRunStopsAtBadData(t *testing.T) {
 	data := newPoints(20, 1)
 	data.broken = true
-	tr, err := New(open(t), task(), data, nil, Options{Epochs: 3, Batch: 5})
+	tr, err := New(backendtest.Open(t), task(), data, nil, Options{Epochs: 3, Batch: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,14 +156,6 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-func TestHalf(t *testing.T) {
-	for h, want := range map[uint16]string{0: "0", 0x8000: "-0", 0x3c00: "1", 0xc000: "-2", 0x7bff: "65504", 1: "5.960464477539063e-08", 0x7c00: "+Inf", 0xfc00: "-Inf", 0x7e00: "NaN"} {
-		if got := fmt.Sprint(half(h)); got != want {
-			t.Errorf("%#x: %s, want %s", h, got, want)
-		}
-	}
-}
-
 // drain reads all rows of all columns that can be read, up to a bound.
 func drain(data []byte, opts Options) (rows int, err error) {
 	f, err := Open(bytes.NewReader(data), int64(len(data)), opts)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/treeloss/treeloss/internal/half"
 )
 
 // Value is what stands in one row of a column.
@@ -56,7 +58,7 @@ func (c *Column) finish(stored parquet.Value, v *Value) error {
 		if len(v.Bytes) != 2 {
 			return errValues
 		}
-		v.Number = half(binary.LittleEndian.Uint16(v.Bytes))
+		v.Number = half.Float64(binary.LittleEndian.Uint16(v.Bytes))
 	}
 	return nil
 }
@@ -72,19 +74,4 @@ func bigEndian(b []byte) float64 {
 		}
 	}
 	return v
-}
-
-// half returns the value of an IEEE 754 half-precision number.
-func half(h uint16) float64 {
-	exponent, fraction := int(h>>10&31), float64(h&1023)
-	v := math.Ldexp(1024+fraction, exponent-25)
-	switch {
-	case exponent == 0:
-		v = math.Ldexp(fraction, -24)
-	case exponent == 31 && fraction == 0:
-		v = math.Inf(1)
-	case exponent == 31:
-		v = math.NaN()
-	}
-	return math.Copysign(v, -float64(h>>15)+0.5)
 }

@@ -255,18 +255,8 @@ func stepRows(m isa) {
 	p := pointers("w", "v", "grad", "factor")
 	w, v, grad, factor := p[0], p[1], p[2], p[3]
 	stride, gradStride, rows, cols := length("stride"), length("gradStride"), length("rows"), length("cols")
-	mask := m.tailMasks(cols, m.lanes, 2)
-	narrow := label("narrow")
-	CMPQ(cols, U32(m.lanes))
-	JLE(LabelRef(narrow))
-	for vectors := 2; vectors >= 1; vectors-- {
-		if vectors == 1 {
-			Label(narrow)
-		}
-		loop := label("row")
-		Label(loop)
-		for s := range vectors {
-			at := access{m: m, at: s * m.lanes * 4, mask: mask[s]}
+	m.shortRows(rows, cols, func(row []access) {
+		for _, at := range row {
 			x, y, g := m.vec(), m.vec(), m.vec()
 			at.load(w, x)
 			at.load(v, y)
@@ -278,10 +268,7 @@ func stepRows(m isa) {
 		ADDQ(stride, w)
 		ADDQ(stride, v)
 		ADDQ(gradStride, grad)
-		DECQ(rows)
-		JNZ(LabelRef(loop))
-		finish()
-	}
+	})
 }
 
 func fetchRows(m isa) {

@@ -13,6 +13,21 @@ func copyRows(m isa) {
 	p := pointers("dst", "src")
 	dst, src := p[0], p[1]
 	dstStride, srcStride, rows, cols := length("dstStride"), length("srcStride"), length("rows"), length("cols")
+	m.shortRows(rows, cols, func(row []access) {
+		for _, at := range row {
+			x := m.vec()
+			at.load(src, x)
+			at.store(x, dst)
+		}
+		ADDQ(srcStride, src)
+		ADDQ(dstStride, dst)
+	})
+}
+
+// shortRows emits a loop over rows of cols numbers, once for rows of two
+// registers and once for rows of one, and returns from the function behind
+// each. body gets the places in a row and moves its pointers to the next one.
+func (m isa) shortRows(rows, cols GPVirtual, body func(row []access)) {
 	mask := m.tailMasks(cols, m.lanes, 2)
 	narrow := label("narrow")
 	CMPQ(cols, U32(m.lanes))
@@ -23,14 +38,11 @@ func copyRows(m isa) {
 		}
 		loop := label("row")
 		Label(loop)
+		var row []access
 		for s := range vectors {
-			at := access{m: m, at: s * m.lanes * 4, mask: mask[s]}
-			x := m.vec()
-			at.load(src, x)
-			at.store(x, dst)
+			row = append(row, access{m: m, at: s * m.lanes * 4, mask: mask[s]})
 		}
-		ADDQ(srcStride, src)
-		ADDQ(dstStride, dst)
+		body(row)
 		DECQ(rows)
 		JNZ(LabelRef(loop))
 		finish()

@@ -1,0 +1,44 @@
+// Package backendtest opens the backend that tests run on: go, and in packages
+// whose TestMain is Main once more ONNX Runtime, where it is at hand.
+package backendtest
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/treeloss/treeloss/deep/backend"
+)
+
+// variable names the environment variable that picks the backend of the tests,
+// go by default.
+const variable = "TREELOSS_TEST_BACKEND"
+
+const onnx = "onnx"
+
+// Main runs the tests on the go backend, and once more on ONNX Runtime where it
+// is compiled in and its library is at hand. It does not return.
+func Main(m *testing.M) {
+	code := m.Run()
+	if b, err := backend.Open(onnx, nil); err == nil && os.Getenv(variable) == "" {
+		b.Finalize()
+		fmt.Println("again on ONNX Runtime")
+		os.Setenv(variable, onnx)
+		code = max(code, m.Run())
+	}
+	os.Exit(code)
+}
+
+// OnONNX tells whether the tests run on ONNX Runtime.
+func OnONNX() bool { return os.Getenv(variable) == onnx }
+
+// Open returns the backend of the tests.
+func Open(t testing.TB) backend.Backend {
+	t.Helper()
+	b, err := backend.Open(cmp.Or(os.Getenv(variable), backend.Go), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
