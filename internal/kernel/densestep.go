@@ -193,7 +193,7 @@ func (s *Dense) scoreRows(_, task int) {
 			lo, hi := cut(d, parts, part)
 			for p := range s.panels {
 				tile32(s.kind, iHi-i, hi-lo, s.Weight.X[i*s.Weight.Stride+lo:], s.Weight.Stride, 1, d, 0,
-					s.xt[(p*d+lo)*nr:], s.z[(p*s.zRows+i)*nr:], nr, nr, lo > 0)
+					s.xt[(p*d+lo)*nr:], nr, s.z[(p*s.zRows+i)*nr:], nr, nr, lo > 0)
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (s *Dense) updateRows(worker, task int) {
 			at := lo*stride + f
 			fetchRows32(s.Weight.X[at:], stride, hi-lo, s.lines)
 			fetchRows32(s.Velocity.X[at:], stride, hi-lo, s.lines)
-			tile32(s.kind, hi-lo, n, s.z[lo*nr:], nr, 1, nr, (s.zRows-1)*nr, s.x[f/nr*s.featurePanel():], tile, nr, cols, false)
+			tile32(s.kind, hi-lo, n, s.z[lo*nr:], nr, 1, nr, (s.zRows-1)*nr, s.x[f/nr*s.featurePanel():], nr, tile, nr, cols, false)
 			stepRows32(s.kind, s.Weight.X[at:], s.Velocity.X[at:], stride, tile, nr, hi-lo, cols, s.step)
 		}
 		for c := lo; s.Sum.X != nil && c < hi; c++ {

@@ -249,19 +249,19 @@ func first[E any](x []E) *E { return unsafe.SliceData(x) }
 
 // The bounds of matrices are those of their last rows. Strides are in numbers.
 
-func tile32(k kind, height, inner int, a []float32, rowStride, innerStride, run, skip int, b, c []float32, stride, cols int, add bool) {
+func tile32(k kind, height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
 	if k == plain {
-		tileGo(height, inner, a, rowStride, innerStride, run, skip, b, c, stride, cols, add)
+		tileGo(height, inner, a, rowStride, innerStride, run, skip, b, bStride, c, stride, cols, add)
 		return
 	}
-	if height < 1 || inner < 1 || cols < 1 || height > k.tileRows() || cols > k.panelCols() || rowStride < 0 || innerStride < 0 || run < 1 || skip < 0 || stride < 0 {
+	if height < 1 || inner < 1 || cols < 1 || height > k.tileRows() || cols > k.panelCols() || rowStride < 0 || innerStride < 0 || run < 1 || skip < 0 || bStride < 0 || stride < 0 {
 		panic("kernel: a tile of the wrong size")
 	}
-	_, _, _ = a[(height-1)*rowStride+(inner-1)*innerStride+(inner-1)/run*skip], b[inner*k.panelCols()-1], c[(height-1)*stride+cols-1]
+	_, _, _ = a[(height-1)*rowStride+(inner-1)*innerStride+(inner-1)/run*skip], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
 	if k == avx512 {
-		tileAVX512(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), first(c), 4*stride, cols, add)
+		tileAVX512(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add)
 	} else {
-		tileAVX2(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), first(c), 4*stride, cols, add)
+		tileAVX2(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add)
 	}
 }
 

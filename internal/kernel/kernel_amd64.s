@@ -4117,9 +4117,9 @@ DATA cff800000<>+56(SB)/4, $0xff800000
 DATA cff800000<>+60(SB)/4, $0xff800000
 GLOBL cff800000<>(SB), RODATA|NOPTR, $64
 
-// func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, c *float32, stride int, cols int, add bool)
+// func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
 // Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·tileAVX512(SB), NOSPLIT, $0-89
+TEXT ·tileAVX512(SB), NOSPLIT, $0-97
 	MOVQ  a+16(FP), AX
 	MOVQ  b+56(FP), CX
 	MOVQ  inner+8(FP), DX
@@ -4131,7 +4131,7 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	LEAQ  (R9)(SI*2), R10
 	LEAQ  (R10)(SI*2), R11
 	LEAQ  (R11)(SI*2), R12
-	MOVQ  cols+80(FP), R13
+	MOVQ  cols+88(FP), R13
 	MOVQ  $-1, R14
 	BZHIQ R13, R14, R14
 	KMOVW R14, K1
@@ -4152,11 +4152,11 @@ TEXT ·tileAVX512(SB), NOSPLIT, $0-89
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
-	MOVB      add+88(FP), SI
+	MOVB      add+96(FP), SI
 	TESTB     SI, SI
 	JZ        fresh185
-	MOVQ      c+64(FP), SI
-	MOVQ      stride+72(FP), DI
+	MOVQ      c+72(FP), SI
+	MOVQ      stride+80(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 	VMOVUPS.Z 64(SI), K2, Z1
 
@@ -4175,7 +4175,7 @@ inner187:
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         DI
 	JNZ          inner187
@@ -4183,8 +4183,8 @@ inner187:
 	ADDQ         DI, AX
 	TESTQ        DX, DX
 	JNZ          run186
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	VZEROUPPER
@@ -4200,11 +4200,11 @@ atLeast184:
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	VPXORD    Z3, Z3, Z3
-	MOVB      add+88(FP), DI
+	MOVB      add+96(FP), DI
 	TESTB     DI, DI
 	JZ        fresh189
-	MOVQ      c+64(FP), DI
-	MOVQ      stride+72(FP), R8
+	MOVQ      c+72(FP), DI
+	MOVQ      stride+80(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	ADDQ      R8, DI
@@ -4229,7 +4229,7 @@ inner191:
 	VBROADCASTSS (AX)(SI*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner191
@@ -4237,8 +4237,8 @@ inner191:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run190
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4255,11 +4255,11 @@ atLeast188:
 	VPXORD    Z3, Z3, Z3
 	VPXORD    Z4, Z4, Z4
 	VPXORD    Z5, Z5, Z5
-	MOVB      add+88(FP), DI
+	MOVB      add+96(FP), DI
 	TESTB     DI, DI
 	JZ        fresh192
-	MOVQ      c+64(FP), DI
-	MOVQ      stride+72(FP), R8
+	MOVQ      c+72(FP), DI
+	MOVQ      stride+80(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 	ADDQ      R8, DI
@@ -4290,7 +4290,7 @@ inner194:
 	VBROADCASTSS (AX)(SI*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner194
@@ -4298,8 +4298,8 @@ inner194:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run193
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4328,11 +4328,11 @@ atLeast183:
 	VPXORD    Z5, Z5, Z5
 	VPXORD    Z6, Z6, Z6
 	VPXORD    Z7, Z7, Z7
-	MOVB      add+88(FP), R8
+	MOVB      add+96(FP), R8
 	TESTB     R8, R8
 	JZ        fresh197
-	MOVQ      c+64(FP), R8
-	MOVQ      stride+72(FP), R9
+	MOVQ      c+72(FP), R8
+	MOVQ      stride+80(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	VMOVUPS.Z 64(R8), K2, Z1
 	ADDQ      R9, R8
@@ -4369,7 +4369,7 @@ inner199:
 	VBROADCASTSS (AX)(DI*1), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner199
@@ -4377,8 +4377,8 @@ inner199:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run198
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4405,11 +4405,11 @@ atLeast196:
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
-	MOVB      add+88(FP), R8
+	MOVB      add+96(FP), R8
 	TESTB     R8, R8
 	JZ        fresh200
-	MOVQ      c+64(FP), R8
-	MOVQ      stride+72(FP), R9
+	MOVQ      c+72(FP), R8
+	MOVQ      stride+80(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	VMOVUPS.Z 64(R8), K2, Z1
 	ADDQ      R9, R8
@@ -4452,7 +4452,7 @@ inner202:
 	VBROADCASTSS (AX)(SI*4), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner202
@@ -4460,8 +4460,8 @@ inner202:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run201
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4497,11 +4497,11 @@ atLeast195:
 	VPXORD    Z9, Z9, Z9
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
-	MOVB      add+88(FP), R9
+	MOVB      add+96(FP), R9
 	TESTB     R9, R9
 	JZ        fresh204
-	MOVQ      c+64(FP), R9
-	MOVQ      stride+72(FP), R10
+	MOVQ      c+72(FP), R9
+	MOVQ      stride+80(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS.Z 64(R9), K2, Z1
 	ADDQ      R10, R9
@@ -4550,7 +4550,7 @@ inner206:
 	VBROADCASTSS (AX)(R8*1), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R10
 	JNZ          inner206
@@ -4558,8 +4558,8 @@ inner206:
 	ADDQ         R10, AX
 	TESTQ        DX, DX
 	JNZ          run205
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4596,11 +4596,11 @@ atLeast203:
 	VPXORD    Z11, Z11, Z11
 	VPXORD    Z12, Z12, Z12
 	VPXORD    Z13, Z13, Z13
-	MOVB      add+88(FP), R9
+	MOVB      add+96(FP), R9
 	TESTB     R9, R9
 	JZ        fresh207
-	MOVQ      c+64(FP), R9
-	MOVQ      stride+72(FP), R10
+	MOVQ      c+72(FP), R9
+	MOVQ      stride+80(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	VMOVUPS.Z 64(R9), K2, Z1
 	ADDQ      R10, R9
@@ -4655,7 +4655,7 @@ inner209:
 	VBROADCASTSS (AX)(DI*2), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R10
 	JNZ          inner209
@@ -4663,8 +4663,8 @@ inner209:
 	ADDQ         R10, AX
 	TESTQ        DX, DX
 	JNZ          run208
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4713,11 +4713,11 @@ atLeast182:
 	VPXORD    Z13, Z13, Z13
 	VPXORD    Z14, Z14, Z14
 	VPXORD    Z15, Z15, Z15
-	MOVB      add+88(FP), R10
+	MOVB      add+96(FP), R10
 	TESTB     R10, R10
 	JZ        fresh212
-	MOVQ      c+64(FP), R10
-	MOVQ      stride+72(FP), R11
+	MOVQ      c+72(FP), R10
+	MOVQ      stride+80(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	VMOVUPS.Z 64(R10), K2, Z1
 	ADDQ      R11, R10
@@ -4778,7 +4778,7 @@ inner214:
 	VBROADCASTSS (AX)(R9*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R11
 	JNZ          inner214
@@ -4786,8 +4786,8 @@ inner214:
 	ADDQ         R11, AX
 	TESTQ        DX, DX
 	JNZ          run213
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4838,11 +4838,11 @@ atLeast211:
 	VPXORD    Z15, Z15, Z15
 	VPXORD    Z16, Z16, Z16
 	VPXORD    Z17, Z17, Z17
-	MOVB      add+88(FP), R10
+	MOVB      add+96(FP), R10
 	TESTB     R10, R10
 	JZ        fresh216
-	MOVQ      c+64(FP), R10
-	MOVQ      stride+72(FP), R11
+	MOVQ      c+72(FP), R10
+	MOVQ      stride+80(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	VMOVUPS.Z 64(R10), K2, Z1
 	ADDQ      R11, R10
@@ -4909,7 +4909,7 @@ inner218:
 	VBROADCASTSS (AX)(SI*8), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R11
 	JNZ          inner218
@@ -4917,8 +4917,8 @@ inner218:
 	ADDQ         R11, AX
 	TESTQ        DX, DX
 	JNZ          run217
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -4970,11 +4970,11 @@ atLeast215:
 	VPXORD    Z17, Z17, Z17
 	VPXORD    Z18, Z18, Z18
 	VPXORD    Z19, Z19, Z19
-	MOVB      add+88(FP), R11
+	MOVB      add+96(FP), R11
 	TESTB     R11, R11
 	JZ        fresh219
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
+	MOVQ      c+72(FP), R11
+	MOVQ      stride+80(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	VMOVUPS.Z 64(R11), K2, Z1
 	ADDQ      R12, R11
@@ -5047,7 +5047,7 @@ inner221:
 	VBROADCASTSS (AX)(R10*1), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R12
 	JNZ          inner221
@@ -5055,8 +5055,8 @@ inner221:
 	ADDQ         R12, AX
 	TESTQ        DX, DX
 	JNZ          run220
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -5120,11 +5120,11 @@ atLeast210:
 	VPXORD    Z19, Z19, Z19
 	VPXORD    Z20, Z20, Z20
 	VPXORD    Z21, Z21, Z21
-	MOVB      add+88(FP), R11
+	MOVB      add+96(FP), R11
 	TESTB     R11, R11
 	JZ        fresh224
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
+	MOVQ      c+72(FP), R11
+	MOVQ      stride+80(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	VMOVUPS.Z 64(R11), K2, Z1
 	ADDQ      R12, R11
@@ -5203,7 +5203,7 @@ inner226:
 	VBROADCASTSS (AX)(R8*2), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R12
 	JNZ          inner226
@@ -5211,8 +5211,8 @@ inner226:
 	ADDQ         R12, AX
 	TESTQ        DX, DX
 	JNZ          run225
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -5274,11 +5274,11 @@ atLeast223:
 	VPXORD    Z21, Z21, Z21
 	VPXORD    Z22, Z22, Z22
 	VPXORD    Z23, Z23, Z23
-	MOVB      add+88(FP), R12
+	MOVB      add+96(FP), R12
 	TESTB     R12, R12
 	JZ        fresh227
-	MOVQ      c+64(FP), R12
-	MOVQ      stride+72(FP), R13
+	MOVQ      c+72(FP), R12
+	MOVQ      stride+80(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	VMOVUPS.Z 64(R12), K2, Z1
 	ADDQ      R13, R12
@@ -5363,7 +5363,7 @@ inner229:
 	VBROADCASTSS (AX)(R11*1), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R13
 	JNZ          inner229
@@ -5371,8 +5371,8 @@ inner229:
 	ADDQ         R13, AX
 	TESTQ        DX, DX
 	JNZ          run228
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -5443,11 +5443,11 @@ atLeast222:
 	VPXORD    Z23, Z23, Z23
 	VPXORD    Z24, Z24, Z24
 	VPXORD    Z25, Z25, Z25
-	MOVB      add+88(FP), R12
+	MOVB      add+96(FP), R12
 	TESTB     R12, R12
 	JZ        fresh231
-	MOVQ      c+64(FP), R12
-	MOVQ      stride+72(FP), R13
+	MOVQ      c+72(FP), R12
+	MOVQ      stride+80(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	VMOVUPS.Z 64(R12), K2, Z1
 	ADDQ      R13, R12
@@ -5538,7 +5538,7 @@ inner233:
 	VBROADCASTSS (AX)(DI*4), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R13
 	JNZ          inner233
@@ -5546,8 +5546,8 @@ inner233:
 	ADDQ         R13, AX
 	TESTQ        DX, DX
 	JNZ          run232
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -5619,11 +5619,11 @@ atLeast230:
 	VPXORD    Z25, Z25, Z25
 	VPXORD    Z26, Z26, Z26
 	VPXORD    Z27, Z27, Z27
-	MOVB      add+88(FP), R13
+	MOVB      add+96(FP), R13
 	TESTB     R13, R13
 	JZ        fresh234
-	MOVQ      c+64(FP), R13
-	MOVQ      stride+72(FP), R14
+	MOVQ      c+72(FP), R13
+	MOVQ      stride+80(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
 	VMOVUPS.Z 64(R13), K2, Z1
 	ADDQ      R14, R13
@@ -5720,7 +5720,7 @@ inner236:
 	VBROADCASTSS (AX)(R12*1), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R14
 	JNZ          inner236
@@ -5728,8 +5728,8 @@ inner236:
 	ADDQ         R14, AX
 	TESTQ        DX, DX
 	JNZ          run235
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VMOVUPS      Z1, K2, 64(AX)
 	ADDQ         CX, AX
@@ -5787,11 +5787,11 @@ narrow181:
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
-	MOVB      add+88(FP), SI
+	MOVB      add+96(FP), SI
 	TESTB     SI, SI
 	JZ        fresh240
-	MOVQ      c+64(FP), SI
-	MOVQ      stride+72(FP), DI
+	MOVQ      c+72(FP), SI
+	MOVQ      stride+80(FP), DI
 	VMOVUPS.Z (SI), K1, Z0
 
 fresh240:
@@ -5807,7 +5807,7 @@ inner242:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         DI
 	JNZ          inner242
@@ -5815,8 +5815,8 @@ inner242:
 	ADDQ         DI, AX
 	TESTQ        DX, DX
 	JNZ          run241
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
@@ -5829,11 +5829,11 @@ atLeast239:
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
-	MOVB      add+88(FP), DI
+	MOVB      add+96(FP), DI
 	TESTB     DI, DI
 	JZ        fresh244
-	MOVQ      c+64(FP), DI
-	MOVQ      stride+72(FP), R8
+	MOVQ      c+72(FP), DI
+	MOVQ      stride+80(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -5853,7 +5853,7 @@ inner246:
 	VFMADD231PS  Z2, Z3, Z0
 	VBROADCASTSS (AX)(SI*1), Z3
 	VFMADD231PS  Z2, Z3, Z1
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner246
@@ -5861,8 +5861,8 @@ inner246:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run245
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -5874,11 +5874,11 @@ atLeast243:
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
-	MOVB      add+88(FP), DI
+	MOVB      add+96(FP), DI
 	TESTB     DI, DI
 	JZ        fresh247
-	MOVQ      c+64(FP), DI
-	MOVQ      stride+72(FP), R8
+	MOVQ      c+72(FP), DI
+	MOVQ      stride+80(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
@@ -5902,7 +5902,7 @@ inner249:
 	VFMADD231PS  Z3, Z4, Z1
 	VBROADCASTSS (AX)(SI*2), Z4
 	VFMADD231PS  Z3, Z4, Z2
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner249
@@ -5910,8 +5910,8 @@ inner249:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run248
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -5933,11 +5933,11 @@ atLeast238:
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	VPXORD    Z3, Z3, Z3
-	MOVB      add+88(FP), R8
+	MOVB      add+96(FP), R8
 	TESTB     R8, R8
 	JZ        fresh252
-	MOVQ      c+64(FP), R8
-	MOVQ      stride+72(FP), R9
+	MOVQ      c+72(FP), R8
+	MOVQ      stride+80(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z1
@@ -5965,7 +5965,7 @@ inner254:
 	VFMADD231PS  Z4, Z5, Z2
 	VBROADCASTSS (AX)(DI*1), Z5
 	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner254
@@ -5973,8 +5973,8 @@ inner254:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run253
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -5992,11 +5992,11 @@ atLeast251:
 	VPXORD    Z2, Z2, Z2
 	VPXORD    Z3, Z3, Z3
 	VPXORD    Z4, Z4, Z4
-	MOVB      add+88(FP), R8
+	MOVB      add+96(FP), R8
 	TESTB     R8, R8
 	JZ        fresh255
-	MOVQ      c+64(FP), R8
-	MOVQ      stride+72(FP), R9
+	MOVQ      c+72(FP), R8
+	MOVQ      stride+80(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z1
@@ -6028,7 +6028,7 @@ inner257:
 	VFMADD231PS  Z5, Z6, Z3
 	VBROADCASTSS (AX)(SI*4), Z6
 	VFMADD231PS  Z5, Z6, Z4
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner257
@@ -6036,8 +6036,8 @@ inner257:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run256
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6062,11 +6062,11 @@ atLeast250:
 	VPXORD    Z3, Z3, Z3
 	VPXORD    Z4, Z4, Z4
 	VPXORD    Z5, Z5, Z5
-	MOVB      add+88(FP), R9
+	MOVB      add+96(FP), R9
 	TESTB     R9, R9
 	JZ        fresh259
-	MOVQ      c+64(FP), R9
-	MOVQ      stride+72(FP), R10
+	MOVQ      c+72(FP), R9
+	MOVQ      stride+80(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z1
@@ -6102,7 +6102,7 @@ inner261:
 	VFMADD231PS  Z6, Z7, Z4
 	VBROADCASTSS (AX)(R8*1), Z7
 	VFMADD231PS  Z6, Z7, Z5
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R10
 	JNZ          inner261
@@ -6110,8 +6110,8 @@ inner261:
 	ADDQ         R10, AX
 	TESTQ        DX, DX
 	JNZ          run260
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6135,11 +6135,11 @@ atLeast258:
 	VPXORD    Z4, Z4, Z4
 	VPXORD    Z5, Z5, Z5
 	VPXORD    Z6, Z6, Z6
-	MOVB      add+88(FP), R9
+	MOVB      add+96(FP), R9
 	TESTB     R9, R9
 	JZ        fresh262
-	MOVQ      c+64(FP), R9
-	MOVQ      stride+72(FP), R10
+	MOVQ      c+72(FP), R9
+	MOVQ      stride+80(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z1
@@ -6179,7 +6179,7 @@ inner264:
 	VFMADD231PS  Z7, Z8, Z5
 	VBROADCASTSS (AX)(DI*2), Z8
 	VFMADD231PS  Z7, Z8, Z6
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R10
 	JNZ          inner264
@@ -6187,8 +6187,8 @@ inner264:
 	ADDQ         R10, AX
 	TESTQ        DX, DX
 	JNZ          run263
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6222,11 +6222,11 @@ atLeast237:
 	VPXORD    Z5, Z5, Z5
 	VPXORD    Z6, Z6, Z6
 	VPXORD    Z7, Z7, Z7
-	MOVB      add+88(FP), R10
+	MOVB      add+96(FP), R10
 	TESTB     R10, R10
 	JZ        fresh267
-	MOVQ      c+64(FP), R10
-	MOVQ      stride+72(FP), R11
+	MOVQ      c+72(FP), R10
+	MOVQ      stride+80(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z1
@@ -6270,7 +6270,7 @@ inner269:
 	VFMADD231PS  Z8, Z9, Z6
 	VBROADCASTSS (AX)(R9*1), Z9
 	VFMADD231PS  Z8, Z9, Z7
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R11
 	JNZ          inner269
@@ -6278,8 +6278,8 @@ inner269:
 	ADDQ         R11, AX
 	TESTQ        DX, DX
 	JNZ          run268
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6313,11 +6313,11 @@ atLeast266:
 	VPXORD    Z6, Z6, Z6
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
-	MOVB      add+88(FP), R10
+	MOVB      add+96(FP), R10
 	TESTB     R10, R10
 	JZ        fresh271
-	MOVQ      c+64(FP), R10
-	MOVQ      stride+72(FP), R11
+	MOVQ      c+72(FP), R10
+	MOVQ      stride+80(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z1
@@ -6365,7 +6365,7 @@ inner273:
 	VFMADD231PS  Z9, Z10, Z7
 	VBROADCASTSS (AX)(SI*8), Z10
 	VFMADD231PS  Z9, Z10, Z8
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R11
 	JNZ          inner273
@@ -6373,8 +6373,8 @@ inner273:
 	ADDQ         R11, AX
 	TESTQ        DX, DX
 	JNZ          run272
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6407,11 +6407,11 @@ atLeast270:
 	VPXORD    Z7, Z7, Z7
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
-	MOVB      add+88(FP), R11
+	MOVB      add+96(FP), R11
 	TESTB     R11, R11
 	JZ        fresh274
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
+	MOVQ      c+72(FP), R11
+	MOVQ      stride+80(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z1
@@ -6463,7 +6463,7 @@ inner276:
 	VFMADD231PS  Z10, Z11, Z8
 	VBROADCASTSS (AX)(R10*1), Z11
 	VFMADD231PS  Z10, Z11, Z9
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R12
 	JNZ          inner276
@@ -6471,8 +6471,8 @@ inner276:
 	ADDQ         R12, AX
 	TESTQ        DX, DX
 	JNZ          run275
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6515,11 +6515,11 @@ atLeast265:
 	VPXORD    Z8, Z8, Z8
 	VPXORD    Z9, Z9, Z9
 	VPXORD    Z10, Z10, Z10
-	MOVB      add+88(FP), R11
+	MOVB      add+96(FP), R11
 	TESTB     R11, R11
 	JZ        fresh279
-	MOVQ      c+64(FP), R11
-	MOVQ      stride+72(FP), R12
+	MOVQ      c+72(FP), R11
+	MOVQ      stride+80(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z1
@@ -6575,7 +6575,7 @@ inner281:
 	VFMADD231PS  Z11, Z12, Z9
 	VBROADCASTSS (AX)(R8*2), Z12
 	VFMADD231PS  Z11, Z12, Z10
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R12
 	JNZ          inner281
@@ -6583,8 +6583,8 @@ inner281:
 	ADDQ         R12, AX
 	TESTQ        DX, DX
 	JNZ          run280
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6623,11 +6623,11 @@ atLeast278:
 	VPXORD    Z9, Z9, Z9
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
-	MOVB      add+88(FP), R12
+	MOVB      add+96(FP), R12
 	TESTB     R12, R12
 	JZ        fresh282
-	MOVQ      c+64(FP), R12
-	MOVQ      stride+72(FP), R13
+	MOVQ      c+72(FP), R12
+	MOVQ      stride+80(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z1
@@ -6687,7 +6687,7 @@ inner284:
 	VFMADD231PS  Z12, Z13, Z10
 	VBROADCASTSS (AX)(R11*1), Z13
 	VFMADD231PS  Z12, Z13, Z11
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R13
 	JNZ          inner284
@@ -6695,8 +6695,8 @@ inner284:
 	ADDQ         R13, AX
 	TESTQ        DX, DX
 	JNZ          run283
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6742,11 +6742,11 @@ atLeast277:
 	VPXORD    Z10, Z10, Z10
 	VPXORD    Z11, Z11, Z11
 	VPXORD    Z12, Z12, Z12
-	MOVB      add+88(FP), R12
+	MOVB      add+96(FP), R12
 	TESTB     R12, R12
 	JZ        fresh286
-	MOVQ      c+64(FP), R12
-	MOVQ      stride+72(FP), R13
+	MOVQ      c+72(FP), R12
+	MOVQ      stride+80(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z1
@@ -6810,7 +6810,7 @@ inner288:
 	VFMADD231PS  Z13, Z14, Z11
 	VBROADCASTSS (AX)(DI*4), Z14
 	VFMADD231PS  Z13, Z14, Z12
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R13
 	JNZ          inner288
@@ -6818,8 +6818,8 @@ inner288:
 	ADDQ         R13, AX
 	TESTQ        DX, DX
 	JNZ          run287
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -6864,11 +6864,11 @@ atLeast285:
 	VPXORD    Z11, Z11, Z11
 	VPXORD    Z12, Z12, Z12
 	VPXORD    Z13, Z13, Z13
-	MOVB      add+88(FP), R13
+	MOVB      add+96(FP), R13
 	TESTB     R13, R13
 	JZ        fresh289
-	MOVQ      c+64(FP), R13
-	MOVQ      stride+72(FP), R14
+	MOVQ      c+72(FP), R13
+	MOVQ      stride+80(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z1
@@ -6936,7 +6936,7 @@ inner291:
 	VFMADD231PS  Z14, Z15, Z12
 	VBROADCASTSS (AX)(R12*1), Z15
 	VFMADD231PS  Z14, Z15, Z13
-	ADDQ         $0x00000080, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R14
 	JNZ          inner291
@@ -6944,8 +6944,8 @@ inner291:
 	ADDQ         R14, AX
 	TESTQ        DX, DX
 	JNZ          run290
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	ADDQ         CX, AX
 	VMOVUPS      Z1, K1, (AX)
@@ -11675,9 +11675,9 @@ done463:
 	VZEROUPPER
 	RET
 
-// func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, c *float32, stride int, cols int, add bool)
+// func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
 // Requires: AVX, CMOV, FMA3
-TEXT ·tileAVX2(SB), NOSPLIT, $0-89
+TEXT ·tileAVX2(SB), NOSPLIT, $0-97
 	MOVQ    a+16(FP), AX
 	MOVQ    b+56(FP), CX
 	MOVQ    inner+8(FP), DX
@@ -11685,7 +11685,7 @@ TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	MOVQ    rowStride+24(FP), SI
 	LEAQ    (SI)(SI*2), DI
 	LEAQ    (DI)(SI*2), R8
-	MOVQ    cols+80(FP), R9
+	MOVQ    cols+88(FP), R9
 	LEAQ    tailTable<>+0(SB), R10
 	MOVQ    R9, R11
 	NEGQ    R11
@@ -11703,11 +11703,11 @@ TEXT ·tileAVX2(SB), NOSPLIT, $0-89
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVB       add+88(FP), SI
+	MOVB       add+96(FP), SI
 	TESTB      SI, SI
 	JZ         fresh467
-	MOVQ       c+64(FP), SI
-	MOVQ       stride+72(FP), DI
+	MOVQ       c+72(FP), SI
+	MOVQ       stride+80(FP), DI
 	VMASKMOVPS (SI), Y0, Y2
 	VMASKMOVPS 32(SI), Y1, Y3
 
@@ -11726,7 +11726,7 @@ inner469:
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         DI
 	JNZ          inner469
@@ -11734,8 +11734,8 @@ inner469:
 	ADDQ         DI, AX
 	TESTQ        DX, DX
 	JNZ          run468
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	VZEROUPPER
@@ -11751,11 +11751,11 @@ atLeast466:
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVB       add+88(FP), DI
+	MOVB       add+96(FP), DI
 	TESTB      DI, DI
 	JZ         fresh471
-	MOVQ       c+64(FP), DI
-	MOVQ       stride+72(FP), R8
+	MOVQ       c+72(FP), DI
+	MOVQ       stride+80(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 	ADDQ       R8, DI
@@ -11780,7 +11780,7 @@ inner473:
 	VBROADCASTSS (AX)(SI*1), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner473
@@ -11788,8 +11788,8 @@ inner473:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run472
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -11806,11 +11806,11 @@ atLeast470:
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
 	VXORPS     Y7, Y7, Y7
-	MOVB       add+88(FP), DI
+	MOVB       add+96(FP), DI
 	TESTB      DI, DI
 	JZ         fresh474
-	MOVQ       c+64(FP), DI
-	MOVQ       stride+72(FP), R8
+	MOVQ       c+72(FP), DI
+	MOVQ       stride+80(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 	ADDQ       R8, DI
@@ -11841,7 +11841,7 @@ inner476:
 	VBROADCASTSS (AX)(SI*2), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner476
@@ -11849,8 +11849,8 @@ inner476:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run475
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -11876,11 +11876,11 @@ atLeast465:
 	VXORPS     Y7, Y7, Y7
 	VXORPS     Y8, Y8, Y8
 	VXORPS     Y9, Y9, Y9
-	MOVB       add+88(FP), R8
+	MOVB       add+96(FP), R8
 	TESTB      R8, R8
 	JZ         fresh478
-	MOVQ       c+64(FP), R8
-	MOVQ       stride+72(FP), R9
+	MOVQ       c+72(FP), R8
+	MOVQ       stride+80(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
 	VMASKMOVPS 32(R8), Y1, Y3
 	ADDQ       R9, R8
@@ -11917,7 +11917,7 @@ inner480:
 	VBROADCASTSS (AX)(DI*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner480
@@ -11925,8 +11925,8 @@ inner480:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run479
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -11957,11 +11957,11 @@ atLeast477:
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	MOVB       add+88(FP), R8
+	MOVB       add+96(FP), R8
 	TESTB      R8, R8
 	JZ         fresh482
-	MOVQ       c+64(FP), R8
-	MOVQ       stride+72(FP), R9
+	MOVQ       c+72(FP), R8
+	MOVQ       stride+80(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
 	VMASKMOVPS 32(R8), Y1, Y3
 	ADDQ       R9, R8
@@ -12004,7 +12004,7 @@ inner484:
 	VBROADCASTSS (AX)(SI*4), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner484
@@ -12012,8 +12012,8 @@ inner484:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run483
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -12045,11 +12045,11 @@ atLeast481:
 	VXORPS     Y11, Y11, Y11
 	VXORPS     Y12, Y12, Y12
 	VXORPS     Y13, Y13, Y13
-	MOVB       add+88(FP), R9
+	MOVB       add+96(FP), R9
 	TESTB      R9, R9
 	JZ         fresh485
-	MOVQ       c+64(FP), R9
-	MOVQ       stride+72(FP), R10
+	MOVQ       c+72(FP), R9
+	MOVQ       stride+80(FP), R10
 	VMASKMOVPS (R9), Y0, Y2
 	VMASKMOVPS 32(R9), Y1, Y3
 	ADDQ       R10, R9
@@ -12098,7 +12098,7 @@ inner487:
 	VBROADCASTSS (AX)(R8*1), Y16
 	VFMADD231PS  Y14, Y16, Y12
 	VFMADD231PS  Y15, Y16, Y13
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R10
 	JNZ          inner487
@@ -12106,8 +12106,8 @@ inner487:
 	ADDQ         R10, AX
 	TESTQ        DX, DX
 	JNZ          run486
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
 	VMASKMOVPS   Y3, Y1, 32(AX)
 	ADDQ         CX, AX
@@ -12138,11 +12138,11 @@ narrow464:
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
-	MOVB       add+88(FP), SI
+	MOVB       add+96(FP), SI
 	TESTB      SI, SI
 	JZ         fresh490
-	MOVQ       c+64(FP), SI
-	MOVQ       stride+72(FP), DI
+	MOVQ       c+72(FP), SI
+	MOVQ       stride+80(FP), DI
 	VMASKMOVPS (SI), Y0, Y1
 
 fresh490:
@@ -12158,7 +12158,7 @@ inner492:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         DI
 	JNZ          inner492
@@ -12166,8 +12166,8 @@ inner492:
 	ADDQ         DI, AX
 	TESTQ        DX, DX
 	JNZ          run491
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
@@ -12180,11 +12180,11 @@ atLeast489:
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
-	MOVB       add+88(FP), DI
+	MOVB       add+96(FP), DI
 	TESTB      DI, DI
 	JZ         fresh494
-	MOVQ       c+64(FP), DI
-	MOVQ       stride+72(FP), R8
+	MOVQ       c+72(FP), DI
+	MOVQ       stride+80(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
@@ -12204,7 +12204,7 @@ inner496:
 	VFMADD231PS  Y3, Y4, Y1
 	VBROADCASTSS (AX)(SI*1), Y4
 	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner496
@@ -12212,8 +12212,8 @@ inner496:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run495
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -12225,11 +12225,11 @@ atLeast493:
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
-	MOVB       add+88(FP), DI
+	MOVB       add+96(FP), DI
 	TESTB      DI, DI
 	JZ         fresh497
-	MOVQ       c+64(FP), DI
-	MOVQ       stride+72(FP), R8
+	MOVQ       c+72(FP), DI
+	MOVQ       stride+80(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
@@ -12253,7 +12253,7 @@ inner499:
 	VFMADD231PS  Y4, Y5, Y2
 	VBROADCASTSS (AX)(SI*2), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R8
 	JNZ          inner499
@@ -12261,8 +12261,8 @@ inner499:
 	ADDQ         R8, AX
 	TESTQ        DX, DX
 	JNZ          run498
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -12281,11 +12281,11 @@ atLeast488:
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
-	MOVB       add+88(FP), R8
+	MOVB       add+96(FP), R8
 	TESTB      R8, R8
 	JZ         fresh501
-	MOVQ       c+64(FP), R8
-	MOVQ       stride+72(FP), R9
+	MOVQ       c+72(FP), R8
+	MOVQ       stride+80(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y2
@@ -12313,7 +12313,7 @@ inner503:
 	VFMADD231PS  Y5, Y6, Y3
 	VBROADCASTSS (AX)(DI*1), Y6
 	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner503
@@ -12321,8 +12321,8 @@ inner503:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run502
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -12344,11 +12344,11 @@ atLeast500:
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVB       add+88(FP), R8
+	MOVB       add+96(FP), R8
 	TESTB      R8, R8
 	JZ         fresh505
-	MOVQ       c+64(FP), R8
-	MOVQ       stride+72(FP), R9
+	MOVQ       c+72(FP), R8
+	MOVQ       stride+80(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y2
@@ -12380,7 +12380,7 @@ inner507:
 	VFMADD231PS  Y6, Y7, Y4
 	VBROADCASTSS (AX)(SI*4), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R9
 	JNZ          inner507
@@ -12388,8 +12388,8 @@ inner507:
 	ADDQ         R9, AX
 	TESTQ        DX, DX
 	JNZ          run506
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -12410,11 +12410,11 @@ atLeast504:
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
 	VXORPS     Y6, Y6, Y6
-	MOVB       add+88(FP), R9
+	MOVB       add+96(FP), R9
 	TESTB      R9, R9
 	JZ         fresh508
-	MOVQ       c+64(FP), R9
-	MOVQ       stride+72(FP), R10
+	MOVQ       c+72(FP), R9
+	MOVQ       stride+80(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y2
@@ -12450,7 +12450,7 @@ inner510:
 	VFMADD231PS  Y7, Y8, Y5
 	VBROADCASTSS (AX)(R8*1), Y8
 	VFMADD231PS  Y7, Y8, Y6
-	ADDQ         $0x00000040, CX
+	ADDQ         bStride+64(FP), CX
 	ADDQ         BX, AX
 	DECQ         R10
 	JNZ          inner510
@@ -12458,8 +12458,8 @@ inner510:
 	ADDQ         R10, AX
 	TESTQ        DX, DX
 	JNZ          run509
-	MOVQ         c+64(FP), AX
-	MOVQ         stride+72(FP), CX
+	MOVQ         c+72(FP), AX
+	MOVQ         stride+80(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	ADDQ         CX, AX
 	VMASKMOVPS   Y2, Y0, (AX)

@@ -1,7 +1,7 @@
 package kernel
 
 // A product a b goes tile by tile: tileRows rows of a times a panel of b, which
-// is panelCols columns packed one row after the other. What a panel has past
+// is panelCols columns, in most cases packed one row after the other. What a panel has past
 // the columns of b is never read into a result.
 
 // tileRows is the largest height of a tile.
@@ -17,7 +17,7 @@ func cut(n, parts, i int) (lo, hi int) { return i * n / parts, (i + 1) * n / par
 // ceil returns n/by, rounded up.
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-func tileGo(height, inner int, a []float32, rowStride, innerStride, run, skip int, b, c []float32, stride, cols int, add bool) {
+func tileGo(height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
 	const width = 4
 	for i := range height {
 		var sum [width]float32
@@ -27,7 +27,7 @@ func tileGo(height, inner int, a []float32, rowStride, innerStride, run, skip in
 		}
 		at := i * rowStride
 		for l := range inner {
-			x, y := a[at], b[l*width:l*width+width]
+			x, y := a[at], b[l*bStride:l*bStride+width]
 			sum[0] += x * y[0]
 			sum[1] += x * y[1]
 			sum[2] += x * y[2]

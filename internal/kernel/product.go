@@ -47,6 +47,7 @@ type Product struct {
 	jLo, jHi, lLo, lHi     int  // block of columns and of the inner index
 	blocks, group          int  // row blocks of a, and how many a task has
 	copyA                  bool
+	inPlace                bool // b is read where it lies
 	pack, multiply, turned func(worker, task int)
 }
 
@@ -68,6 +69,8 @@ const (
 	// smallProduct is the number of multiply-adds below which waking another
 	// goroutine costs more than it saves.
 	smallProduct = 1_500_000
+	// inPlace is up to how many numbers b is not packed: half of the first cache.
+	inPlace = 8192
 	// turnedRows is how many rows of bᵀ are done at a time where c is
 	// computed in columns: a multiple of 16 and of tile heights.
 	turnedRows = 48
@@ -141,13 +144,19 @@ func (p *Product) run(c Rect, a []float32, rowStride, innerStride, inner int, b 
 	// A number of a serves each panel; where its row stride is a multiple of
 	// half a page, rows would push each other out of the first cache.
 	p.copyA = c.Cols > 2*nr && (innerStride != 1 || rowStride%512 == 0)
+	// A small b whose panels are full is in the first cache as it is.
+	p.inPlace = !transposed && c.Cols%nr == 0 && inner*b.Stride <= inPlace
 	inners := ceil(inner, innerBlock)
-	p.packed = grow(p.packed, ceil(inner, inners)*ceil(min(c.Cols, colBlock), nr)*nr)
+	if !p.inPlace {
+		p.packed = grow(p.packed, ceil(inner, inners)*ceil(min(c.Cols, colBlock), nr)*nr)
+	}
 	for p.jLo = 0; p.jLo < c.Cols; p.jLo = p.jHi {
 		p.jHi = min(p.jLo+colBlock, c.Cols)
 		for i := range inners {
 			p.lLo, p.lHi = cut(inner, inners, i)
-			p.share(ceil(p.jHi-p.jLo, nr), p.pack)
+			if !p.inPlace {
+				p.share(ceil(p.jHi-p.jLo, nr), p.pack)
+			}
 			p.share(ceil(p.blocks, p.group), p.multiply)
 		}
 	}
@@ -166,6 +175,16 @@ func grow(x []float32, n int) []float32 {
 func (p *Product) panel(n int) []float32 {
 	size := (p.lHi - p.lLo) * p.kind.panelCols()
 	return p.packed[n*size : (n+1)*size]
+}
+
+// columns returns the columns of b from j on, in a panel or where they lie, and
+// the distance of their rows.
+func (p *Product) columns(j int) (b []float32, stride int) {
+	if p.inPlace {
+		return p.b[p.lLo*p.bStride+j:], p.bStride
+	}
+	nr := p.kind.panelCols()
+	return p.panel((j - p.jLo) / nr), nr
 }
 
 // packPanel copies a panel of the block of b.
@@ -190,7 +209,8 @@ func (p *Product) multiplyRows(worker, task int) {
 			a, rowStride, innerStride = p.copied(worker, a, hi-lo, inner)
 		}
 		for j := p.jLo; j < p.jHi; j += nr {
-			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, inner, 0, p.panel((j-p.jLo)/nr),
+			b, bStride := p.columns(j)
+			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, inner, 0, b, bStride,
 				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.add || p.lLo > 0)
 		}
 	}
@@ -242,7 +262,7 @@ func (p *Product) multiplyTurned(worker, task int) {
 			i, iHi := cut(rows, blocks, block)
 			a := p.a[(lo+i)*p.rowStride+lLo:]
 			for j := 0; j < p.cols; j += nr {
-				tile32(p.kind, iHi-i, lHi-lLo, a, p.rowStride, 1, p.inner, 0, p.panel(j / nr)[lLo*nr:],
+				tile32(p.kind, iHi-i, lHi-lLo, a, p.rowStride, 1, p.inner, 0, p.panel(j / nr)[lLo*nr:], nr,
 					s[j*rows+i*nr:], nr, min(nr, p.cols-j), lLo > 0)
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
@@ -9,6 +10,16 @@ import (
 var blocks = []int{64, 16}
 
 func length(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+// argument returns where a parameter lies in memory, for loops that need all
+// registers.
+func argument(name string) Mem {
+	at, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return at.Addr
+}
 
 func axpy(m isa) {
 	m.text("axpy", "func(a float32, x, y *float32, n int)", "adds a*x to y.")

@@ -19,14 +19,14 @@ func (m isa) tileRows() int {
 }
 
 // tile multiplies a piece of a by a panel of b. The panel has two vectors a
-// row, one row after the other; a is read where it lies, a number at a time, so
+// row; a is read where it lies, a number at a time, so
 // that it need not be packed. Each number of c is one chain of multiply-adds in
 // the order of the inner index, which begins with c itself if add is set: it
 // depends neither on how the inner index is cut into pieces nor on the size of
 // the tile.
 func tile(m isa) {
-	m.text("tile", "func(height, inner int, a *float32, rowStride, innerStride, run, skip int, b, c *float32, stride, cols int, add bool)",
-		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, b (inner x %d) is packed, the rows of c are stride bytes apart. height is 1 to %d, inner and run at least 1, cols 1 to %d.",
+	m.text("tile", "func(height, inner int, a *float32, rowStride, innerStride, run, skip int, b *float32, bStride int, c *float32, stride, cols int, add bool)",
+		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x %d) are bStride bytes apart and those of c stride bytes. height is 1 to %d, inner and run at least 1, cols 1 to %d.",
 			2*m.lanes, m.tileRows(), 2*m.lanes))
 	t := tiler{m: m, a: pointers("a")[0], b: pointers("b")[0], inner: length("inner"), step: length("innerStride")}
 	row := length("rowStride")
@@ -115,7 +115,7 @@ func (t tiler) product(vectors, height int) {
 			VFMADD231PS(b[s], x, sum[i*vectors+s])
 		}
 	}
-	ADDQ(U32(2*m.lanes*4), t.b)
+	ADDQ(argument("bStride"), t.b)
 	ADDQ(t.step, t.a)
 	DECQ(left)
 	JNZ(LabelRef(loop))
