@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -20,11 +22,11 @@ B,d,k            form      OpenBLAS         ours   ratio     error
 `))
 	var table strings.Builder
 	s.print(&table)
-	want := `| what | ours | peer | ratio | bar |
-|---|---|---|---|---|
-| product NT 256,768,1000 / OpenBLAS | 80 GF/s | 100 GF/s | **0.80** | >= 0.9 |
-| product NN 256,768,1000 / OpenBLAS | 81 GF/s | 100 GF/s | 0.81 | >= 0.8 |
-| predict one row 1,768,1000 / OpenBLAS sgemv | 48.2 us | 96.4 us | 2.00 | >= 1 |
+	want := `| what | ours | peer | ratio | bar | core |
+|---|---|---|---|---|---|
+| product NT 256,768,1000 / OpenBLAS | 80 GF/s | 100 GF/s | **0.80** | >= 0.9 |  |
+| product NN 256,768,1000 / OpenBLAS | 81 GF/s | 100 GF/s | 0.81 | >= 0.8 |  |
+| predict one row 1,768,1000 / OpenBLAS sgemv | 48.2 us | 96.4 us | 2.00 | >= 1 |  |
 `
 	if table.String() != want {
 		t.Errorf("got\n%swant\n%s", table.String(), want)
@@ -48,6 +50,67 @@ func TestTurns(t *testing.T) {
 	broken := errors.New("broken")
 	if _, err := turns(3, func() (float64, error) { return 0, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v, want broken", err)
+	}
+}
+
+// TestQuietTurns has a core whose rate is told, before and after each round.
+func TestQuietTurns(t *testing.T) {
+	rates := func(r ...float64) *meter {
+		return &meter{measure: func() float64 {
+			x := r[0]
+			r = append(r[1:], x)
+			return x
+		}}
+	}
+	counter := func() side {
+		n := 0.0
+		return func() (float64, error) { n++; return n, nil }
+	}
+	// The first round ends, the third begins slow: the second and fourth count.
+	got, core, err := quietTurns(rates(10, 5, 10, 9.5, 4, 10, 10, 10), 2, []side{counter()})
+	if err != nil || got[0] != 3 || core.String() != "95 %" {
+		t.Errorf("%v, core %v, %v", got, core, err)
+	}
+	// Never quiet again: the best there is, and the table tells.
+	got, core, err = quietTurns(rates(10, 3, 5, 4, 4, 4, 6, 6), 1, []side{counter()})
+	if err != nil || got[0] != 4 || core.String() != "60 %" {
+		t.Errorf("%v, core %v, %v", got, core, err)
+	}
+	broken := errors.New("broken")
+	if _, _, err := quietTurns(rates(1), 1, []side{func() (float64, error) { return 0, broken }}); !errors.Is(err, broken) {
+		t.Errorf("%v, want broken", err)
+	}
+	for _, threads := range []int{1, 2} {
+		m := newMeter(threads)
+		if r := m.rate(); r <= 0 || m.best != r {
+			t.Errorf("%d threads: rate %v, best %v", threads, r, m.best)
+		}
+	}
+}
+
+// TestOnOneCore starts a program there.
+func TestOnOneCore(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux lets a program choose its core")
+	}
+	cores := func() (list string) {
+		status, err := os.ReadFile("/proc/thread-self/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, _ = strings.Cut(string(status), "Cpus_allowed_list:\t")
+		list, _, _ = strings.Cut(list, "\n")
+		return list
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := cores()
+	var within string
+	if err := onOneCore(func() error { within = cores(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := strconv.Atoi(within); err != nil || cores() != before {
+		t.Errorf("cores %s, within %s, after %s", before, within, cores())
 	}
 }
 

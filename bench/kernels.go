@@ -29,7 +29,11 @@ func (s *suite) products() error {
 	}
 	cmd := exec.Command(s.openblas, "-seconds", fmt.Sprint(s.budget.Seconds()*float64(s.rounds)))
 	cmd.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1")
-	out, err := cmd.Output()
+	var out []byte
+	err := onOneCore(func() (err error) {
+		out, err = cmd.Output()
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.openblas, err)
 	}
@@ -71,14 +75,14 @@ func (s *suite) gonum() error {
 		rect := func(x []float32, rows, cols int) kernel.Rect {
 			return kernel.Rect{X: x, Rows: rows, Cols: cols, Stride: cols}
 		}
-		t, err := s.turns(
+		t, core, err := s.quietTurns(1,
 			s.timed(cpu, func() { product.NT(rect(scores, b, k), rect(x, b, d), rect(w, k, d)) }),
 			// gonum takes all processors for large products: CPU time counts them.
 			s.timed(cpu, func() { gonum.Implementation{}.Sgemm(blas.NoTrans, blas.Trans, b, k, d, 1, x, d, w, d, 0, scores, k) }))
 		if err != nil {
 			return err
 		}
-		s.add(fmt.Sprintf("product NT %d,%d,%d / gonum", b, d, k), t[0], t[1], seconds, 0)
+		s.add(fmt.Sprintf("product NT %d,%d,%d / gonum", b, d, k), t[0], t[1], seconds, 0).core = core
 	}
 	return nil
 }
@@ -111,7 +115,7 @@ func (s *suite) softmax() error {
 			}
 		}
 	}
-	t, err := s.turns(
+	t, core, err := s.quietTurns(1,
 		s.timed(cpu, func() {
 			for r := range rows {
 				kernel.Softmax(p[r*cols:(r+1)*cols], x[r*cols:(r+1)*cols])
@@ -121,62 +125,79 @@ func (s *suite) softmax() error {
 	if err != nil {
 		return err
 	}
-	s.add("softmax 256 x 1000 / loop with math.Exp", t[0], t[1], seconds, 15)
-	s.add("exp 256 x 1000 / loop with math.Exp", t[2], t[3], seconds, 0)
+	s.add("softmax 256 x 1000 / loop with math.Exp", t[0], t[1], seconds, 15).core = core
+	s.add("exp 256 x 1000 / loop with math.Exp", t[2], t[3], seconds, 0).core = core
 	return nil
 }
 
 // steps compares training steps with PyTorch's.
 func (s *suite) steps() error {
-	for _, threads := range []int{1, 2} {
-		p, err := s.peer(threads, "torch")
+	if err := onOneCore(func() error { return s.stepsOn(1) }); err != nil {
+		return err
+	}
+	return s.stepsOn(2)
+}
+
+func (s *suite) stepsOn(threads int) error {
+	p, err := s.peer(threads, "torch")
+	if err != nil {
+		return err
+	}
+	clock, clockName := clockOf(threads)
+	for _, tc := range []struct {
+		shape     speed.Shape
+		zero, non float64 // bars: gradients zeroed, the default then; set to none
+	}{{large, 1.6, 1.4}, {middle, 2.2, 2.2}, {small, 5, 5}} {
+		team := kernel.NewTeam(threads)
+		task := func(none bool) map[string]any {
+			return map[string]any{"task": "step", "b": tc.shape.B, "d": tc.shape.D, "k": tc.shape.K, "none": none, "seconds": s.budget.Seconds() / shorter, "clock": clockName, "threads": threads}
+		}
+		t, core, err := s.quietTurns(threads, s.timed(clock, speed.NewStep(team, tc.shape, false)), p.side(task(false)), p.side(task(true)))
+		team.Close()
 		if err != nil {
 			return err
 		}
-		clock, clockName := clockOf(threads)
-		for _, tc := range []struct {
-			shape     speed.Shape
-			zero, non float64 // bars: gradients zeroed, the default then; set to none
-		}{{large, 1.6, 1.4}, {middle, 2.2, 2.2}, {small, 5, 5}} {
-			team := kernel.NewTeam(threads)
-			task := func(none bool) map[string]any {
-				return map[string]any{"task": "step", "b": tc.shape.B, "d": tc.shape.D, "k": tc.shape.K, "none": none, "seconds": s.budget.Seconds(), "clock": clockName, "threads": threads}
-			}
-			t, err := s.turns(s.timed(clock, speed.NewStep(team, tc.shape, false)), p.side(task(false)), p.side(task(true)))
-			team.Close()
-			if err != nil {
-				return err
-			}
-			if threads == 2 && tc.shape != large {
-				tc.zero, tc.non = 0, 0
-			}
-			name := fmt.Sprintf("training step %d,%d,%d, threads %d / PyTorch", tc.shape.B, tc.shape.D, tc.shape.K, threads)
-			s.add(name, t[0], t[1], seconds, tc.zero)
-			s.add(name+", set_to_none", t[0], t[2], seconds, tc.non)
+		if threads == 2 && tc.shape != large {
+			tc.zero, tc.non = 0, 0
 		}
+		name := fmt.Sprintf("training step %d,%d,%d, threads %d / PyTorch", tc.shape.B, tc.shape.D, tc.shape.K, threads)
+		s.add(name, t[0], t[1], seconds, tc.zero).core = core
+		s.add(name+", set_to_none", t[0], t[2], seconds, tc.non).core = core
 	}
 	return nil
 }
 
 // treeSteps compares our steps with each other.
 func (s *suite) treeSteps() error {
+	if err := onOneCore(s.treeStepsOnOne); err != nil {
+		return err
+	}
+	return s.twoThreads()
+}
+
+func (s *suite) treeStepsOnOne() error {
 	for _, tc := range []struct {
 		shape speed.Shape
 		bar   float64
 	}{{large, 1.05}, {speed.Shape{B: 256, D: 300, K: 150}, 1.05}, {middle, 1.05}, {small, 1.10}} {
-		t, err := s.turns(s.timed(cpu, speed.NewStep(nil, tc.shape, true)), s.timed(cpu, speed.NewStep(nil, tc.shape, false)))
+		t, core, err := s.quietTurns(1, s.timed(cpu, speed.NewStep(nil, tc.shape, true)), s.timed(cpu, speed.NewStep(nil, tc.shape, false)))
 		if err != nil {
 			return err
 		}
-		s.addAtMost(fmt.Sprintf("tree step / cross entropy step %d,%d,%d", tc.shape.B, tc.shape.D, tc.shape.K), t[0], t[1], tc.bar)
+		s.addAtMost(fmt.Sprintf("tree step / cross entropy step %d,%d,%d", tc.shape.B, tc.shape.D, tc.shape.K), t[0], t[1], tc.bar).core = core
 	}
+	return nil
+}
+
+// twoThreads compares two threads with one.
+func (s *suite) twoThreads() error {
 	wall := speed.Wall()
 	team := kernel.NewTeam(2)
 	defer team.Close()
-	t, err := s.turns(s.timed(wall, speed.NewStep(team, large, false)), s.timed(wall, speed.NewStep(nil, large, false)))
+	t, core, err := s.quietTurns(2, s.timed(wall, speed.NewStep(team, large, false)), s.timed(wall, speed.NewStep(nil, large, false)))
 	if err != nil {
 		return err
 	}
-	s.add("training step 256,768,1000: 2 threads / 1 thread (ours)", t[0], t[1], seconds, 1.5)
+	s.add("training step 256,768,1000: 2 threads / 1 thread (ours)", t[0], t[1], seconds, 1.5).core = core
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"regexp"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,7 @@ type suite struct {
 	only     *regexp.Regexp
 	peers    map[int]*python // by threads; nil: could not be started
 	rows     []row
+	meters   map[int]*meter // by threads
 }
 
 // row is a line of the table.
@@ -35,13 +37,15 @@ type row struct {
 	ratio            float64
 	bar              string
 	missed           bool
+	core             *coreRate // nil: not measured
 }
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	s := &suite{peers: map[int]*python{}}
-	flag.IntVar(&s.rounds, "rounds", 5, "times that each pair takes turns")
+	runtime.LockOSThread() // so that onOneCore holds for what runs here
+	s := &suite{peers: map[int]*python{}, meters: map[int]*meter{}}
+	flag.IntVar(&s.rounds, "rounds", 5, "times that each pair takes turns; rows of milliseconds do so four times as often, for a quarter of the budget")
 	flag.DurationVar(&s.budget, "budget", 300*time.Millisecond, "time of one side in one round")
 	flag.StringVar(&s.python, "python", "python3", "Python with torch and sklearn")
 	flag.StringVar(&s.program, "treeloss", "", "the treeloss program")
@@ -83,7 +87,7 @@ func main() {
 
 // print writes the table.
 func (s *suite) print(out io.Writer) {
-	fmt.Fprintln(out, "| what | ours | peer | ratio | bar |\n|---|---|---|---|---|")
+	fmt.Fprintln(out, "| what | ours | peer | ratio | bar | core |\n|---|---|---|---|---|---|")
 	for _, r := range s.rows {
 		ratio := ""
 		if r.ratio > 0 {
@@ -95,55 +99,34 @@ func (s *suite) print(out io.Writer) {
 		case r.missed:
 			r.ours = "**" + r.ours + "**"
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", r.what, r.ours, r.peer, ratio, r.bar)
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", r.what, r.ours, r.peer, ratio, r.bar, r.core)
 	}
 }
 
 // add adds a row of which the ratio, peer over ours, should be at least the bar;
 // 0 is no bar.
-func (s *suite) add(what string, ours, peer float64, show func(float64) string, bar float64) {
+func (s *suite) add(what string, ours, peer float64, show func(float64) string, bar float64) *row {
 	r := row{what: what, ours: show(ours), peer: show(peer), ratio: peer / ours}
 	if bar > 0 {
 		r.bar, r.missed = fmt.Sprintf(">= %g", bar), r.ratio < bar
 	}
 	s.rows = append(s.rows, r)
 	log.Printf("%s: %s, %s: %.2f", r.what, r.ours, r.peer, r.ratio)
+	return &s.rows[len(s.rows)-1]
 }
 
 // addAtMost adds a row of which a over b should be at most the bar.
-func (s *suite) addAtMost(what string, a, b float64, bar float64) {
+func (s *suite) addAtMost(what string, a, b float64, bar float64) *row {
 	r := row{what: what, ours: seconds(a), peer: seconds(b) + " (ours)", ratio: a / b, bar: fmt.Sprintf("<= %g", bar)}
 	r.missed = r.ratio > bar
 	s.rows = append(s.rows, r)
 	log.Printf("%s: %.3f", what, r.ratio)
+	return &s.rows[len(s.rows)-1]
 }
 
-// turns lets the sides take turns and returns the median of each.
-func (s *suite) turns(sides ...func() (float64, error)) ([]float64, error) {
-	return turns(s.rounds, sides...)
-}
-
-func turns(rounds int, sides ...func() (float64, error)) ([]float64, error) {
-	times := make([][]float64, len(sides))
-	for range rounds {
-		for i, side := range sides {
-			t, err := side()
-			if err != nil {
-				return nil, err
-			}
-			times[i] = append(times[i], t)
-		}
-	}
-	medians := make([]float64, len(sides))
-	for i := range times {
-		medians[i] = speed.Median(times[i])
-	}
-	return medians, nil
-}
-
-// timed returns a side that is work done here.
+// timed returns a side that is work done here, for quietTurns.
 func (s *suite) timed(clock speed.Clock, work func()) func() (float64, error) {
-	return func() (float64, error) { return speed.Medians(clock, s.budget, work)[0], nil }
+	return func() (float64, error) { return speed.Medians(clock, s.budget/shorter, work)[0], nil }
 }
 
 // cpu is the CPU time of this process.

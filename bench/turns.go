@@ -1,0 +1,162 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/speed"
+)
+
+// side does the work of one side of a row and returns the seconds of a call.
+type side = func() (float64, error)
+
+// turns lets the sides take turns and returns the median of each.
+func (s *suite) turns(sides ...side) ([]float64, error) { return turns(s.rounds, sides...) }
+
+func turns(rounds int, sides ...side) ([]float64, error) {
+	times := make([][]float64, rounds)
+	for i := range times {
+		var err error
+		if times[i], err = takeTurns(sides); err != nil {
+			return nil, err
+		}
+	}
+	return medians(times), nil
+}
+
+// takeTurns is one round.
+func takeTurns(sides []side) ([]float64, error) {
+	times := make([]float64, len(sides))
+	for i, side := range sides {
+		var err error
+		if times[i], err = side(); err != nil {
+			return nil, err
+		}
+	}
+	return times, nil
+}
+
+// medians returns that of each side over the rounds.
+func medians(rounds [][]float64) []float64 {
+	m := make([]float64, len(rounds[0]))
+	for i := range m {
+		var times []float64
+		for _, r := range rounds {
+			times = append(times, r[i])
+		}
+		m[i] = speed.Median(times)
+	}
+	return m
+}
+
+const (
+	// shorter is how many times more and shorter the turns of quietTurns are: a
+	// neighbour comes and goes within seconds.
+	shorter = 4
+	// quiet is the share of its best rate that a core must reach before and after
+	// a round.
+	quiet = 0.9
+	// tries is how many times the wanted rounds are made at most.
+	tries = 4
+)
+
+// quietTurns is turns for sides that multiply. On a virtual machine a core does
+// half as much while the host uses its other hyperthread, which slows
+// arithmetic and leaves memory as it is, so that ratios change. Of up to four
+// times the rounds those count in which the core multiplied fastest, as a meter
+// before and after each tells; the times of the sides have no say in it.
+func (s *suite) quietTurns(threads int, sides ...side) ([]float64, *coreRate, error) {
+	m := s.meters[threads]
+	if m == nil {
+		m = newMeter(threads)
+		s.meters[threads] = m
+	}
+	return quietTurns(m, s.rounds*shorter, sides)
+}
+
+func quietTurns(m *meter, wanted int, sides []side) ([]float64, *coreRate, error) {
+	type round struct {
+		rate  float64
+		times []float64
+	}
+	var rounds []round
+	for enough := 0; len(rounds) < tries*wanted && enough < wanted; {
+		rate := m.rate()
+		times, err := takeTurns(sides)
+		if err != nil {
+			return nil, nil, err
+		}
+		rounds = append(rounds, round{min(rate, m.rate()), times})
+		enough = 0
+		for _, r := range rounds {
+			if r.rate >= quiet*m.best {
+				enough++
+			}
+		}
+	}
+	slices.SortStableFunc(rounds, func(a, b round) int { return cmp.Compare(b.rate, a.rate) })
+	rounds = rounds[:min(wanted, len(rounds))]
+	var times [][]float64
+	for _, r := range rounds {
+		times = append(times, r.times)
+	}
+	return medians(times), &coreRate{rounds[len(rounds)-1].rate, m}, nil
+}
+
+// meter tells how fast the cores multiply now.
+type meter struct {
+	measure func() float64
+	best    float64 // of all so far
+}
+
+func (m *meter) rate() float64 {
+	r := m.measure()
+	m.best = max(m.best, r)
+	return r
+}
+
+// newMeter measures threads at a time with products that stay in the first
+// cache; the slowest counts.
+func newMeter(threads int) *meter {
+	const long = 3 * time.Millisecond
+	clock, _ := clockOf(threads)
+	works := make([]func(), threads)
+	for t := range works {
+		b, d, k := small.B, small.D, small.K
+		g, w, x := speed.Random(1, b*k), speed.Random(2, k*d), make([]float32, b*d)
+		p := kernel.NewProduct(nil)
+		works[t] = func() {
+			p.NN(kernel.Rect{X: x, Rows: b, Cols: d, Stride: d}, kernel.Rect{X: g, Rows: b, Cols: k, Stride: k}, kernel.Rect{X: w, Rows: k, Cols: d, Stride: d})
+		}
+	}
+	return &meter{measure: func() float64 {
+		if threads == 1 {
+			return 1 / speed.Medians(clock, long, works[0])[0]
+		}
+		rates := make([]float64, threads)
+		var all sync.WaitGroup
+		for t := range works {
+			all.Go(func() { rates[t] = 1 / speed.Medians(clock, long, works[t])[0] })
+		}
+		all.Wait()
+		return slices.Min(rates)
+	}}
+}
+
+// coreRate is the slowest that the core multiplied in the rounds that count.
+type coreRate struct {
+	slowest float64
+	of      *meter
+}
+
+// String is that rate in per cent of the best of the whole run.
+func (c *coreRate) String() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", 100*c.slowest/c.of.best)
+}
