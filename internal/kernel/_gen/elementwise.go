@@ -111,7 +111,7 @@ func advance(m isa) {
 func stepRow(m isa) {
 	m.text("stepRow", "func(w, v, grad *float32, n int, factor *float32)",
 		"makes an SGD step on weights w and velocities v with the gradient grad; factor has the 6 factors of the step, 16 times each.")
-	p, n, factor := pointers("w", "v", "grad"), length("n"), pointers("factor")[0]
+	p, n, factor := pointers("w", "v", "grad"), length("n"), m.stepOf(pointers("factor")[0])
 	m.pass(n, m.lanes, blocks, p, func(at access) {
 		w, v, g := m.vec(), m.vec(), m.vec()
 		at.load(p[0], w)
@@ -141,7 +141,7 @@ func scaleAdd(m isa) {
 func stepOuter(m isa) {
 	m.text("stepOuter", "func(w, v *float32, a float32, x *float32, n int, factor *float32)",
 		"is stepRow with the gradient a*x.")
-	p, n, factor, a := pointers("w", "v", "x"), length("n"), pointers("factor")[0], m.broadcastParam("a")
+	p, n, factor, a := pointers("w", "v", "x"), length("n"), m.stepOf(pointers("factor")[0]), m.broadcastParam("a")
 	m.pass(n, m.lanes, blocks, p, func(at access) {
 		w, v, g := m.vec(), m.vec(), m.vec()
 		at.load(p[0], w)
