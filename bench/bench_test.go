@@ -2,13 +2,16 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // TestProducts reads a table as the program openblas prints it.
@@ -88,29 +91,51 @@ func TestQuietTurns(t *testing.T) {
 	}
 }
 
-// TestOnOneCore starts a program there.
+// TestOnOneCore asks where each thread may run.
 func TestOnOneCore(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux lets a program choose its core")
 	}
-	cores := func() (list string) {
-		status, err := os.ReadFile("/proc/thread-self/status")
+	cores := func() map[string]bool {
+		files, err := filepath.Glob("/proc/self/task/*/status")
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, list, _ = strings.Cut(string(status), "Cpus_allowed_list:\t")
-		list, _, _ = strings.Cut(list, "\n")
-		return list
+		found := map[string]bool{}
+		for _, f := range files {
+			status, err := os.ReadFile(f)
+			if err != nil {
+				continue // the thread has ended
+			}
+			_, list, _ := strings.Cut(string(status), "Cpus_allowed_list:\t")
+			list, _, _ = strings.Cut(list, "\n")
+			found[list] = true
+		}
+		return found
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	before := cores()
-	var within string
-	if err := onOneCore(func() error { within = cores(); return nil }); err != nil {
+	var within map[string]bool
+	if err := onOneCore(func() error {
+		var begun sync.WaitGroup
+		for range 4 { // threads that begin there
+			begun.Go(func() { time.Sleep(time.Millisecond) })
+		}
+		begun.Wait()
+		within = cores()
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := strconv.Atoi(within); err != nil || cores() != before {
-		t.Errorf("cores %s, within %s, after %s", before, within, cores())
+	if len(within) != 1 {
+		t.Fatalf("within: %v", within)
+	}
+	for list := range within {
+		if _, err := strconv.Atoi(list); err != nil {
+			t.Errorf("within: cores %s, want one", list)
+		}
+	}
+	if after := cores(); !maps.Equal(before, after) {
+		t.Errorf("before %v, after %v", before, after)
 	}
 }
 

@@ -1,9 +1,14 @@
 package main
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+	"strconv"
 
-// onOneCore does work of the main thread, and of programs started there, on the
-// last core alone, so that both sides of a row meet the same neighbours.
+	"golang.org/x/sys/unix"
+)
+
+// onOneCore does work on the last core alone, as do the programs started
+// meanwhile, so that both sides of a row meet the same neighbours.
 func onOneCore(work func() error) error {
 	var all, one unix.CPUSet
 	if unix.SchedGetaffinity(0, &all) == nil {
@@ -13,9 +18,22 @@ func onOneCore(work func() error) error {
 				one.Set(cpu)
 			}
 		}
-		if unix.SchedSetaffinity(0, &one) == nil {
-			defer func() { _ = unix.SchedSetaffinity(0, &all) }()
-		}
+		moveThreads(&one)
+		// Threads that began meanwhile come back too.
+		defer moveThreads(&all)
 	}
 	return work()
+}
+
+// moveThreads lets all threads of this process run on some cores only.
+func moveThreads(to *unix.CPUSet) {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return
+	}
+	for _, t := range tasks {
+		if id, err := strconv.Atoi(t.Name()); err == nil {
+			_ = unix.SchedSetaffinity(id, to) // a thread may have ended
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"log"
 	"os"
 	"regexp"
-	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,7 +42,6 @@ type row struct {
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	runtime.LockOSThread() // so that onOneCore holds for what runs here
 	s := &suite{peers: map[int]*python{}, meters: map[int]*meter{}}
 	flag.IntVar(&s.rounds, "rounds", 5, "times that each pair takes turns; rows of milliseconds do so four times as often, for a quarter of the budget")
 	flag.DurationVar(&s.budget, "budget", 300*time.Millisecond, "time of one side in one round")
