@@ -43,7 +43,7 @@ func (s *Dense) stepFew() (loss float64) {
 			stepRow32(s.kind, w, v, s.gradient, s.step)
 		}
 		if s.Sum.X != nil {
-			add32(s.kind, w, s.Sum.X[c*stride:c*stride+d])
+			s.addToSum(c)
 		}
 	}
 	s.stepBias()

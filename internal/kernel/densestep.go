@@ -7,17 +7,18 @@ import "math"
 // gradient and update in one go, over batches of up to the length it was made
 // for.
 //
-// Rows of W and of the velocity are padded to an odd number of cache lines. The
-// scores are kept class by class, so that the softmax and the K pass work on
-// whole registers, an example a lane; W is read where it lies and only the
-// batch is copied. No gradient is stored: a tile of it goes from the registers
-// through the first cache into the step. A step costs 4*B*d*k operations and
-// does not allocate. Its result does not depend on the number of threads.
+// Rows of W and of the velocity are padded to an odd number of cache lines; a
+// product asks for those that the next one needs. The scores are kept class by
+// class, so that the softmax and the K pass work on whole registers, an example
+// a lane; W is read where it lies and only the batch is copied. No gradient is
+// stored: a tile of it goes from the registers through the first cache into the
+// step. A step costs 4*B*d*k operations and does not allocate. Its result does
+// not depend on the number of threads.
 type Dense struct {
 	Classes, Features, Batch int
 
 	Weight       Rect // k x d
-	Velocity     Rect
+	Velocity     Rect // behind the weights in memory
 	Sum          Rect // of the weights after each step; nil X: not wanted
 	Bias         []float32
 	BiasVelocity []float32
@@ -39,7 +40,7 @@ type Dense struct {
 	step      *factors
 	biasStep  Step[float32]
 	blocks    int
-	lines     int
+	fetches   fetchPlan
 	zRows     int // of a panel of z
 	panels    int
 	group     int
@@ -77,7 +78,11 @@ func NewDense(team *Team, k, d, batch int, average bool, family *Family, kernel 
 func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family, kernel func(worker int, out, g []float32, cols int)) *Dense {
 	nr := kd.panelCols()
 	s := &Dense{Classes: k, Features: d, Batch: batch, kind: kd, team: team, family: family, kernelOf: kernel,
-		Weight: newRect(k, d), Velocity: newRect(k, d), Bias: make([]float32, k), BiasVelocity: make([]float32, k)}
+		Bias: make([]float32, k), BiasVelocity: make([]float32, k)}
+	both := newRect(2*k, d)
+	s.Weight, s.Velocity = both, both
+	s.Weight.X, s.Velocity.X = both.X[:k*both.Stride], both.X[k*both.Stride:]
+	s.Weight.Rows, s.Velocity.Rows = k, k
 	if average {
 		s.Sum, s.BiasSum = newRect(k, d), make([]float32, k)
 	}
@@ -86,7 +91,6 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 		s.zRows = family.Rows()
 	}
 	wide := ceil(batch, nr) * nr
-	s.lines = nr / 16
 	s.x = make([]float32, ceil(d, nr)*s.featurePanel())
 	s.xt, s.z = make([]float32, wide*d), make([]float32, max(wide, fewExamples)*s.zRows)
 	s.biasParts, s.biasGrad, s.losses = make([]float32, wide/min(nr, 16)*k), make([]float32, k), make([]float64, wide)
@@ -102,6 +106,7 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 		}
 	}
 	s.gradient = make([]float32, d)
+	s.fetches = newFetchPlan(kd, ceil(d, max(1, ceil(d, innerBlock))), batch)
 	s.read, s.score, s.normalise, s.update = s.readPanel, s.scoreRows, s.normalisePanel, s.updateRows
 	s.SetStep(Step[float32]{WW: 1, VV: 1}, Step[float32]{WW: 1, VV: 1})
 	return s
@@ -136,6 +141,7 @@ func (s *Dense) Step(rows [][]float32, class []int32, share []float32) (loss flo
 		return loss
 	}
 	s.panels = ceil(n, s.kind.panelCols())
+	s.fetches.plan(s)
 	s.run(s.panels, s.read)
 	s.run(ceil(s.blocks, s.group), s.score)
 	s.run(s.panels, s.normalise)
@@ -192,8 +198,10 @@ func (s *Dense) scoreRows(_, task int) {
 		for part := range parts {
 			lo, hi := cut(d, parts, part)
 			for p := range s.panels {
+				next := min(iHi+p*s.fetches.rowsAPanel, s.Classes-1)
 				tile32(s.kind, iHi-i, hi-lo, s.Weight.X[i*s.Weight.Stride+lo:], s.Weight.Stride, 1, d, 0,
-					s.xt[(p*d+lo)*nr:], nr, s.z[(p*s.zRows+i)*nr:], nr, nr, lo > 0)
+					s.xt[(p*d+lo)*nr:], nr, s.z[(p*s.zRows+i)*nr:], nr, nr, lo > 0,
+					prefetch{s.Weight.X[next*s.Weight.Stride+lo:], s.fetches.weightRows})
 			}
 		}
 	}
@@ -237,15 +245,25 @@ func (s *Dense) updateRows(worker, task int) {
 		for f := 0; f < d; f += nr {
 			cols := min(nr, d-f)
 			at := lo*stride + f
-			fetchRows32(s.Weight.X[at:], stride, hi-lo, s.lines)
-			fetchRows32(s.Velocity.X[at:], stride, hi-lo, s.lines)
-			tile32(s.kind, hi-lo, n, s.z[lo*nr:], nr, 1, nr, (s.zRows-1)*nr, s.x[f/nr*s.featurePanel():], nr, tile, nr, cols, false)
+			if len(s.fetches.tile) == 0 {
+				fetchRows32(s.Weight.X[at:], stride, hi-lo, ceil(nr, cacheLine))
+			}
+			if s.fetches.velocityFirst {
+				fetchRows32(s.Velocity.X[at:], stride, hi-lo, ceil(nr, cacheLine))
+			}
+			tile32(s.kind, hi-lo, n, s.z[lo*nr:], nr, 1, nr, (s.zRows-1)*nr, s.x[f/nr*s.featurePanel():], nr, tile, nr, cols, false,
+				prefetch{s.Weight.X[at:], s.fetches.tile})
 			stepRows32(s.kind, s.Weight.X[at:], s.Velocity.X[at:], stride, tile, nr, hi-lo, cols, s.step)
 		}
 		for c := lo; s.Sum.X != nil && c < hi; c++ {
-			add32(s.kind, s.Weight.X[c*stride:c*stride+d], s.Sum.X[c*stride:c*stride+d])
+			s.addToSum(c)
 		}
 	}
+}
+
+// addToSum adds the weights of a class to their sum.
+func (s *Dense) addToSum(c int) {
+	add32(s.kind, s.Weight.X[c*s.Weight.Stride:][:s.Features], s.Sum.X[c*s.Sum.Stride:][:s.Features])
 }
 
 // updateBias makes the step on the bias, whose gradient K does not touch.

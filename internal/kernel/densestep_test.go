@@ -200,14 +200,14 @@ func TestDense(t *testing.T) {
 				var all []float32
 				for c := range k {
 					for j, w := range s.Weight.X[c*s.Weight.Stride:][:d] {
-						all = append(all, w, s.Velocity.X[c*s.Weight.Stride+j], s.Sum.X[c*s.Weight.Stride+j])
+						all = append(all, w, s.Velocity.X[c*s.Weight.Stride+j], s.Sum.X[c*s.Sum.Stride+j])
 						if n == 0 && (kd != best || team == nil) {
 							continue
 						}
 						if want := r.weight(c, j); math.Abs(float64(w)-want) > 1e-4*(1+math.Abs(want)) {
 							t.Fatalf("%s: weight %d,%d is %g, want %g", name, c, j, w, want)
 						}
-						if got, want := float64(s.Sum.X[c*s.Weight.Stride+j]), r.sum[c][j]; math.Abs(got-want) > 4e-4*(1+math.Abs(want)) {
+						if got, want := float64(s.Sum.X[c*s.Sum.Stride+j]), r.sum[c][j]; math.Abs(got-want) > 4e-4*(1+math.Abs(want)) {
 							t.Fatalf("%s: sum of weight %d,%d is %g, want %g", name, c, j, got, want)
 						}
 					}

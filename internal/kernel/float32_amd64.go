@@ -249,7 +249,10 @@ func first[E any](x []E) *E { return unsafe.SliceData(x) }
 
 // The bounds of matrices are those of their last rows. Strides are in numbers.
 
-func tile32(k kind, height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
+// here is the offset of a line that is there.
+var here int
+
+func tile32(k kind, height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool, next prefetch) {
 	if k == plain {
 		tileGo(height, inner, a, rowStride, innerStride, run, skip, b, bStride, c, stride, cols, add)
 		return
@@ -258,10 +261,15 @@ func tile32(k kind, height, inner int, a []float32, rowStride, innerStride, run,
 		panic("kernel: a tile of the wrong size")
 	}
 	_, _, _ = a[(height-1)*rowStride+(inner-1)*innerStride+(inner-1)/run*skip], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
+	line, step, from := &here, 0, first(b)
+	if len(next.at) > 0 {
+		_ = next.at[inner-1]
+		line, step, from = &next.at[0], 8, first(next.from)
+	}
 	if k == avx512 {
-		tileAVX512(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add)
+		tileAVX512(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
 	} else {
-		tileAVX2(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add)
+		tileAVX2(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
 	}
 }
 

@@ -89,10 +89,10 @@ func expAVX512(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileAVX512 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner and run at least 1, cols 1 to 32.
+// tileAVX512 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner and run at least 1, cols 1 to 32. With each row of b a cache line is asked for, ahead[0] bytes from base, and ahead goes aheadStep bytes on.
 //
 //go:noescape
-func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
+func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
 
 // copyRowsAVX512 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //
@@ -219,10 +219,10 @@ func expAVX2(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileAVX2 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner and run at least 1, cols 1 to 16.
+// tileAVX2 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner and run at least 1, cols 1 to 16. With each row of b a cache line is asked for, ahead[0] bytes from base, and ahead goes aheadStep bytes on.
 //
 //go:noescape
-func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
+func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
 
 // copyRowsAVX2 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //

@@ -211,7 +211,7 @@ func (p *Product) multiplyRows(worker, task int) {
 		for j := p.jLo; j < p.jHi; j += nr {
 			b, bStride := p.columns(j)
 			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, inner, 0, b, bStride,
-				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.add || p.lLo > 0)
+				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.add || p.lLo > 0, prefetch{})
 		}
 	}
 }
@@ -263,7 +263,7 @@ func (p *Product) multiplyTurned(worker, task int) {
 			a := p.a[(lo+i)*p.rowStride+lLo:]
 			for j := 0; j < p.cols; j += nr {
 				tile32(p.kind, iHi-i, lHi-lLo, a, p.rowStride, 1, p.inner, 0, p.panel(j / nr)[lLo*nr:], nr,
-					s[j*rows+i*nr:], nr, min(nr, p.cols-j), lLo > 0)
+					s[j*rows+i*nr:], nr, min(nr, p.cols-j), lLo > 0, prefetch{})
 			}
 		}
 	}

@@ -19,21 +19,26 @@ func (m isa) tileRows() int {
 }
 
 // tile multiplies a piece of a by a panel of b. The panel has two vectors a
-// row; a is read where it lies, a number at a time, so
-// that it need not be packed. Each number of c is one chain of multiply-adds in
-// the order of the inner index, which begins with c itself if add is set: it
-// depends neither on how the inner index is cut into pieces nor on the size of
-// the tile.
+// row; a is read where it lies, a number at a time, so that it need not be
+// packed. Each number of c is one chain of multiply-adds in the order of the
+// inner index, which begins with c itself if add is set: it depends neither on
+// how the inner index is cut into pieces nor on the size of the tile.
 func tile(m isa) {
-	m.text("tile", "func(height, inner int, a *float32, rowStride, innerStride, run, skip int, b *float32, bStride int, c *float32, stride, cols int, add bool)",
-		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x %d) are bStride bytes apart and those of c stride bytes. height is 1 to %d, inner and run at least 1, cols 1 to %d.",
+	m.text("tile", "func(height, inner int, a *float32, rowStride, innerStride, run, skip int, b *float32, bStride int, c *float32, stride, cols int, add bool, ahead *int, aheadStep int, base *float32)",
+		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x %d) are bStride bytes apart and those of c stride bytes. height is 1 to %d, inner and run at least 1, cols 1 to %d. With each row of b a cache line is asked for, ahead[0] bytes from base, and ahead goes aheadStep bytes on.",
 			2*m.lanes, m.tileRows(), 2*m.lanes))
-	t := tiler{m: m, a: pointers("a")[0], b: pointers("b")[0], inner: length("inner"), step: length("innerStride")}
+	p := pointers("a", "b", "ahead", "base")
+	t := tiler{m: m, a: p[0], b: p[1], ahead: p[2], base: p[3], inner: length("inner"), step: length("innerStride")}
 	row := length("rowStride")
 	t.multiple = map[int]GPVirtual{1: row}
-	for i := 3; i < m.tileRows(); i += 2 {
+	for i := 3; i < min(half, m.tileRows()); i += 2 {
 		t.multiple[i] = GP64()
 		LEAQ(Mem{Base: t.multiple[i-2], Index: row, Scale: 2}, t.multiple[i])
+	}
+	if m.tileRows() > half {
+		t.lower = GP64()
+		LEAQ(Mem{Base: t.multiple[3], Index: row, Scale: 4}, t.lower)
+		ADDQ(t.a, t.lower)
 	}
 	cols := length("cols")
 	t.mask = m.tailMasks(cols, m.lanes, 2)
@@ -45,9 +50,14 @@ func tile(m isa) {
 	t.choose(1, 0, m.tileRows())
 }
 
+// half is how many rows of a are found from one pointer.
+const half = 7
+
 type tiler struct {
 	m           isa
 	a, b        GPVirtual
+	lower       GPVirtual // row half of a; nil: all are found from a
+	ahead, base GPVirtual
 	inner, step GPVirtual
 	multiple    map[int]GPVirtual // of the distance of rows, by odd factors
 	mask        []Op
@@ -72,14 +82,26 @@ func (t tiler) choose(vectors, lo, hi int) {
 
 // at returns where number i of a column of a is.
 func (t tiler) at(i int) Mem {
+	from := t.a
+	if t.lower != nil && i >= half {
+		from, i = t.lower, i-half
+	}
 	if i == 0 {
-		return Mem{Base: t.a}
+		return Mem{Base: from}
 	}
 	scale := uint8(1)
 	for i%2 == 0 {
 		i, scale = i/2, scale*2
 	}
-	return Mem{Base: t.a, Index: t.multiple[i], Scale: scale}
+	return Mem{Base: from, Index: t.multiple[i], Scale: scale}
+}
+
+// move moves the pointers to a, as many as height rows need.
+func (t tiler) move(height int, by Op) {
+	ADDQ(by, t.a)
+	if height > half {
+		ADDQ(by, t.lower)
+	}
 }
 
 func (t tiler) product(vectors, height int) {
@@ -108,6 +130,10 @@ func (t tiler) product(vectors, height int) {
 		b[s] = m.vec()
 		VMOVUPS(Mem{Base: t.b, Disp: s * m.lanes * 4}, b[s])
 	}
+	line := GP64()
+	MOVQ(Mem{Base: t.ahead}, line)
+	PREFETCHT0(Mem{Base: t.base, Index: line, Scale: 1})
+	ADDQ(argument("aheadStep"), t.ahead)
 	for i := range height {
 		x := m.vec()
 		VBROADCASTSS(t.at(i), x)
@@ -116,10 +142,10 @@ func (t tiler) product(vectors, height int) {
 		}
 	}
 	ADDQ(argument("bStride"), t.b)
-	ADDQ(t.step, t.a)
+	t.move(height, t.step)
 	DECQ(left)
 	JNZ(LabelRef(loop))
-	ADDQ(length("skip"), t.a)
+	t.move(height, length("skip"))
 	TESTQ(t.inner, t.inner)
 	JNZ(LabelRef(piece))
 
