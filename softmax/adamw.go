@@ -97,11 +97,11 @@ type adamUpdate[T matrix.Float] struct {
 }
 
 func (u *adamUpdate[T]) beginEpoch(rate float64, _ int) { u.rate = rate }
-func (u *adamUpdate[T]) prepare([]int32)                {}
+func (u *adamUpdate[T]) prepare(int, []int32)           {}
 func (u *adamUpdate[T]) endEpoch()                      {}
 func (u *adamUpdate[T]) setSteps(steps int)             { u.steps = steps }
 
-func (u *adamUpdate[T]) apply(features []int32, grad, gradBias []T) {
+func (u *adamUpdate[T]) apply(_ int, features []int32, grad, gradBias []T) {
 	for n, f := range features {
 		u.slot[f] = int32(n) + 1
 	}

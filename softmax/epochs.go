@@ -17,10 +17,10 @@ import (
 type updater[T matrix.Float] interface {
 	beginEpoch(rate float64, steps int)
 	// prepare makes the weights of these features current.
-	prepare(features []int32)
+	prepare(threads int, features []int32)
 	// apply makes a step with the mean gradient of the batch: row n of grad
 	// belongs to features[n]; all other features have none.
-	apply(features []int32, grad, gradBias []T)
+	apply(threads int, features []int32, grad, gradBias []T)
 	// endEpoch makes all weights current.
 	endEpoch()
 	// layer returns the classifier to use, a copy.
@@ -239,15 +239,16 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 		return t.dense.step(t.ex, t.mean, batch)
 	}
 	direct, scale := t.sparse != nil && t.sparse.possible(), T(1)
+	threads := t.threadsFor(batch, direct)
 	var features []int32
 	if direct {
 		scale = T(t.sparse.scale)
 	} else {
 		features = t.group.collect(t.design, batch)
-		t.update.prepare(features)
+		t.update.prepare(threads, features)
 	}
 	r, size := t.outputs, t.mean*float64(len(batch))
-	kernel.Parallel(t.opts.Threads, len(batch), batchGrain, func(block, lo, hi int) {
+	kernel.Parallel(threads, len(batch), batchGrain, func(block, lo, hi int) {
 		w := t.workers[block]
 		clear(w.gradient)
 		for n := lo; n < hi; n++ {
@@ -265,7 +266,7 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 		}
 	})
 	if t.family != nil {
-		t.multiply(len(batch))
+		t.multiply(threads, len(batch))
 	}
 	gradBias := t.workers[0].gradient
 	for _, w := range t.workers[1 : (len(batch)+batchGrain-1)/batchGrain] {
@@ -275,7 +276,7 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 		lossSum += l
 	}
 	if direct {
-		t.sparse.applyBatch(t.design, batch, t.scores, gradBias)
+		t.sparse.applyBatch(threads, t.design, batch, t.scores, gradBias)
 		return lossSum
 	}
 	u, byRow := t.update.(*linearUpdate[T])
@@ -288,13 +289,31 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 		t.grad = make([]T, need)
 	}
 	if byRow {
-		u.applyRows(features, t.gradientRow, gradBias)
+		u.applyRows(threads, features, t.gradientRow, gradBias)
 		return lossSum
 	}
 	grad := t.grad[:need]
-	t.gradient(grad, batch)
-	t.update.apply(features, grad, gradBias)
+	t.gradient(threads, grad, batch)
+	t.update.apply(threads, features, grad, gradBias)
 	return lossSum
+}
+
+// sharedWork is the number of multiply-adds of the scores from which a direct
+// step is worth more than one goroutine, and of another step, which has more to
+// do for each. Below, their start and weights that wander between the caches of
+// two cores cost more than they save.
+const sharedWork, sharedWorkByRow = 1 << 20, 1 << 18
+
+// threadsFor returns how many goroutines share the step of a batch.
+func (t *epochLoop[T]) threadsFor(batch []int32, direct bool) int {
+	least := sharedWorkByRow
+	if direct {
+		least = sharedWork
+	}
+	if t.design.sparse != nil && t.design.nonzeros(batch)*t.outputs < least {
+		return 1
+	}
+	return kernel.Threads(t.opts.Threads)
 }
 
 // kernelGrain is the number of examples of a batch in one panel of a K pass,
@@ -302,12 +321,12 @@ func (t *epochLoop[T]) step(batch []int32) (lossSum float64) {
 const kernelGrain = 32
 
 // multiply multiplies the gradients of a batch in the scores by K.
-func (t *epochLoop[T]) multiply(batch int) {
+func (t *epochLoop[T]) multiply(threads, batch int) {
 	z := any(t.scores).([]float32)
 	for len(t.panels)*kernelGrain < batch {
 		t.panels = append(t.panels, nil)
 	}
-	kernel.Parallel(t.opts.Threads, batch, kernelGrain, func(block, lo, hi int) {
+	kernel.Parallel(threads, batch, kernelGrain, func(block, lo, hi int) {
 		t.panels[block] = t.family.MultiplyRows(z[lo*t.outputs:hi*t.outputs], hi-lo, t.panels[block])
 	})
 }
@@ -324,11 +343,11 @@ func (t *epochLoop[T]) gradientRow(block, n int) []T {
 
 // gradient sets row n of grad to the sum over the batch of feature n times the
 // gradient in the scores, in the order of the batch.
-func (t *epochLoop[T]) gradient(grad []T, batch []int32) {
+func (t *epochLoop[T]) gradient(threads int, grad []T, batch []int32) {
 	r := t.outputs
 	clear(grad)
 	if t.design.dense != nil {
-		kernel.Parallel(t.opts.Threads, t.design.dim, 16, func(_, lo, hi int) {
+		kernel.Parallel(threads, t.design.dim, 16, func(_, lo, hi int) {
 			column := make([]float32, len(batch))
 			for f := lo; f < hi; f++ {
 				for m, i := range batch {
@@ -340,7 +359,7 @@ func (t *epochLoop[T]) gradient(grad []T, batch []int32) {
 		return
 	}
 	g := &t.group
-	kernel.Parallel(t.opts.Threads, len(g.features), 64, func(_, lo, hi int) {
+	kernel.Parallel(threads, len(g.features), 64, func(_, lo, hi int) {
 		for f := lo; f < hi; f++ {
 			a, b := g.start[f], g.start[f+1]
 			kernel.CombineRows(g.example[a:b], g.value[a:b], t.scores, r, grad[f*r:(f+1)*r])

@@ -112,8 +112,8 @@ func (u *linearUpdate[T]) catchUp(f int) {
 // rare features come from main memory.
 const fetchAhead = 4
 
-func (u *linearUpdate[T]) prepare(features []int32) {
-	kernel.Parallel(u.threads, len(features), 64, func(_, lo, hi int) {
+func (u *linearUpdate[T]) prepare(threads int, features []int32) {
+	kernel.Parallel(threads, len(features), 64, func(_, lo, hi int) {
 		for n := lo; n < hi; n++ {
 			if ahead := n + fetchAhead; ahead < hi {
 				f := int(features[ahead])
@@ -124,9 +124,9 @@ func (u *linearUpdate[T]) prepare(features []int32) {
 	})
 }
 
-func (u *linearUpdate[T]) apply(features []int32, grad, gradBias []T) {
+func (u *linearUpdate[T]) apply(threads int, features []int32, grad, gradBias []T) {
 	r := u.outputs
-	u.applyRows(features, func(_, n int) []T { return grad[n*r : (n+1)*r] }, gradBias)
+	u.applyRows(threads, features, func(_, n int) []T { return grad[n*r : (n+1)*r] }, gradBias)
 }
 
 // applyGrain is the number of features that a goroutine takes at a time.
@@ -134,9 +134,9 @@ const applyGrain = 64
 
 // applyRows is apply with a function that makes the gradient of features[n]; it
 // is told the number of the block of applyGrain features, too.
-func (u *linearUpdate[T]) applyRows(features []int32, row func(block, n int) []T, gradBias []T) {
+func (u *linearUpdate[T]) applyRows(threads int, features []int32, row func(block, n int) []T, gradBias []T) {
 	r := u.outputs
-	kernel.Parallel(u.threads, len(features), applyGrain, func(block, lo, hi int) {
+	kernel.Parallel(threads, len(features), applyGrain, func(block, lo, hi int) {
 		for n := lo; n < hi; n++ {
 			f, g := int(features[n]), row(block, n)
 			w, v := u.weight[f*r:(f+1)*r], u.velocity[f*r:(f+1)*r]

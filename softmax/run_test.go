@@ -15,6 +15,7 @@ import (
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -63,6 +64,35 @@ func TestThreadsDoNotMatter(t *testing.T) {
 					if !same(l, first) || r != record {
 						t.Errorf("%s, %s, %s: %d threads differ by %g", name, kind, p.name, threads, largestDifference(l.Weight, first.Weight))
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestThreadsDoNotMatterInLargeSteps has batches whose steps are shared, by
+// class where weights are changed directly and by feature where not.
+func TestThreadsDoNotMatterInLargeSteps(t *testing.T) {
+	const k = 150
+	ex := wideExamples(300, 5000, 60, k)
+	batch := 256
+	if work := batch * len(ex.X.(*matrix.Sparse).Index) / 300 * k; work < sharedWork*5/4 {
+		t.Fatalf("%d multiply-adds a batch do not reach %d", work, sharedWork)
+	}
+	labels := make([]string, k)
+	for i := range labels {
+		labels[i] = fmt.Sprint(i)
+	}
+	for _, trainer := range []SGD{{Epochs: 2, Batch: batch}, {Epochs: 2, Batch: batch, Momentum: 0.9}, {Epochs: 2, Batch: batch, Average: true}} {
+		for name, a := range map[string]sharing.Sharing{"none": sharing.None{K: k}, "tree": sharing.NewTree(starTree(t, labels)), "features": nameFeatures(t, k, 20)} {
+			var first *Layer
+			for _, threads := range []int{1, 2, 3, 8} {
+				l, _ := mustFit(t, ex, k, Options{Sharing: a, Trainer: trainer, Threads: threads})
+				if first == nil {
+					first = l
+				}
+				if !same(l, first) {
+					t.Errorf("%+v, %s: %d threads differ by %g", trainer, name, threads, largestDifference(l.Weight, first.Weight))
 				}
 			}
 		}

@@ -33,17 +33,17 @@ func (u *sparseSteps[T]) possible() bool { return u.powers[1].ww > 0.5 }
 
 // applyBatch makes a step with the gradients g (batch x outputs) in the scores,
 // which it changes.
-func (u *sparseSteps[T]) applyBatch(d *design[T], batch []int32, g, gradBias []T) {
+func (u *sparseSteps[T]) applyBatch(threads int, d *design[T], batch []int32, g, gradBias []T) {
 	r := u.outputs
 	u.scale *= float64(u.powers[1].ww)
 	factor := T(float64(u.square*u.gradToWeight) / u.scale)
 	kernel.Scale(factor, g[:len(batch)*r])
 	// Each goroutine has some of the classes, and goes through the batch.
 	grain := r
-	if work := d.nonzeros(batch) * r; work >= sharedWork {
-		grain = max(64, (r/kernel.Threads(u.threads)+63)/64*64)
+	if threads > 1 {
+		grain = max(64, (r/threads+63)/64*64)
 	}
-	kernel.Parallel(u.threads, r, grain, func(_, lo, hi int) {
+	kernel.Parallel(threads, r, grain, func(_, lo, hi int) {
 		for m, i := range batch {
 			index, value := d.sparse.Row(int(i))
 			kernel.AddToRows(index, value, u.weight[lo:], r, g[m*r+lo:m*r+hi])
@@ -54,10 +54,6 @@ func (u *sparseSteps[T]) applyBatch(d *design[T], batch []int32, g, gradBias []T
 		u.takeScale()
 	}
 }
-
-// sharedWork is the number of multiply-adds from which a step is worth the
-// start of goroutines.
-const sharedWork = 1 << 20
 
 // takeScale multiplies the weights by the scale.
 func (u *sparseSteps[T]) takeScale() {
