@@ -73,7 +73,7 @@ const (
 	inPlace = 8192
 	// turnedRows is how many rows of bᵀ are done at a time where c is
 	// computed in columns: a multiple of 16 and of tile heights.
-	turnedRows = 48
+	turnedRows = 112
 )
 
 // NN sets c (m x n) to a (m x l) b (l x n).
@@ -255,7 +255,7 @@ func (p *Product) multiplyTurned(worker, task int) {
 	s := grow(p.scratch[worker], turnedRows*width)
 	p.scratch[worker] = s
 	// Tiles in s follow each other as panels: rows x nr.
-	blocks, inners := ceil(rows, min(12, p.kind.tileRows())), ceil(p.inner, innerBlock)
+	blocks, inners := ceil(rows, p.kind.tileRows()), ceil(p.inner, innerBlock)
 	for part := range inners {
 		lLo, lHi := cut(p.inner, inners, part)
 		for block := range blocks {
