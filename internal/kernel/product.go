@@ -72,7 +72,7 @@ const (
 	// inPlace is up to how many numbers b is not packed: half of the first cache.
 	inPlace = 8192
 	// turnedRows is how many rows of bᵀ are done at a time where c is
-	// computed in columns: a multiple of 16 and of tile heights.
+	// computed in columns: a multiple of 16 and of the tallest tile.
 	turnedRows = 112
 )
 
