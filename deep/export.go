@@ -2,6 +2,7 @@ package deep
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,7 +11,71 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/matrix"
 )
+
+// vectorsPath is where a store keeps the vectors of the classes, k x dimensions,
+// under the name that softmax's models give them.
+const vectorsPath = "/label_vectors"
+
+// PutVectors puts what is known about the classes as vectors into a store, for
+// Export; nil takes it out. The network does not use it.
+func PutVectors(store *model.Store, vectors *matrix.Dense) error {
+	if vectors == nil {
+		if store.GetVariable(vectorsPath) == nil {
+			return nil
+		}
+		return store.DeleteVariable(vectorsPath)
+	}
+	if err := put(store, vectorsPath, slices.Clone(vectors.Data), []int{vectors.Rows(), vectors.Cols()}); err != nil {
+		return err
+	}
+	store.GetVariable(vectorsPath).SetTrainable(false)
+	return nil
+}
+
+// Vectors returns the vectors of k classes that PutVectors put into a store, nil
+// if there are none. Others than k, and such as are no numbers, are errors.
+func Vectors(store *model.Store, k int) (*matrix.Dense, error) {
+	if store.GetVariable(vectorsPath) == nil {
+		return nil, nil
+	}
+	x, dims, err := values(store, vectorsPath, -1)
+	if err != nil {
+		return nil, err
+	}
+	if len(dims) != 2 || dims[0] != k {
+		return nil, fmt.Errorf("deep: vectors of shape %v for %d classes", dims, k)
+	}
+	vectors := &matrix.Dense{Columns: dims[1], Data: x}
+	return vectors, vectors.Check()
+}
+
+// Parameters counts the trained numbers of a model: all float32 variables that
+// Export writes but those whose names say that they are not trained.
+func Parameters(store *model.Store, untrained ...string) int {
+	n := 0
+	for v := range exported(store) {
+		if v.Path() != vectorsPath && !slices.Contains(untrained, v.Name()) {
+			n += v.Shape().Size()
+		}
+	}
+	return n
+}
+
+// exported yields the variables that are part of the model.
+func exported(store *model.Store) iter.Seq[*model.Variable] {
+	return func(yield func(*model.Variable) bool) {
+		for v := range store.IterVariables() {
+			if v.DType() != dtypes.Float32 || slices.ContainsFunc(notExported, func(s string) bool { return strings.HasPrefix(v.Path(), s) }) {
+				continue
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
 
 // notExported are the scopes of a store that are no part of the model.
 var notExported = []string{"/optimizers/", "/metrics/", "/#rngState", "/global_step"}
@@ -21,10 +86,7 @@ var notExported = []string{"/optimizers/", "/metrics/", "/#rngState", "/global_s
 // is replaced whole or not at all.
 func Export(store *model.Store, file string, metadata map[string]string) error {
 	out := &safetensors.File{Metadata: metadata}
-	for v := range store.IterVariables() {
-		if v.DType() != dtypes.Float32 || slices.ContainsFunc(notExported, func(s string) bool { return strings.HasPrefix(v.Path(), s) }) {
-			continue
-		}
+	for v := range exported(store) {
 		x, dims, err := values(store, v.Path(), -1)
 		if err != nil {
 			return err

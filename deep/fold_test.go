@@ -1,6 +1,7 @@
 package deep
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model/checkpoint"
 
 	"github.com/treeloss/treeloss/deep/internal/backendtest"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -113,5 +115,50 @@ func TestFoldRefuses(t *testing.T) {
 	}
 	if _, err := Import(other, file); err == nil {
 		t.Error("imported a damaged file")
+	}
+}
+
+// Vectors of the classes go to the file and back, count for no parameters, and
+// are refused where they are of others.
+func TestVectorsOfClasses(t *testing.T) {
+	store := model.NewStore()
+	store.VariableWithValue("/head/weights", [][]float32{{1, 2, 3}})
+	store.VariableWithValue("/head/mean", []float32{1})
+	want := &matrix.Dense{Columns: 2, Data: []float32{1, 0, 0, 1, -1, 0.5}}
+	for range 2 { // put again they are replaced
+		if err := PutVectors(store, want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Export(store, file, nil); err != nil {
+		t.Fatal(err)
+	}
+	loaded := model.NewStore()
+	if _, err := Import(loaded, file); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Vectors(loaded, 3)
+	if err != nil || got.Columns != 2 || !slices.Equal(got.Data, want.Data) {
+		t.Errorf("vectors %+v, error %v", got, err)
+	}
+	if n := Parameters(loaded, "mean"); n != 3 {
+		t.Errorf("%d parameters, want 3", n)
+	}
+	if _, err := Vectors(loaded, 4); err == nil {
+		t.Error("vectors of 3 classes are taken for 4")
+	}
+	got.Data[0] = float32(math.NaN())
+	if err := PutVectors(store, got); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Vectors(store, 3); err == nil {
+		t.Error("NaN is a vector")
+	}
+	if err := PutVectors(store, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Vectors(store, 3); got != nil || err != nil {
+		t.Errorf("vectors %v, error %v after they were taken out", got, err)
 	}
 }

@@ -130,7 +130,12 @@ func (f *trainFlags) runBERT(ctx context.Context, a *app, folder string) error {
 		validData = valid
 	}
 	return r.train(ctx, a, spec, set, validData, opts, func(t *train.Trainer) (savable, error) {
-		return bert.Fold(e, about, t.Store(), r.sharing)
+		m, err := bert.Fold(e, about, t.Store(), r.sharing)
+		if err != nil {
+			return nil, err
+		}
+		m.Tree, m.Vectors = r.tree, r.classes.Vectors
+		return m, nil
 	})
 }
 
@@ -231,7 +236,7 @@ func (f *evaluateFlags) runBERT(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return f.measureDeep(ctx, a, deepExamples{classes: m.Classes, set: set, evaluator: m.Evaluator, others: others})
+	return f.measureDeep(ctx, a, deepExamples{classes: m.Classes, tree: m.Tree, vectors: m.Vectors, set: set, evaluator: m.Evaluator, others: others})
 }
 
 // runBERT classifies texts by a BERT.

@@ -83,7 +83,8 @@ func bertFolder(t *testing.T) string {
 func TestBERTCommands(t *testing.T) {
 	dir := t.TempDir()
 	model := filepath.Join(dir, "m.safetensors")
-	train := []string{"train", "--network", "bert:" + bertFolder(t), "--backend", "go", "--data", desk, "--valid", deskTest, "--taxonomy", deskGroups,
+	alike := file(t, "alike.vec", "16 2\na 1 0\naccount 1 0\nbook 1 0\nbooks 1 0\ncard 1 0\nfine 1 0\nhours 1 0\nhouse 1 0\nloan 1 0\nlost 1 0\nopening 1 0\npay 1 0\nrenew 1 0\nreserve 1 0\nreturn 1 0\nroom 1 0\n")
+	train := []string{"train", "--network", "bert:" + bertFolder(t), "--backend", "go", "--data", desk, "--valid", deskTest, "--taxonomy", deskGroups, "--label-vectors", alike,
 		"--epochs", "8", "--rate", "0.01", "--batch", "8", "--tokens", "20", "--model", model, "--json"}
 	var trained networkTrained
 	o := succeed(t, train...)
@@ -97,7 +98,8 @@ func TestBERTCommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--json").out), &measured); err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 {
+	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 ||
+		measured.Tree != "model" || measured.SimilarityOf != labelVectors || math.Abs(*measured.SimilarityAccuracy-1) > 1e-6 { // vectors that all point the same way
 		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
 	}
 	answer := callWith(t, "may I keep this book for longer\nwhere is the wc\n", "predict", "--backend", "go", "--model", model, "--top", "2")

@@ -10,6 +10,7 @@ import (
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -30,13 +31,14 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	if others > 0 && f.unknown == unknownError {
 		return fmt.Errorf("%s: %d pictures of classes that were never trained; --unknown-labels skip leaves them out", f.data.first(), others)
 	}
-	return f.measureDeep(ctx, a, deepExamples{classes: m.Classes, tree: m.Tree, set: set, evaluator: m.Evaluator, others: others})
+	return f.measureDeep(ctx, a, deepExamples{classes: m.Classes, tree: m.Tree, vectors: m.Vectors, set: set, evaluator: m.Evaluator, others: others})
 }
 
 // deepExamples are labelled examples and what classifies them.
 type deepExamples struct {
 	classes   []string
 	tree      *labeltree.Tree // of the model; nil: none
+	vectors   *matrix.Dense   // of the classes; nil: none
 	set       train.Data
 	evaluator func(b backend.Backend, batch int) (*train.Evaluator, error)
 	others    int // examples of classes that were never trained
@@ -55,7 +57,7 @@ func (f *evaluateFlags) measureDeep(ctx context.Context, a *app, x deepExamples)
 	if tree == nil {
 		from = ""
 	}
-	similarity, by, err := similarityOf(x.classes, nil)
+	similarity, by, err := similarityOf(x.classes, x.vectors)
 	if err != nil {
 		return err
 	}

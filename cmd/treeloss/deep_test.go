@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -42,6 +43,7 @@ func pictureFolder(t *testing.T, n int) string {
 		"fine_label_names.txt": []byte("cat\ndog\ntruck\n"),
 		"groups.csv":           []byte("child,parent\ncat,animal\ndog,animal\ntruck,thing\nanimal,thing\n"),
 		"names.csv":            []byte("fine,name\n0,a\n1,b\n2,c\n"),
+		"alike.vec":            []byte("3 2\ncat 1 0\ndog 2 0\ntruck 3 0\n"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -59,7 +61,7 @@ func TestNetworkCommands(t *testing.T) {
 	dir := pictureFolder(t, 3)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	model := in("m.safetensors")
-	train := []string{"train", "--network", "resnet20", "--backend", "go", "--data", dir, "--valid", in("test.bin"), "--taxonomy", in("groups.csv"),
+	train := []string{"train", "--network", "resnet20", "--backend", "go", "--data", dir, "--valid", in("test.bin"), "--taxonomy", in("groups.csv"), "--label-vectors", in("alike.vec"),
 		"--epochs", "2", "--batch", "3", "--rate", "0.02", "--augment", "none", "--model", model, "--json", "--tensorboard", in("runs/tree")}
 	o := succeed(t, train...)
 	var trained networkTrained
@@ -87,9 +89,12 @@ func TestNetworkCommands(t *testing.T) {
 	// not overwritten without being asked.
 	first := content(t, model)
 	refuseCall(t, "resume it", train...)
-	succeed(t, append(train, "--resume", "--tensorboard", in("runs/other"))...)
+	resumed := succeed(t, append(train, "--resume", "--tensorboard", in("runs/other"))...)
 	if !bytes.Equal(first, content(t, model)) {
 		t.Error("the resumed model differs")
+	}
+	if !strings.Contains(resumed.out, fmt.Sprintf(`"parameters": %d`, trained.Parameters)) {
+		t.Errorf("resumed: %s", resumed.out)
 	}
 
 	var measured evaluated
@@ -97,7 +102,8 @@ func TestNetworkCommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.out), &measured); err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 || measured.Tree != "model" || measured.Examples != 3 {
+	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 || measured.Tree != "model" || measured.Examples != 3 ||
+		measured.SimilarityOf != labelVectors || *measured.SimilarityAccuracy != 1 { // vectors that all point the same way
 		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
 	}
 	o = succeed(t, "predict", "--backend", "go", "--model", model, "--top", "3", in("test.bin"))

@@ -101,7 +101,10 @@ func (f *deepFlags) checkEvents() error {
 }
 
 // savable is a trained model of any kind.
-type savable interface{ Save(path string) error }
+type savable interface {
+	Save(path string) error
+	Parameters() int
+}
 
 // train trains the task, saves what model makes of it, and prints how it went.
 func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid train.Data, opts train.Options, model func(*train.Trainer) (savable, error)) error {
@@ -134,7 +137,7 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 	if err := m.Save(f.model); err != nil {
 		return err
 	}
-	return r.print(a, b.Name(), spec, result, t)
+	return r.print(a, b.Name(), spec, result, m.Parameters())
 }
 
 // readPictures reads pictures as the flags say.
@@ -317,21 +320,24 @@ func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {
 	f := r.flags
 	about := network.About{Classes: r.classes.Labels, Height: r.data.side, Width: r.data.side, Scale: r.scale, Training: f.options()}
 	about.Training["program"] = program()
+	var m *network.Model
+	var err error
 	if f.classes.loss == tune.HierarchicalSoftmax {
-		return network.WithTree(f.deep.network, about, t.Store(), r.tree)
+		m, err = network.WithTree(f.deep.network, about, t.Store(), r.tree)
+	} else {
+		m, err = network.Fold(f.deep.network, about, t.Store(), r.sharing, r.tree)
 	}
-	return network.Fold(f.deep.network, about, t.Store(), r.sharing, r.tree)
+	if err != nil {
+		return nil, err
+	}
+	m.Vectors = r.classes.Vectors
+	return m, nil
 }
 
-func (r *networkRun) print(a *app, backend, spec string, result train.Result, t *train.Trainer) error {
+func (r *networkRun) print(a *app, backend, spec string, result train.Result, parameters int) error {
 	out := networkTrained{Model: r.flags.model, Network: r.flags.deep.network, Backend: backend, Examples: r.examples,
 		Classes: len(r.classes.Labels), Sharing: spec, Loss: r.flags.classes.loss, Epochs: result.Epochs, BestEpoch: result.BestEpoch,
-		Valid: result.Best, Steps: result.Steps, Seconds: result.Seconds, TrainLoss: result.Loss}
-	for v := range t.Store().IterVariables() {
-		if v.Trainable && !strings.HasPrefix(v.Path(), "/optimizers") {
-			out.Parameters += v.Shape().Size()
-		}
-	}
+		Valid: result.Best, Steps: result.Steps, Seconds: result.Seconds, TrainLoss: result.Loss, Parameters: parameters}
 	if a.json {
 		return a.printJSON(out)
 	}

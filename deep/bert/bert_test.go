@@ -23,6 +23,7 @@ import (
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -177,6 +178,12 @@ func TestFineTune(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "m.safetensors")
+	m.Vectors = matrix.NewDense(7, 2)
+	if err := m.Save(path); err == nil {
+		t.Error("vectors of 7 of 8 classes are saved")
+	}
+	m.Tree, m.Vectors = pairs(t, names), matrix.NewDense(8, 2)
+	m.Vectors.Data[3] = 0.25
 	if err := m.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +196,16 @@ func TestFineTune(t *testing.T) {
 	}
 	if !IsFile(path) || !slices.Equal(loaded.Classes, names) || loaded.Length != 16 {
 		t.Errorf("loaded %+v", loaded.About)
+	}
+	if loaded.Tree == nil || loaded.Tree.Len() != m.Tree.Len() || loaded.Vectors == nil || !slices.Equal(loaded.Vectors.Data, m.Vectors.Data) {
+		t.Errorf("tree %v and vectors %v after loading", loaded.Tree, loaded.Vectors)
+	}
+	count := 8*48 + 8 // the head, folded
+	for _, w := range weights {
+		count += len(w)
+	}
+	if m.Parameters() != count || loaded.Parameters() != count {
+		t.Errorf("%d parameters, %d after loading, want %d", m.Parameters(), loaded.Parameters(), count)
 	}
 	first, second := logits(t, b, m, texts[:30]), logits(t, b, loaded, texts[:30])
 	if !slices.Equal(first, second) {

@@ -1,6 +1,7 @@
 package bert
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -18,14 +19,18 @@ import (
 	"github.com/treeloss/treeloss/deep"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
 
 // The model file is a safetensors file: the variables of the network under their
 // paths, head/dense/weights [width, k] and head/dense/biases [k], what was shared
-// folded. Metadata: format, JSON in about, and the files of the folder that say
-// what the network and its tokenizer are, under their names.
+// folded, and label_vectors [k, dimensions] where the classes have vectors.
+// Metadata: format, JSON in about and, where one was trained with, tree; and the
+// files of the folder that say what the network and its tokenizer are, under their
+// names.
 const formatName = "treeloss-bert"
 
 // ErrFile says that a file is no BERT that this program can use.
@@ -35,6 +40,8 @@ var ErrFile = errors.New("not a usable BERT model file")
 type Model struct {
 	About
 	Encoder *Encoder
+	Tree    *labeltree.Tree // over the classes, where one was trained with; else nil
+	Vectors *matrix.Dense   // k x dimensions, what is known about the classes as vectors; nil: nothing
 	store   *model.Store
 }
 
@@ -73,6 +80,9 @@ func (m *Model) check() error {
 	if len(m.Classes) == 0 || m.Length < 2 || m.Length > m.Encoder.MaxTokens() {
 		return fmt.Errorf("bert: %d classes, texts of %d tokens, want at least 1 and 2 to %d", len(m.Classes), m.Length, m.Encoder.MaxTokens())
 	}
+	if m.Tree != nil && m.Tree.Classes() != len(m.Classes) || m.Vectors != nil && m.Vectors.Rows() != len(m.Classes) {
+		return fmt.Errorf("bert: a tree or vectors of other classes than the %d of the model", len(m.Classes))
+	}
 	return nil
 }
 
@@ -97,9 +107,18 @@ func (m *Model) Embedder(b compute.Backend, batch int) (*train.Evaluator, error)
 	return train.NewEmbedder(b, m.store, m.plain(), batch)
 }
 
+// Parameters counts the trained numbers of the network, its head folded.
+func (m *Model) Parameters() int { return deep.Parameters(m.store) }
+
 // Save writes the model, with its tokenizer: the old file or the new one is
 // there, whole.
 func (m *Model) Save(path string) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := deep.PutVectors(m.store, m.Vectors); err != nil {
+		return err
+	}
 	about, err := json.Marshal(m.About)
 	if err != nil {
 		return fmt.Errorf("bert: %w", err)
@@ -107,6 +126,13 @@ func (m *Model) Save(path string) error {
 	metadata := map[string]string{"format": formatName, "about": string(about)}
 	for name, text := range m.Encoder.texts {
 		metadata[name] = text
+	}
+	if m.Tree != nil {
+		var b bytes.Buffer
+		if err := m.Tree.WriteJSON(&b); err != nil {
+			return fmt.Errorf("bert: %w", err)
+		}
+		metadata["tree"] = b.String()
 	}
 	return deep.Export(m.store, path, metadata)
 }
@@ -153,10 +179,18 @@ func Load(path string) (*Model, error) {
 	if m.Encoder, err = newEncoder(texts); err != nil {
 		return fail(err)
 	}
+	if text := f.Metadata["tree"]; text != "" {
+		if m.Tree, err = labeltree.ReadJSON(strings.NewReader(text), path); err != nil {
+			return fail(err)
+		}
+	}
 	if err := m.check(); err != nil {
 		return fail(err)
 	}
 	if _, err := deep.Import(m.store, path); err != nil {
+		return fail(err)
+	}
+	if m.Vectors, err = deep.Vectors(m.store, len(m.Classes)); err != nil {
 		return fail(err)
 	}
 	return m, nil

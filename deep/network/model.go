@@ -11,15 +11,18 @@ import (
 
 	"github.com/treeloss/treeloss/deep"
 	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/layer"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
 
 // The model file is a safetensors file. Its tensors are the variables of the
 // network under their paths; the head of k classes is head/dense/weights [d, k]
-// and head/dense/biases [k], what was shared folded. Metadata: format, network,
+// and head/dense/biases [k], what was shared folded; and, where the classes have
+// vectors, label_vectors [k, dimensions]. Metadata: format, network,
 // output ("flat" or "hierarchical-softmax"), and JSON in about and tree.
 const (
 	formatName   = "treeloss-network"
@@ -35,6 +38,7 @@ type Model struct {
 	About
 	Network string
 	Tree    *labeltree.Tree // over the classes, where one was trained with; else nil
+	Vectors *matrix.Dense   // k x dimensions, what is known about the classes as vectors; nil: nothing
 
 	hierarchical bool
 	store        *model.Store
@@ -72,6 +76,9 @@ func (m *Model) check() error {
 	if len(m.Classes) == 0 || m.Tree != nil && m.Tree.Classes() != len(m.Classes) || m.hierarchical && m.Tree == nil || m.Height < 1 || m.Width < 1 {
 		return fmt.Errorf("network: %d classes, pictures of %d x %d, a tree that may be missing or over others; want these to fit", len(m.Classes), m.Height, m.Width)
 	}
+	if m.Vectors != nil && m.Vectors.Rows() != len(m.Classes) {
+		return fmt.Errorf("network: vectors of %d classes, want %d", m.Vectors.Rows(), len(m.Classes))
+	}
 	return nil
 }
 
@@ -94,8 +101,17 @@ func (m *Model) Embedder(b compute.Backend, batch int) (*train.Evaluator, error)
 	return train.NewEmbedder(b, m.store, m.task(), batch)
 }
 
+// Parameters counts the trained numbers of the network, its head folded.
+func (m *Model) Parameters() int { return deep.Parameters(m.store, layer.Mean, layer.Variance) }
+
 // Save writes the model: the old file or the new one is there, whole.
 func (m *Model) Save(path string) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	if err := deep.PutVectors(m.store, m.Vectors); err != nil {
+		return err
+	}
 	about, err := json.Marshal(m.About)
 	if err != nil {
 		return fmt.Errorf("network: %w", err)
@@ -150,6 +166,9 @@ func Load(path string) (*Model, error) {
 		return fail(err)
 	}
 	if _, err := deep.Import(m.store, path); err != nil {
+		return fail(err)
+	}
+	if m.Vectors, err = deep.Vectors(m.store, len(m.Classes)); err != nil {
 		return fail(err)
 	}
 	return m, nil

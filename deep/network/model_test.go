@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -98,7 +100,12 @@ func TestModelFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		m.Vectors = &matrix.Dense{Columns: 1, Data: []float32{1, 2}}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
+		if err := m.Save(path); err == nil {
+			t.Error("vectors of 2 of 3 classes are saved")
+		}
+		m.Vectors = &matrix.Dense{Columns: 2, Data: []float32{1, 0, 0, 1, -1, 0.5}}
 		if err := m.Save(path); err != nil {
 			t.Fatal(err)
 		}
@@ -108,6 +115,12 @@ func TestModelFile(t *testing.T) {
 		}
 		if !IsFile(path) || !slices.Equal(loaded.Classes, labels) || loaded.Scale != scale || loaded.Training["seed"] != "1" || loaded.Tree.Len() != 5 {
 			t.Errorf("loaded %+v", loaded.About)
+		}
+		if n := 269_072 + 65*(3+map[bool]int{true: 1}[hier]); m.Parameters() != n || loaded.Parameters() != n {
+			t.Errorf("%d parameters, %d after loading, want %d", m.Parameters(), loaded.Parameters(), n)
+		}
+		if !reflect.DeepEqual(loaded.Vectors, m.Vectors) {
+			t.Errorf("vectors %v after loading", loaded.Vectors)
 		}
 		want := logits(t, m, b, set)
 		if got := logits(t, loaded, b, set); !equal(got, want) {
