@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -22,7 +23,21 @@ func (f *priorFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.rho, "rho", 0, "weight of what each class has for itself beside what it shares through names, vectors, distances, weights or means: more where these say little; 0 for the default")
 }
 
-// apply checks the flags and puts them into options.
+// decays tells what a trainer holds weights back by in place of a prior, "" if
+// it heeds the prior.
+func decays(t softmax.Trainer) string {
+	switch t := t.(type) {
+	case softmax.AdamW:
+		return "--trainer adamw, which has a --weight-decay in its place"
+	case softmax.SGD:
+		if t.WeightDecay != 0 {
+			return "--weight-decay, which takes its place"
+		}
+	}
+	return ""
+}
+
+// apply checks the flags and puts them into options, whose trainer is set.
 func (f *priorFlags) apply(k *knowledge.Options, o *tune.Options) error {
 	if !(f.prior >= 0) || math.IsInf(f.prior, 1) {
 		return usagef("--prior %v, want a number above 0, such as 10, or 0 to try some", f.prior)
@@ -32,6 +47,9 @@ func (f *priorFlags) apply(k *knowledge.Options, o *tune.Options) error {
 	}
 	k.Rho = f.rho
 	if f.prior > 0 {
+		if other := decays(o.Trainer); other != "" {
+			return usagef("--prior does nothing with %s; leave one out", other)
+		}
 		o.Priors = []float64{f.prior}
 	}
 	return nil

@@ -325,7 +325,10 @@ func (f *tuneFlags) chosen(x tune.Settings) []string {
 	if m.Names {
 		names = "on"
 	}
-	list := []string{"--sharing", sharing, "--names-as-examples", names, "--prior", text(x.Prior)}
+	list := []string{"--sharing", sharing, "--names-as-examples", names}
+	if t, err := f.train.classes.trainer.trainer(); err == nil && decays(t) == "" { // else train would refuse it
+		list = append(list, "--prior", text(x.Prior))
+	}
 	if m.Loss != "" && m.Loss != tune.CrossEntropy {
 		list = append(list, "--loss", m.Loss)
 	}

@@ -37,6 +37,7 @@ func TestTuneCommandReproducesTheTrial(t *testing.T) {
 		{"balanced, columns named", []string{"--trials", "12", "--class-weight", "balanced", "--label", "label", "--text", "text"},
 			[]string{"--class-weight balanced", "--label label", "--text text"}},
 		{"sgd", []string{"--trials", "5", "--trainer", "sgd", "--epochs", "3", "--average"}, []string{"--average=true", "--epochs 3"}},
+		{"adamw, which has no prior", []string{"--trials", "4", "--trainer", "adamw", "--epochs", "3", "--weight-decay", "0.1"}, []string{"--trainer adamw"}},
 		{"a loss", []string{"--trials", "6", "--loss", "simloss", "--metric", "macro-f1"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -194,6 +195,9 @@ func TestTuneAndCVUsage(t *testing.T) {
 		{"tune: more folds than rows", []string{"tune", "--data", desk, "--folds", "99"}, 1, []string{"desk.csv", "48 examples", "fewer"}},
 		{"tune: one row a class", []string{"tune", "--data", file(t, "one.csv", "text,label\na b,x\nc d,y\n")}, 1, []string{"one.csv", "no class has two rows"}},
 		{"train: bad prior", []string{"train", "--data", desk, "--model", filepath.Join(t.TempDir(), "m"), "--prior", "-1"}, 2, []string{"--prior"}},
+		{"train: prior of adamw", []string{"train", "--data", desk, "--model", filepath.Join(t.TempDir(), "m"), "--trainer", "adamw", "--prior", "3"}, 2, []string{"--prior does nothing", "adamw"}},
+		{"compare: prior and decay", []string{"compare", "--data", desk, "--trainer", "sgd", "--prior", "3", "--weight-decay", "0.1"}, 2, []string{"--prior does nothing", "--weight-decay"}},
+		{"tune: prior of adamw", []string{"tune", "--data", desk, "--trainer", "adamw", "--prior", "3"}, 2, []string{"--prior does nothing", "adamw"}},
 		{"compare: bad rho", []string{"compare", "--data", desk, "--rho", "NaN"}, 2, []string{"--rho"}},
 		{"cv: no data", []string{"cv"}, 2, []string{"--data"}},
 		{"cv: one fold", []string{"cv", "--data", desk, "--folds", "1"}, 2, []string{"--folds"}},
