@@ -57,6 +57,9 @@ func (a *app) readTexts(paths []string, o dataset.Options) (*labelledTexts, erro
 		if err != nil {
 			return nil, err
 		}
+		if x.Mix != nil && !o.Unlabelled {
+			return nil, fmt.Errorf("%s: the label is shared among classes, which networks do not learn; give each row one label", x.Place)
+		}
 		t.texts, t.labels = append(t.texts, strings.Clone(x.Text)), append(t.labels, strings.Clone(x.Label))
 	}
 	if len(t.texts) == 0 {
@@ -120,6 +123,7 @@ func (f *trainFlags) runBERT(ctx context.Context, a *app, folder string) error {
 	if r.task, err = e.Task(r.sharing, l); err != nil {
 		return err
 	}
+	r.lookForCheckpoint(a)
 	opts := r.bertOptions(spec)
 	opts.Start = e.Weights
 	about := bert.About{Classes: r.classes.Labels, Length: set.Length(), Training: f.options()}
@@ -211,7 +215,10 @@ func (r *networkRun) bertOptions(spec string) train.Options {
 // runBERT measures a BERT on texts.
 func (f *evaluateFlags) runBERT(ctx context.Context, a *app) error {
 	if f.oos != "" || f.decision.hedges || f.decision.rejects || f.decision.decode == decodeCost {
-		return usagef("--oos, --confidence, --reject and --decode cost are not for networks")
+		return usagef("--oos, --confidence, --reject and --decode cost are not for networks: write the features with treeloss embed and train on these")
+	}
+	if err := unheeded(f.flags, f.model, textsKind, "features", "labels", "class-names", "threads"); err != nil {
+		return err
 	}
 	m, err := bert.Load(f.model)
 	if err != nil {
@@ -242,7 +249,10 @@ func (f *evaluateFlags) runBERT(ctx context.Context, a *app) error {
 // runBERT classifies texts by a BERT.
 func (f *predictFlags) runBERT(ctx context.Context, a *app) error {
 	if f.decision.hedges || f.decision.rejects || f.decision.decode == decodeCost {
-		return usagef("--confidence, --reject and --decode cost are not for networks")
+		return usagef("--confidence, --reject and --decode cost are not for networks: write the features with treeloss embed and train on these")
+	}
+	if err := unheeded(f.flags, f.model, textsKind, "features", "threads"); err != nil {
+		return err
 	}
 	m, err := bert.Load(f.model)
 	if err != nil {

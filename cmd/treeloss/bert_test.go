@@ -87,9 +87,9 @@ func TestBERTCommands(t *testing.T) {
 	train := []string{"train", "--network", "bert:" + bertFolder(t), "--backend", "go", "--data", desk, "--valid", deskTest, "--taxonomy", deskGroups, "--label-vectors", alike,
 		"--epochs", "8", "--rate", "0.01", "--batch", "8", "--tokens", "20", "--model", model, "--json"}
 	var trained networkTrained
-	o := succeed(t, train...)
-	if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
-		t.Fatal(err)
+	o := succeed(t, append(train, "--resume")...) // from the beginning: there is nothing to go on from
+	if err := json.Unmarshal([]byte(o.out), &trained); err != nil || !strings.Contains(o.log, "training starts at the beginning") {
+		t.Fatal(err, o.log)
 	}
 	if trained.Sharing != "taxonomy" || trained.Classes != 6 || trained.Valid == nil || trained.Valid.Accuracy < 0.3 || trained.Epochs != 8 {
 		t.Errorf("trained %+v, log %s", trained, o.log)
@@ -120,6 +120,16 @@ func TestBERTCommands(t *testing.T) {
 	}
 	refuseCall(t, "not for networks", "evaluate", "--model", model, "--data", deskTest, "--oos", desk)
 	refuseCall(t, "not for networks", "predict", "--model", model, "--confidence", "0.5", desk)
+	refuseCall(t, "--class-names means nothing", "evaluate", "--model", model, "--data", deskTest, "--class-names", desk)
+	refuseCall(t, "--threads means nothing", "predict", "--model", model, "--threads", "1", desk)
+	refuseCall(t, "--labels means nothing", "embed", "--model", model, "--data", desk, "--labels", desk, "--out", features)
+	mixed := file(t, "mixed.jsonl", `{"text":"a","labels":{"pay a fine":0.75,"opening hours":0.25}}`+"\n")
+	refuseCall(t, "mixed.jsonl:1: the label is shared", "evaluate", "--backend", "go", "--model", model, "--data", mixed)
+	renamed := file(t, "renamed.csv", "said,kind\nwhere is the wc,opening hours\n")
+	succeed(t, "embed", "--backend", "go", "--model", model, "--data", renamed, "--text", "said", "--label", "kind", "--out", features)
+	if got := string(content(t, filepath.Join(dir, "x.labels.txt"))); got != "opening hours\n" {
+		t.Errorf("labels %q", got)
+	}
 	refuseCall(t, "BERT wants texts", "evaluate", "--backend", "go", "--model", model, "--data", breads, "--label", "bread")
 	refuseCall(t, "none of the", "evaluate", "--backend", "go", "--model", model, "--data", strangers(t))
 }
@@ -144,12 +154,15 @@ func TestBERTRefusals(t *testing.T) {
 		"not there for bert":                {"--network", "bert:" + folder, "--loss", "hierarchical-softmax"},
 		"--tokens does not go":              {"--network", "resnet20", "--tokens", "9"},
 		"want 2 to 24":                      {"--network", "bert:" + folder, "--tokens", "25"},
+		"--epochs 0":                        {"--network", "bert:" + folder, "--epochs", "0"},
 		"--patience needs texts":            {"--network", "bert:" + folder, "--patience", "2"},
 		"is it the right file for --valid?": {"--network", "bert:" + folder, "--valid", strangers(t)},
 		"no such file":                      {"--network", "bert:" + folder, "--valid", filepath.Join(folder, "x.csv")},
 	} {
 		refuseCall(t, want, append([]string{"train", "--backend", "go", "--data", desk, "--model", model}, args...)...)
 	}
+	mixed := file(t, "m.jsonl", `{"text":"a","labels":{"a":1,"b":1}}`+"\n")
+	refuseCall(t, "m.jsonl:1: the label is shared", "train", "--backend", "go", "--data", mixed, "--model", model, "--network", "bert:"+folder)
 	refuseCall(t, "--tokens goes with --network", "train", "--data", desk, "--model", model, "--tokens", "9")
 	refuseCall(t, "BERT wants texts", "train", "--backend", "go", "--data", breads, "--label", "bread", "--model", model, "--network", "bert:"+folder)
 }

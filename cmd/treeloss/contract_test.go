@@ -43,7 +43,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "json"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"tree show":  {"format", "depth", "width", "json"},
-		"embed":      {"model", "data", "out", "class-names", "backend", "json"},
+		"embed":      {"model", "data", "labels", "label", "text", "format", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),
 
 		"tweets prepare": {"data", "out", "emojis", "vectors", "languages", "skin-tones", "retweets", "valid", "test", "seed", "threads", "json"},

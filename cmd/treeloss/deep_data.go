@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -62,6 +63,52 @@ func readPictures(a *app, paths []string, classNames, labels string, side int) (
 		p.cifar.Classes = names
 	}
 	return p, nil
+}
+
+// readUnlabelled reads pictures whose classes do not matter: CIFAR-100 data, a
+// picture, or all pictures of a folder and those below it, in the order of their
+// names.
+func readUnlabelled(a *app, path string, side int) (*pictures, error) {
+	info, err := os.Stat(path)
+	if err != nil || dataset.IsCIFAR100(path) || !info.IsDir() && !isPicture(path) {
+		return readPictures(a, []string{path}, "", "", side)
+	}
+	f := &dataset.Folder{Root: path, Classes: []string{""}}
+	if !info.IsDir() {
+		f.Root = filepath.Dir(path)
+	}
+	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(entry.Name(), ".") && file != path: // what macOS puts beside a file is no picture
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+		case !entry.IsDir() && isPicture(file):
+			name, err := filepath.Rel(f.Root, file)
+			f.Files, f.Label = append(f.Files, name), append(f.Label, 0)
+			return err
+		case !entry.IsDir():
+			f.Others++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if f.Len() == 0 {
+		return nil, fmt.Errorf("%s: no .jpg, .jpeg or .png in it", path)
+	}
+	if f.Others > 0 {
+		a.logf("%s: left out %d files that are no .jpg, .jpeg or .png", path, f.Others)
+	}
+	return &pictures{folder: f, side: side}, nil
+}
+
+// isPicture tells by its name whether a file is a picture that can be read.
+func isPicture(name string) bool {
+	return slices.Contains([]string{".jpg", ".jpeg", ".png"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // whole leaves out the pictures of a folder that cannot be read, and tells which.

@@ -20,6 +20,9 @@ func (f *evaluateFlags) runNetwork(ctx context.Context, a *app) error {
 	if f.oos != "" || f.decision.hedges || f.decision.rejects || f.decision.decode == decodeCost {
 		return usagef("--oos, --confidence, --reject and --decode cost are not for networks: write the features with treeloss embed and train on these")
 	}
+	if err := unheeded(f.flags, f.model, picturesKind, "label", "text", "features", "format", "threads"); err != nil {
+		return err
+	}
 	m, err := network.Load(f.model)
 	if err != nil {
 		return err
@@ -39,6 +42,7 @@ type deepExamples struct {
 	classes   []string
 	tree      *labeltree.Tree // of the model; nil: none
 	vectors   *matrix.Dense   // of the classes; nil: none
+	files     []string        // of pictures that have files of their own; else nil
 	set       train.Data
 	evaluator func(b backend.Backend, batch int) (*train.Evaluator, error)
 	others    int // examples of classes that were never trained

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
 )
 
 // deepFlags are the flags of train that are for networks.
@@ -97,11 +100,49 @@ func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 	if f.damaged != damagedError && f.damaged != damagedSkip {
 		return usagef("--damaged %q, want error or skip", f.damaged)
 	}
-	if f.side < 0 {
-		return usagef("--side %d, want a number of pixels", f.side)
+	if n := network.Stride(f.network); flags.Changed("side") && !onTexts && (f.side < n || f.side%n != 0) {
+		return usagef("--side %d, want a multiple of %d for --network %s", f.side, n, f.network)
+	}
+	if f.network == network.ResNet20 && flags.Changed("init-model") {
+		return usagef("--init-model goes with --network %s: for %s there are no weights of others", network.ResNet50, f.network)
 	}
 	return checkBackend(f.backend)
 }
+
+// schedule checks the numbers of a training before anything is read.
+func (f *deepFlags) schedule(t *trainerFlags) error {
+	switch {
+	case t.epochs < 1 || t.batch < 1 || t.patience < 0:
+		return usagef("--epochs %d, --batch %d, --patience %d: want at least 1, 1 and 0", t.epochs, t.batch, t.patience)
+	case !(t.momentum >= 0 && t.momentum < 1):
+		return usagef("--momentum %v, want a number from 0 to below 1", t.momentum)
+	case math.IsNaN(t.decay) || math.IsInf(t.decay, 0):
+		return usagef("--weight-decay %v, want a number", t.decay)
+	}
+	s := train.Schedule{Base: cmp.Or(t.rate, 1), Milestones: f.milestones, WarmUp: f.warmUp}
+	if err := s.Check(); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// unheeded returns an error for a flag that is given and means nothing for a
+// model of that kind: who gives one would believe that it did something.
+func unheeded(flags *pflag.FlagSet, model, kind string, names ...string) error {
+	for _, name := range names {
+		if flags.Changed(name) {
+			return usagef("--%s means nothing for %s, which is %s", name, model, kind)
+		}
+	}
+	return nil
+}
+
+// Kinds of models, as errors call them.
+const (
+	linearKind   = "a linear model and no network"
+	picturesKind = "a network on pictures"
+	textsKind    = "a network on texts"
+)
 
 func checkBackend(name string) error {
 	if name != "" && !slices.Contains(backend.Names(), name) {

@@ -19,9 +19,6 @@ func picturesFor(a *app, m *network.Model, paths []string, classNames, labelFile
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if p.side != m.Width {
-		return nil, nil, 0, fmt.Errorf("%s: pictures of side %d, the network wants %d", paths[0], p.side, m.Width)
-	}
 	others := 0
 	if labels {
 		all := p.len()
@@ -29,6 +26,14 @@ func picturesFor(a *app, m *network.Model, paths []string, classNames, labelFile
 			return nil, nil, 0, fmt.Errorf("%s: none of the %d pictures is of a class of the model; --class-names says how these are called", paths[0], all)
 		}
 	}
-	set, err := p.set(m.Scale, images.Options{Augment: images.None})
+	set, err := p.forModel(m, paths[0])
 	return p, set, others, err
+}
+
+// forModel makes batches of pictures as the model wants them.
+func (p *pictures) forModel(m *network.Model, path string) (train.Data, error) {
+	if p.side != m.Width {
+		return nil, fmt.Errorf("%s: pictures of side %d, the network wants %d", path, p.side, m.Width)
+	}
+	return p.set(m.Scale, images.Options{Augment: images.None})
 }

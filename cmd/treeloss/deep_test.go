@@ -110,10 +110,34 @@ func TestNetworkCommands(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(o.out), "\n"); len(lines) != 3 || strings.Count(lines[0], "\t") != 5 {
 		t.Errorf("predicted %q", o.out)
 	}
+	for want, args := range map[string][]string{
+		"--threads means nothing for": {"evaluate", "--data", in("test.bin"), "--threads", "1"},
+		"--text means nothing for":    {"evaluate", "--data", in("test.bin"), "--text", "x"},
+		"--features means nothing":    {"predict", "--features", "x", in("test.bin")},
+		"--oos, --confidence":         {"evaluate", "--data", in("test.bin"), "--oos", dir},
+		"not for networks":            {"evaluate", "--data", in("test.bin"), "--reject", "0.5"},
+		"--confidence, --reject":      {"predict", "--confidence", "0.9", in("test.bin")},
+		"and --decode cost are not":   {"predict", "--decode", "cost", in("test.bin")},
+		"not from the standard input": {"predict"},
+		"a linear model is wanted":    {"explain", in("test.bin")},
+		"--label means nothing":       {"embed", "--data", dir, "--label", "x", "--out", in("x.npy")},
+		"no whole number of CIFAR":    {"predict", in("names.csv")},
+	} {
+		refuseCall(t, want, append(args[:1:1], append([]string{"--model", model}, args[1:]...)...)...)
+	}
 	succeed(t, "embed", "--backend", "go", "--model", model, "--data", dir, "--out", in("x.npy"))
 	o = succeed(t, "train", "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--sharing", "none", "--model", in("linear.safetensors"), "--json")
 	if !strings.Contains(o.out, `"features": 64`) {
 		t.Errorf("trained on features: %s", o.out)
+	}
+	refuseCall(t, "--backend means nothing for", "evaluate", "--model", in("linear.safetensors"), "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--backend", "go")
+	refuseCall(t, "--backend means nothing for", "predict", "--model", in("linear.safetensors"), "--backend", "go", in("x.npy"))
+	refuseCall(t, "is a linear model", "embed", "--model", in("linear.safetensors"), "--data", dir, "--out", in("y.npy"))
+	refuseCall(t, "no such model file", "embed", "--model", in("none"), "--data", dir, "--out", in("y.npy"))
+	o = succeed(t, "compare", "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--test", in("x.npy"), "--test-labels", in("x.labels.txt"),
+		"--taxonomy", in("groups.csv"), "--methods", "cross-entropy,taxonomy")
+	if !strings.Contains(o.out, "taxonomy") {
+		t.Errorf("compared on features: %s", o.out)
 	}
 }
 
@@ -145,6 +169,39 @@ func TestNetworkOnFolder(t *testing.T) {
 	if !strings.Contains(o.out, `"examples": 3`) || !strings.Contains(o.out, `"label": "n02"`) {
 		t.Errorf("evaluated %s", o.out)
 	}
+	// To predict, pictures need no folders of classes, and one is enough.
+	flat := t.TempDir()
+	for _, name := range []string{"n01/a.jpg", "n01/b.png", "n02/c.jpg"} {
+		if err := os.WriteFile(filepath.Join(flat, filepath.Base(name)), content(t, filepath.Join(dir, name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	predict := func(path string) string {
+		var answers []string
+		for line := range strings.Lines(succeed(t, "predict", "--backend", "go", "--model", model, "--json", path).out) {
+			var x answer
+			if err := json.Unmarshal([]byte(line), &x); err != nil {
+				t.Fatal(err)
+			}
+			answers = append(answers, x.File+" "+x.Label)
+		}
+		return strings.Join(answers, "\n")
+	}
+	bare, filed := predict(flat), predict(dir)
+	if strings.NewReplacer("n01/", "", "n02/", "").Replace(filed) != bare || strings.Count(bare, "jpg n0") != 2 {
+		t.Errorf("in folders: %q, in one: %q", filed, bare)
+	}
+	if one := predict(filepath.Join(flat, "b.png")); !strings.Contains(bare, "\n"+one+"\n") {
+		t.Errorf("one picture: %q, among others: %q", one, bare)
+	}
+	refuseCall(t, "no .jpg, .jpeg or .png", "predict", "--backend", "go", "--model", model, t.TempDir())
+	// Nor do they to be embedded, if a file names their classes.
+	labels := file(t, "labels.txt", "a.jpg n02\nb.png n01\nc.jpg n02\n")
+	features := filepath.Join(flat, "x.npy")
+	succeed(t, "embed", "--backend", "go", "--model", model, "--data", flat, "--labels", labels, "--out", features)
+	if got := string(content(t, filepath.Join(flat, "x.labels.txt"))); got != "n02\nn01\nn02\n" {
+		t.Errorf("labels %q", got)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "n02/d.jpg"), []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -175,6 +232,21 @@ func TestNetworkRefusals(t *testing.T) {
 		"want fresh, frozen or none":     {"--network", "resnet20", "--augment", "often"},
 		"--backend \"gpu\"":              {"--network", "resnet20", "--backend", "gpu"},
 		"--patience needs pictures":      {"--network", "resnet20", "--patience", "2"},
+		"--epochs 0":                     {"--network", "resnet20", "--epochs", "0"},
+		"--batch 0":                      {"--network", "resnet20", "--batch", "0"},
+		"--patience -1":                  {"--network", "resnet20", "--patience", "-1"},
+		"--momentum 1":                   {"--network", "resnet20", "--momentum", "1"},
+		"--weight-decay NaN":             {"--network", "resnet20", "--weight-decay", "NaN"},
+		"milestone 2 after 3":            {"--network", "resnet20", "--milestones", "3,2"},
+		"learning rate -1":               {"--network", "resnet20", "--rate", "-1"},
+		"warm-up of -1":                  {"--network", "resnet20", "--warm-up", "-1"},
+		"a multiple of 4":                {"--network", "resnet20", "--side", "30"},
+		"a multiple of 32":               {"--network", "resnet50", "--side", "48"},
+		"--side is for folders":          {"--network", "resnet20", "--side", "64"},
+		"--damaged is for folders":       {"--network", "resnet20", "--damaged", "skip"},
+		"--init-model goes with":         {"--network", "resnet20", "--init-model", "m.safetensors"},
+		"--prior does not go":            {"--network", "resnet20", "--prior", "3"},
+		"--calibrate does not go":        {"--network", "resnet20", "--calibrate"},
 		"2 class names":                  {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
 		"no column \"wnid\"":             {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
 		"--loss hxe is not there":        {"--network", "resnet20", "--loss", "hxe"},
@@ -185,10 +257,37 @@ func TestNetworkRefusals(t *testing.T) {
 		}
 		refuseCall(t, want, append([]string{"train", "--data", dir, "--model", model}, args...)...)
 	}
+	for want, args := range map[string][]string{
+		"none: cannot read":        {"--data", filepath.Join(dir, "none")},
+		"no folders in it":         {"--data", t.TempDir()},
+		"classes for 1 pictures":   {"--data", greyPictures(t, 2), "--labels", file(t, "labels.txt", "0.jpg n01\n")},
+		"3 class names":            {"--data", greyPictures(t, 2), "--labels", file(t, "labels.txt", "0.jpg n01\n1.jpg n02\n"), "--class-names", filepath.Join(dir, "names.csv") + ":name"},
+		"class \"n02\" has no row": {"--data", greyPictures(t, 2), "--labels", file(t, "labels.txt", "0.jpg n01\n1.jpg n02\n"), "--taxonomy", file(t, "t.csv", "child,parent\nn01,x\n")},
+		"no picture \"7.jpg\"":     {"--data", greyPictures(t, 2), "--labels", file(t, "labels.txt", "0.jpg n01\n7.jpg n02\n")},
+		"no picture of a class of": {"--data", dir, "--valid", greyPictures(t, 1), "--valid-labels", file(t, "labels.txt", "0.jpg n09\n")},
+	} {
+		refuseCall(t, want, append([]string{"train", "--network", "resnet20", "--backend", "go", "--model", model}, args...)...)
+	}
 	refuseCall(t, "not compiled in", "train", "--network", "resnet20", "--backend", "xla", "--data", dir, "--model", model)
 	refuseCall(t, "no whole number", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
 	refuseCall(t, "ends in .npy", "embed", "--model", model, "--data", dir, "--out", "x.csv")
 	refuseCall(t, "embed needs", "embed", "--model", model)
+}
+
+// greyPictures returns a folder of n grey pictures, 0.jpg and so on.
+func greyPictures(t *testing.T, n int) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range n {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.jpg", i)), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func TestLinesOfNetworks(t *testing.T) {

@@ -36,7 +36,19 @@ type networkRun struct {
 	task    train.Task
 	scale   images.Scale
 
-	examples int
+	examples      int
+	hasCheckpoint bool // of a training that was broken off
+}
+
+// lookForCheckpoint looks for what --resume is to go on from: a training that was
+// broken off in the first epoch has none.
+func (r *networkRun) lookForCheckpoint(a *app) {
+	path := filepath.Join(trainingOf(r.flags.model), "checkpoint.safetensors")
+	_, err := os.Stat(path)
+	r.hasCheckpoint = !errors.Is(err, os.ErrNotExist)
+	if r.flags.resume && !r.hasCheckpoint {
+		a.logf("there is no %s: training starts at the beginning", path)
+	}
 }
 
 // networkTrained is what train --network prints.
@@ -83,6 +95,7 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	r.lookForCheckpoint(a)
 	opts := r.options(spec)
 	if f.initModel != "" {
 		if opts.Start, err = network.Pretrained(f.deep.network, f.initModel); err != nil {
@@ -143,6 +156,13 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 // readPictures reads pictures as the flags say.
 func (f *trainFlags) readPictures(ctx context.Context, a *app, paths []string, labels string) (*pictures, error) {
 	p, err := readPictures(a, paths, f.deep.classNames, labels, f.deep.side)
+	if err == nil && p.folder == nil {
+		for _, name := range []string{"side", "damaged"} {
+			if f.flags.Changed(name) {
+				return nil, usagef("--%s is for folders of pictures, and %s is CIFAR-100", name, paths[0])
+			}
+		}
+	}
 	if err == nil && f.deep.damaged == damagedSkip {
 		err = p.whole(ctx, a)
 	}
@@ -291,7 +311,10 @@ func (r *networkRun) options(spec string) train.Options {
 	o := train.Options{
 		Rate:     train.Schedule{Base: t.rate, Milestones: f.deep.milestones, WarmUp: f.deep.warmUp},
 		Momentum: t.momentum, Decay: t.decay, Nesterov: t.nesterov, Patience: t.patience,
-		Seed: f.classes.seed, Folder: trainingOf(f.model), TensorBoard: f.deep.tensorBoard, Resume: f.resume,
+		Seed: f.classes.seed, Folder: trainingOf(f.model), TensorBoard: f.deep.tensorBoard,
+	}
+	if f.flags.Changed("momentum") && t.momentum == 0 {
+		o.Momentum = -1 // none, where 0 means the default
 	}
 	if f.flags.Changed("epochs") {
 		o.Epochs = t.epochs
@@ -302,11 +325,7 @@ func (r *networkRun) options(spec string) train.Options {
 	if o.Rate.Base == 0 && (o.Rate.Milestones != nil || o.Rate.WarmUp > 0) {
 		o.Rate.Base = 0.1
 	}
-	if o.Resume {
-		if _, err := os.Stat(filepath.Join(o.Folder, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
-			o.Resume = false // broken off in the first epoch: start at the beginning
-		}
-	}
+	o.Resume = f.resume && r.hasCheckpoint
 	var given []string
 	for name, value := range f.options() {
 		given = append(given, name+"="+value)

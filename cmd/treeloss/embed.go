@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
@@ -21,10 +21,12 @@ import (
 // embedFlags are the flags of treeloss embed.
 type embedFlags struct {
 	model      string
-	data       []string
+	data       dataFlags
 	out        string
 	classNames string
 	backend    string
+
+	flags *pflag.FlagSet // to tell what was given
 }
 
 func newEmbed(a *app) *cobra.Command {
@@ -45,11 +47,17 @@ features takes seconds.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
-	flags.StringArrayVar(&f.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class; for a BERT a file of texts")
+	flags.StringArrayVar(&f.data.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class; for a BERT a file of texts")
+	flags.StringVar(&f.data.labels, "labels", "", "pictures in one folder: their classes, a picture and its class on each line, as for train")
+	flags.StringVar(&f.data.label, "label", "", "texts: column of the class; give it if it is not called label, class, intent or the like")
+	flags.StringVar(&f.data.text, "text", "", "texts: column of the text; give it if it is not called text, sentence, question or the like")
+	flags.StringVar(&f.data.format, "format", "", formatHelp)
+	choices(c, "format", inputFormats()...)
 	flags.StringVar(&f.out, "out", "", "file to write, whose name ends in .npy: a row of features a picture")
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	addBackend(c, &f.backend)
 	a.jsonFlag(c)
+	f.flags = flags
 	return c
 }
 
@@ -63,7 +71,7 @@ type embedded struct {
 
 func (f *embedFlags) run(ctx context.Context, a *app) error {
 	switch {
-	case f.model == "" || len(f.data) == 0 || f.out == "":
+	case f.model == "" || len(f.data.data) == 0 || f.out == "":
 		return usagef("embed needs a network (--model), pictures (--data) and a file to write (--out)")
 	case filepath.Ext(f.out) != ".npy":
 		return usagef("--out %s, want a name that ends in .npy", f.out)
@@ -122,11 +130,18 @@ type embeddable struct {
 // examples reads the network and what is to go through it.
 func (f *embedFlags) examples(a *app) (*embeddable, error) {
 	if bert.IsFile(f.model) {
+		if err := unheeded(f.flags, f.model, textsKind, "labels", "class-names"); err != nil {
+			return nil, err
+		}
 		m, err := bert.Load(f.model)
 		if err != nil {
 			return nil, err
 		}
-		data, err := a.readTexts(f.data, dataset.Options{})
+		o, err := f.data.options()
+		if err != nil {
+			return nil, err
+		}
+		data, err := a.readTexts(f.data.data, o)
 		if err != nil {
 			return nil, err
 		}
@@ -136,11 +151,20 @@ func (f *embedFlags) examples(a *app) (*embeddable, error) {
 		}
 		return &embeddable{set: set, label: func(i int) string { return data.labels[i] }, width: m.Encoder.Width(), embedder: m.Embedder}, nil
 	}
+	if err := unheeded(f.flags, f.model, picturesKind, "label", "text", "format"); err != nil {
+		return nil, err
+	}
+	if !network.IsFile(f.model) {
+		if _, err := loadModel(f.model); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s is %s; embed wants what treeloss train --network wrote", f.model, linearKind)
+	}
 	m, err := network.Load(f.model)
 	if err != nil {
 		return nil, err
 	}
-	data, set, _, err := picturesFor(a, m, f.data, f.classNames, "", false)
+	data, set, _, err := picturesFor(a, m, f.data.data, f.classNames, f.data.labels, false)
 	if err != nil {
 		return nil, err
 	}

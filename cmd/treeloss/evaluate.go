@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
@@ -24,6 +25,8 @@ type evaluateFlags struct {
 
 	backend    string // of networks
 	classNames string
+
+	flags *pflag.FlagSet // to tell what was given
 }
 
 // What --unknown-labels may say about examples whose label was never trained.
@@ -105,6 +108,7 @@ expected, and give what they say to --reject: it depends on that share.`,
 	addBackend(c, &f.backend)
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
+	f.flags = flags
 	choices(c, "unknown-labels", unknownWrong, unknownError, unknownSkip)
 	return c
 }
@@ -134,6 +138,9 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	}
 	m, err := loadModel(f.model)
 	if err != nil {
+		return err
+	}
+	if err := unheeded(f.flags, f.model, linearKind, "backend", "class-names"); err != nil {
 		return err
 	}
 	tree, from, err := f.decision.tree(m, f.model)

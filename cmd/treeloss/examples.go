@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/bert"
+	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -228,6 +230,9 @@ func threadsOf(n int) (int, error) {
 func loadModel(path string) (*softmax.Model, error) {
 	if path == "" {
 		return nil, usagef("no model: name the file that treeloss train wrote with --model")
+	}
+	if network.IsFile(path) || bert.IsFile(path) {
+		return nil, fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
 	}
 	m, err := softmax.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/bert"
@@ -23,6 +24,8 @@ type predictFlags struct {
 	output   string
 	threads  int
 	backend  string // of networks
+
+	flags *pflag.FlagSet // to tell what was given
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -46,16 +49,20 @@ the root, with " > " between; the root itself says nothing. A line that --reject
 holds back has no label, only the probability that was too low. With --decode cost
 the classes of --top come in the order of their expected cost.
 
+A network on pictures takes a picture (JPEG or PNG), a folder of them, answered in
+the order of their names, or a CIFAR-100 file; a BERT takes texts.
+
 With --json, or --output jsonl, each line is one JSON object:
 {"label":"...","probability":0.93}, and with --top N also "top", the list of the
 N most probable; with --confidence also "path", a list, and "classes", how many are
 left open; with --decode cost also "expected_cost"; "rejected":true with a label
-of "" where --reject held the answer back.`,
+of "" where --reject held the answer back; and for pictures of a folder "file".`,
 		Example: `  treeloss predict --model intents.safetensors questions.txt
   echo "my card has not arrived" | treeloss predict --model intents.safetensors --top 3
   treeloss predict --model m.safetensors --output jsonl measurements.csv
   treeloss predict --model m.safetensors --confidence 0.9 --taxonomy groups.csv questions.txt
-  treeloss predict --model m.safetensors --reject 0.5 questions.txt`,
+  treeloss predict --model m.safetensors --reject 0.5 questions.txt
+  treeloss predict --model network.safetensors --json pictures`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("%s takes one file, not %d; classify them one after the other", c.CommandPath(), len(args))
@@ -84,6 +91,7 @@ of "" where --reject held the answer back.`,
 	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
 	addBackend(c, &f.backend)
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
+	f.flags = flags
 	choices(c, "output", outputTSV, outputJSONL)
 	choices(c, "format", inputFormats()...)
 	return c
@@ -120,6 +128,9 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	}
 	m, err := loadModel(f.model)
 	if err != nil {
+		return err
+	}
+	if err := unheeded(f.flags, f.model, linearKind, "backend"); err != nil {
 		return err
 	}
 	if !isStream(f.data.data) {

@@ -34,6 +34,7 @@ type reply struct {
 	rejected bool
 	path     []string // of a hedged answer; then classes is one, named by its node
 	open     int      // classes that a hedged answer leaves open
+	file     string   // of the picture; "" without one of its own
 }
 
 func (w *answerer) answer(e dataset.Example) (reply, error) {
@@ -110,6 +111,7 @@ func (r reply) writeTSV(out *bufio.Writer) error {
 
 // answer is one line of JSON.
 type answer struct {
+	File        string   `json:"file,omitempty"`
 	Label       string   `json:"label"` // "" if rejected
 	Probability float64  `json:"probability"`
 	Cost        *float64 `json:"expected_cost,omitempty"`
@@ -128,7 +130,7 @@ func (r reply) writeJSONL(out *bufio.Writer) error {
 		}
 	}
 	line := all[0]
-	line.Path, line.Classes = r.path, r.open
+	line.File, line.Path, line.Classes = r.file, r.path, r.open
 	if r.rejected {
 		line.Label, line.Rejected = "", true
 	}

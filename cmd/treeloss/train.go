@@ -86,6 +86,11 @@ tokenizer too; evaluate and predict take it like any other.`,
 			if err := f.deep.refuse(c.Flags()); err != nil {
 				return err
 			}
+			if f.deep.network != "" {
+				if err := f.deep.schedule(&f.classes.trainer); err != nil {
+					return err
+				}
+			}
 			if folder, ok := f.deep.bert(); ok {
 				return f.runBERT(c.Context(), a, folder)
 			}

@@ -2,12 +2,9 @@ package bert
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -137,20 +134,8 @@ func (m *Model) Save(path string) error {
 	return deep.Export(m.store, path, metadata)
 }
 
-// IsFile tells, from the head of a file, whether Save wrote it.
-func IsFile(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var size uint64
-	if binary.Read(f, binary.LittleEndian, &size) != nil || size > 1<<28 {
-		return false
-	}
-	head, err := io.ReadAll(io.LimitReader(f, int64(size)))
-	return err == nil && strings.Contains(string(head), `"format":"`+formatName+`"`)
-}
+// IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
+func IsFile(path string) bool { return deep.HasFormat(path, formatName) }
 
 // Load reads a model that Save wrote. Any other file is an error that wraps
 // ErrFile.

@@ -130,12 +130,8 @@ func (m *Model) Save(path string) error {
 	return deep.Export(m.store, path, metadata)
 }
 
-// IsFile tells whether a file is a network that Save wrote, whole or damaged. A
-// file that cannot be read is none.
-func IsFile(path string) bool {
-	f, err := safetensors.ReadFile(path)
-	return err == nil && f.Metadata["format"] == formatName
-}
+// IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
+func IsFile(path string) bool { return deep.HasFormat(path, formatName) }
 
 // Load reads a model that Save wrote. Any other file is an error that wraps
 // ErrFile.

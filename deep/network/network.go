@@ -55,6 +55,14 @@ func features(name string) func(scope *model.Scope, inputs []*graph.Node) *graph
 	return func(scope *model.Scope, inputs []*graph.Node) *graph.Node { return build(scope, inputs[0]) }
 }
 
+// Stride returns what the sides of a network's pictures must be a multiple of.
+func Stride(name string) int {
+	if name == ResNet50 {
+		return 32
+	}
+	return 4
+}
+
 // Width returns the number of features of a network.
 func Width(name string) (int, error) {
 	if name == ResNet50 {

@@ -46,7 +46,7 @@ type Options struct {
 	Epochs   int      // 0 means 200
 	Batch    int      // 0 means 128; at most the number of examples
 	Rate     Schedule // no Base means 0.1 with milestones at 1/2 and 3/4
-	Momentum float64  // 0 means 0.9
+	Momentum float64  // 0 means 0.9; less than 0 means none
 	Decay    float64  // 0 means 1e-4; less than 0 means none
 	Nesterov bool
 	// Optimizer takes the place of SGD with the momentum and decay above; nil
@@ -82,6 +82,7 @@ func (o Options) withDefaults(examples int) Options {
 	if o.Momentum == 0 {
 		o.Momentum = 0.9
 	}
+	o.Momentum = max(o.Momentum, 0)
 	if o.Decay == 0 {
 		o.Decay = 1e-4
 	}

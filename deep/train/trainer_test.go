@@ -222,6 +222,19 @@ func TestBestWithoutFolder(t *testing.T) {
 	}
 }
 
+// A momentum below 0 means none: there is no variable for it.
+func TestNoMomentum(t *testing.T) {
+	tr, _, err := run(t, context.Background(), Options{Epochs: 2, Batch: 8, Momentum: -1, Rate: Schedule{Base: 0.05}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := range tr.Store().IterVariables() {
+		if strings.Contains(v.Path(), "momentum") {
+			t.Errorf("there is a variable %s", v.Path())
+		}
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opts   Options
