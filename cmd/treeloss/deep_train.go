@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
@@ -127,6 +128,9 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 		return err
 	}
 	defer b.Finalize()
+	if _, onTexts := f.deep.bert(); onTexts && bert.Freezes(b) {
+		a.logf("note: on %s the embedding tables of words, positions and token types stay frozen, as their gradients are wrong there; --backend go and xla train them", b.Name())
+	}
 	bar := &networkProgress{bar: &progress{app: a}, valid: valid != nil}
 	opts.Progress = bar.report
 	t, err := train.New(b, r.task, set, valid, opts)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/go-huggingface/models/transformer"
 	"github.com/gomlx/go-huggingface/tokenizers/api"
 	"github.com/gomlx/go-huggingface/tokenizers/hftokenizer"
@@ -196,12 +197,17 @@ func (e *Encoder) Tokens(text string, most int) (tokens []int32, err error) {
 	return tokens, nil
 }
 
+// Freezes tells whether the three embedding tables stay as they are in training
+// on a backend: on ONNX Runtime, which adds up gradients of rows that repeat
+// wrongly.
+func Freezes(b compute.Backend) bool { return strings.HasPrefix(b.Name(), "onnx") }
+
 // Features builds the vectors of texts, [batch, width], from their tokens [batch,
-// length] and numbers of tokens [batch], both int32.
+// length] and numbers of tokens [batch], both int32. See Freezes.
 func (e *Encoder) Features(scope *model.Scope, inputs []*graph.Node) *graph.Node {
 	m := &transformer.Model{Config: e.config, PoolingConfig: &transformer.PoolingConfig{PoolingModeMeanTokens: true}}
 	x := m.SentenceEmbeddingGraph(scope, inputs[0], inputs[1])
-	if strings.HasPrefix(inputs[0].Graph().Backend().Name(), "onnx") {
+	if Freezes(inputs[0].Graph().Backend()) {
 		for _, path := range []string{tokenTable, positionTable, typeTable} {
 			if v := scope.Store().GetVariable(path); v != nil {
 				v.SetTrainable(false)

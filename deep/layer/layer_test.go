@@ -53,7 +53,7 @@ func TestStrideIsSubsample(t *testing.T) {
 	}
 }
 
-// MaxPool is GoMLX's with PyTorch's padding, which has no gradient everywhere.
+// MaxPool is GoMLX's with PyTorch's padding, whose gradient is wrong on ONNX Runtime.
 func TestMaxPool(t *testing.T) {
 	b := backendtest.Open(t)
 	for _, dims := range [][]int{{2, 4, 6, 3}, {1, 2, 2, 1}, {1, 8, 2, 2}} {

@@ -4,7 +4,7 @@ import "github.com/gomlx/gomlx/core/graph"
 
 // MaxPool takes the largest of each 3x3 window, two pixels apart, one pixel of
 // nothing around. Sides must be even. It is made of maxima of shifted images, as
-// GoMLX's pooling has no gradient on every backend; where several pixels of a
+// the gradient of GoMLX's pooling is wrong on ONNX Runtime; where several pixels of a
 // window are largest, they share the gradient as these maxima do.
 func MaxPool(x *graph.Node) *graph.Node {
 	return pooled(pooled(x, 1), 2)

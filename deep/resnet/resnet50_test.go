@@ -1,6 +1,7 @@
 package resnet
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -43,11 +44,38 @@ func torchFile(t *testing.T, change func(*safetensors.Tensor)) string {
 		}
 		f.Tensors = append(f.Tensors, tensor)
 	}
-	for _, u := range units50() {
-		add(u.convolution+".weight", u.out, u.in, u.size, u.size)
-		for _, name := range []string{"weight", "bias", "running_mean", "running_var"} {
-			add(u.norm+"."+name, u.out)
+	// The names and shapes are written out as the state_dict of torchvision's
+	// resnet50 prints them, from nothing of this package; timm's are the same.
+	norm := func(name string, channels int) {
+		for _, part := range []string{"weight", "bias", "running_mean", "running_var"} {
+			add(name+"."+part, channels)
 		}
+		f.Tensors = append(f.Tensors, safetensors.Int64(name+".num_batches_tracked", []int64{7})) // a scalar that nothing reads
+	}
+	add("conv1.weight", 64, 3, 7, 7)
+	norm("bn1", 64)
+	for _, layer := range []struct {
+		name                string
+		blocks, in, between int
+	}{{"layer1", 3, 64, 64}, {"layer2", 4, 256, 128}, {"layer3", 6, 512, 256}, {"layer4", 3, 1024, 512}} {
+		in, out := layer.in, 4*layer.between
+		for block := range layer.blocks {
+			at := fmt.Sprintf("%s.%d.", layer.name, block)
+			add(at+"conv1.weight", layer.between, in, 1, 1)
+			norm(at+"bn1", layer.between)
+			add(at+"conv2.weight", layer.between, layer.between, 3, 3)
+			norm(at+"bn2", layer.between)
+			add(at+"conv3.weight", out, layer.between, 1, 1)
+			norm(at+"bn3", out)
+			if block == 0 {
+				add(at+"downsample.0.weight", out, in, 1, 1)
+				norm(at+"downsample.1", out)
+			}
+			in = out
+		}
+	}
+	if len(f.Tensors) != 318 { // and the two of fc make the 320 of the state_dict
+		t.Fatalf("%d tensors, want 318", len(f.Tensors))
 	}
 	add("fc.weight", 1000, Features50)
 	add("fc.bias", 1000)

@@ -18,7 +18,7 @@ const sgdScope = "/" + optimizer.Scope + "/sgd"
 // form: g += Decay w; m = Momentum m + g; w -= rate m (with Nesterov: w -= rate
 // (g + Momentum m)). Variables of fewer than two axes, biases and what belongs to
 // norms, do not decay. It implements GoMLX's optimizer.Interface; SetRate changes
-// the rate between steps.
+// the rate between steps; GoMLX's NewTrainer forgets it, so call SetRate after that.
 //
 // Unlike GoMLX's own optimisers it leaves alone what is no float32 or float64: the
 // random state comes back from a checkpoint as if it were to be trained.
