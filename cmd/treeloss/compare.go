@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/compare"
 	"github.com/treeloss/treeloss/labeltree"
@@ -31,7 +32,12 @@ type compareFlags struct {
 	shots      []int
 	seeds      int
 	report     string
+
+	flags *pflag.FlagSet // to tell what was given
 }
+
+// namesAsExamples is the method for texts alone.
+const namesAsExamples = "names+examples"
 
 func newCompare(a *app) *cobra.Command {
 	var f compareFlags
@@ -64,10 +70,11 @@ and CSV.`,
 	f.classes.add(c)
 	f.prior.add(c)
 	flags := c.Flags()
+	f.flags = flags
 	flags.StringArrayVar(&f.test, "test", nil, "file of test examples; may be repeated; without it rows of --data are set aside")
 	flags.StringVar(&f.testLabels, "test-labels", "", "labels of the rows of --test, if that is an .npy file, which holds none")
-	flags.StringSliceVar(&f.methods, "methods", []string{"cross-entropy", "v-tree", "names", "names+examples"},
-		"methods, separated by commas: "+strings.Join(tune.MethodNames(), ", ")+", or a sum such as names+taxonomy")
+	flags.StringSliceVar(&f.methods, "methods", []string{"cross-entropy", "v-tree", "names", namesAsExamples},
+		"methods, separated by commas: "+strings.Join(tune.MethodNames(), ", ")+", or a sum such as names+taxonomy; numbers go without names+examples by default")
 	flags.StringVar(&f.weight, "class-weight", "", classWeightHelp)
 	suggest(c, "class-weight", balanced)
 	choicesOf(c, "methods", ",", tune.MethodNames()...)
@@ -113,6 +120,9 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	data, rows, err := f.classes.known.data(ctx, a, corpus, tune.All(0, n))
 	if err != nil {
 		return err
+	}
+	if !data.Named() && !f.flags.Changed("methods") { // numbers learn nothing from the text of a name
+		f.methods = slices.DeleteFunc(f.methods, func(name string) bool { return name == namesAsExamples })
 	}
 	test = withoutDropped(a, data, corpus, test, "test rows")
 	if err := weigh(f.weight, data, rows); err != nil {
