@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -102,6 +105,49 @@ func TestRecipeOfCIFAR100(t *testing.T) {
 		if args[0] == "train" && !strings.Contains(o.log, "1 classes with 2 of 6 pictures") {
 			t.Errorf("the dogs are not dropped: %s", o.log)
 		}
+		if args[0] == "evaluate" && !strings.Contains(o.out, "similarity accuracy (label vectors)") {
+			t.Errorf("evaluate says %s", o.out)
+		}
+	}
+}
+
+// So do those of the Twitter recipe, on a few tweets and a tiny BERT.
+func TestRecipeOfTwitter(t *testing.T) {
+	path, err := filepath.Abs("../../docs/twitter.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := recipe(t, path)
+	folder := bertFolder(t)
+	t.Chdir(t.TempDir())
+	if err := os.Rename(folder, "LaBSE"); err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	fmt.Fprint(w, tweetLines())
+	w.Close()
+	vectors := "3 2\n📚 \x00\x00\x80?\x00\x00\x00\x00\n☀️ \x00\x00\x00\x00\x00\x00\x80?\n☕ \x00\x00\x80?\x00\x00\x80?\n"
+	for name, data := range map[string][]byte{"geoTwitter-1.jsonl.gz": packed.Bytes(), "emoji2vec.bin": []byte(vectors)} {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range calls {
+		for i, a := range args {
+			switch a {
+			case "geoTwitter-*.jsonl.gz": // a shell would find it
+				args[i] = "geoTwitter-1.jsonl.gz"
+			case "64":
+				args[i] = "20" // the tiny one has no more positions
+			case "100":
+				args[i] = "3"
+			}
+		}
+		if args[0] == "train" || args[0] == "evaluate" {
+			args = append(args, "--backend", "go")
+		}
+		o := succeed(t, args...)
 		if args[0] == "evaluate" && !strings.Contains(o.out, "similarity accuracy (label vectors)") {
 			t.Errorf("evaluate says %s", o.out)
 		}
