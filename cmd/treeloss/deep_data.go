@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,7 +49,7 @@ func readPictures(a *app, paths []string, classNames, labels string, side int) (
 	if err != nil || classNames == "" {
 		return p, err
 	}
-	names, err := readClassNames(classNames)
+	names, err := readClassNames(classNames, p.classes())
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +183,11 @@ func (p *pictures) set(scale images.Scale, opts images.Options) (train.Data, err
 	return images.New(p.cifar, scale, opts)
 }
 
-// readClassNames reads a name a line, or the column of a CSV file: FILE:COLUMN.
-func readClassNames(spec string) ([]string, error) {
+// readClassNames reads a name a line, or the column of a CSV file: FILE:COLUMN. Of
+// a CSV file that has a column with what the classes are called now, such as
+// wnids, it takes the rows of these classes, in any order; else names are in the
+// order of the classes.
+func readClassNames(spec string, classes []string) ([]string, error) {
 	var names []string
 	file, column, ok := strings.Cut(spec, ".csv:")
 	if !ok {
@@ -195,7 +197,7 @@ func readClassNames(spec string) ([]string, error) {
 		}
 		names = list
 	} else {
-		list, err := readColumn(file+".csv", column)
+		list, err := readColumn(file+".csv", column, classes)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +212,7 @@ func readClassNames(spec string) ([]string, error) {
 	return names, nil
 }
 
-func readColumn(path, column string) ([]string, error) {
+func readColumn(path, column string, classes []string) ([]string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such file; check the path of --class-names", path)
@@ -228,15 +230,46 @@ func readColumn(path, column string) ([]string, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("%s: no column %q among %s", path, column, strings.Join(header, ", "))
 	}
-	var names []string
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for key, name := range header {
+		names, missing := lookUp(rows, key, at, classes)
+		switch {
+		case len(missing) == 0:
 			return names, nil
+		case len(missing) < len(classes)/2: // meant to be found there
+			return nil, fmt.Errorf("%s: column %q has no row for the class %q; add one, or take the file that belongs to the pictures", path, name, missing[0])
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	}
+	var names []string
+	for _, row := range rows {
 		names = append(names, row[at])
 	}
+	return names, nil
+}
+
+// lookUp returns for each class the field of the row whose key it is, and the
+// classes that are the key of no row. A key of two rows finds nothing.
+func lookUp(rows [][]string, key, field int, classes []string) (names, missing []string) {
+	place := make(map[string]int, len(classes))
+	for i, c := range classes {
+		place[c] = i
+	}
+	names, found := make([]string, len(classes)), make([]bool, len(classes))
+	for _, row := range rows {
+		if i, ok := place[row[key]]; ok {
+			if found[i] {
+				return nil, classes
+			}
+			names[i], found[i] = row[field], true
+		}
+	}
+	for i, ok := range found {
+		if !ok {
+			missing = append(missing, classes[i])
+		}
+	}
+	return names, missing
 }

@@ -50,13 +50,13 @@ type deepExamples struct {
 
 // measureDeep runs the examples through the network and prints how good it is.
 func (f *evaluateFlags) measureDeep(ctx context.Context, a *app, x deepExamples) error {
-	tree, from := x.tree, "model"
+	tree, from := x.tree, treeOfModel
 	if f.decision.taxonomy != "" {
 		var err error
 		if tree, err = tune.ReadTaxonomy(f.decision.taxonomy, x.classes); err != nil {
 			return err
 		}
-		from = f.decision.taxonomy
+		from = treeOfOption
 	}
 	if tree == nil {
 		from = ""

@@ -40,7 +40,7 @@ func (f *deepFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.network, "network", "", "train a network on pictures: "+strings.Join(network.Names(), ", ")+"; or on texts: bert:FOLDER, with config.json, tokenizer.json and model.safetensors")
 	addBackend(c, &f.backend)
 	flags.StringVar(&f.augment, "augment", string(images.Fresh), "--network: crops and flips of training pictures: fresh (new ones each epoch), frozen (drawn once) or none")
-	flags.StringVar(&f.classNames, "class-names", "", "--network: names of the classes instead of those beside the data: a file with one a line, or FILE.csv:COLUMN")
+	flags.StringVar(&f.classNames, "class-names", "", "--network: names of the classes instead of those beside the data: a file with one a line, or FILE.csv:COLUMN, by another column that has the old names")
 	flags.Float64SliceVar(&f.milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all)")
 	flags.Float64Var(&f.warmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start")
 	flags.IntVar(&f.side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
@@ -53,7 +53,7 @@ func (f *deepFlags) add(c *cobra.Command) {
 }
 
 // classNamesHelp is the help of --class-names where a network is used.
-const classNamesHelp = "networks: names of the classes of the pictures instead of those beside them: a file with one a line, or FILE.csv:COLUMN"
+const classNamesHelp = "networks: names of the classes of the pictures instead of those beside them: a file with one a line, or FILE.csv:COLUMN, by another column that has the old names"
 
 // addBackend adds --backend to a command that runs networks.
 func addBackend(c *cobra.Command, name *string) {

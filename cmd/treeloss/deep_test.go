@@ -106,6 +106,11 @@ func TestNetworkCommands(t *testing.T) {
 		measured.SimilarityOf != labelVectors || *measured.SimilarityAccuracy != 1 { // vectors that all point the same way
 		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
 	}
+	flatTree := file(t, "flat.csv", "child,parent\ncat,all\ndog,all\ntruck,all\n")
+	o = succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--taxonomy", flatTree)
+	if !strings.Contains(o.out, "(tree of --taxonomy)") {
+		t.Errorf("evaluate with another tree says %s", o.out)
+	}
 	o = succeed(t, "predict", "--backend", "go", "--model", model, "--top", "3", in("test.bin"))
 	if lines := strings.Split(strings.TrimSpace(o.out), "\n"); len(lines) != 3 || strings.Count(lines[0], "\t") != 5 {
 		t.Errorf("predicted %q", o.out)
@@ -272,6 +277,33 @@ func TestNetworkRefusals(t *testing.T) {
 	refuseCall(t, "no whole number", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
 	refuseCall(t, "ends in .npy", "embed", "--model", model, "--data", dir, "--out", "x.csv")
 	refuseCall(t, "embed needs", "embed", "--model", model)
+}
+
+// Names of a CSV file go by the column that has what the classes are called now;
+// without such a column by their order.
+func TestClassNames(t *testing.T) {
+	words := file(t, "words.csv", "wnid,words\nn03,truck\nn01,cat\nn02,dog\nn04,ship\n") + ":words"
+	for _, tc := range []struct {
+		name    string
+		classes []string
+		want    string
+	}{
+		{"by wnid, in another order", []string{"n01", "n02", "n03", "n04"}, "cat dog truck ship"},
+		{"some of them", []string{"n02", "n03"}, "dog truck"},
+		{"by order", []string{"0", "1", "2", "3"}, "truck cat dog ship"},
+	} {
+		if got, err := readClassNames(words, tc.classes); err != nil || strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: %q, error %v, want %q", tc.name, got, err, tc.want)
+		}
+	}
+	if _, err := readClassNames(words, []string{"n01", "n02", "n03", "n05"}); err == nil || !strings.Contains(err.Error(), `no row for the class "n05"`) {
+		t.Errorf("a class without a row: %v", err)
+	}
+	for _, text := range []string{"wnid,words\nn01,cat\nn02,cat\n", "wnid,words\nn01\n", "x\n1\n"} {
+		if got, err := readClassNames(file(t, "bad.csv", text)+":words", []string{"n01", "n02"}); err == nil {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
 }
 
 // greyPictures returns a folder of n grey pictures, 0.jpg and so on.
