@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,17 @@ func TestOpenBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Finalize()
+	want := 0 // a line for each that is compiled in and cannot be opened, none for the card
+	for _, name := range []string{"xla", "onnx"} {
+		if b, err := Open(name, nil); err == nil {
+			b.Finalize()
+		} else if !errors.Is(err, errNotBuilt) {
+			want++
+		}
+	}
+	if len(warnings) != want {
+		t.Errorf("%d warnings, want %d: %q", len(warnings), want, warnings)
+	}
 	for _, line := range warnings {
 		if strings.Contains(line, errNotBuilt.Error()) || strings.Contains(line, "\n") {
 			t.Errorf("warning %q", line)
@@ -32,7 +44,7 @@ func TestOpenByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Finalize()
-	for _, name := range []string{"onnx", "xla:cuda", "tpu"} {
+	for _, name := range []string{"onnx", "xla", "xla:cuda", "tpu"} {
 		b, err := Open(name, nil)
 		if err == nil {
 			b.Finalize()
