@@ -138,6 +138,26 @@ func TestDenseEqualsOperator(t *testing.T) {
 	}
 }
 
+// So they are with 1,000 classes, by either way; on ONNX Runtime at a size where a
+// race shows: with gradients by GoMLX's gathers this fails after some runs.
+func TestLargeDenseEqualsOperator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("finds gradients of 1,000 classes in plain loops, a second: left out by -short")
+	}
+	b := backendtest.Open(t)
+	repeats, small, large := 2, 96, 128
+	if backendtest.OnONNX() {
+		repeats, small, large = 20, 256, 512
+	}
+	all := trees(t, newRand(3), 1000)
+	for _, name := range []string{"v-tree", "linkage"} {
+		s := sharing.NewTree(all[name])
+		for _, shape := range [][2]int{{small, large}, {large, small}} { // A on the scores, on the weights
+			newProblem(5, s, shape[0], shape[1]).check(t, b, repeats, func(scope *model.Scope, x *graph.Node) *graph.Node { return Dense(scope, x, s) })
+		}
+	}
+}
+
 // A tree's A written out gives the same numbers as the tree.
 func TestTreeEqualsWrittenOut(t *testing.T) {
 	b := backendtest.Open(t)
