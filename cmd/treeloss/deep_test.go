@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -273,6 +274,16 @@ func TestNetworkRefusals(t *testing.T) {
 	} {
 		refuseCall(t, want, append([]string{"train", "--network", "resnet20", "--backend", "go", "--model", model}, args...)...)
 	}
+	spoilt := t.TempDir()
+	for _, name := range []string{"a/x.jpg", "b/y.jpg"} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(spoilt, name)), 0o777), os.WriteFile(filepath.Join(spoilt, name), []byte("no picture"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, epochs := range map[string]int{"resnet20": 200, "resnet50": 90} { // those of their papers
+		refuseCall(t, fmt.Sprintf("epoch 1 of %d: ", epochs), "train", "--network", name, "--backend", "go", "--side", "32", "--data", spoilt, "--model", model)
+	}
+	refuseCall(t, "none of the 2 pictures can be read", "train", "--network", "resnet20", "--damaged", "skip", "--data", spoilt, "--model", model)
 	refuseCall(t, "not compiled in", "train", "--network", "resnet20", "--backend", "xla", "--data", dir, "--model", model)
 	refuseCall(t, "no whole number", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
 	refuseCall(t, "ends in .npy", "embed", "--model", model, "--data", dir, "--out", "x.csv")
@@ -320,6 +331,19 @@ func greyPictures(t *testing.T, n int) string {
 		}
 	}
 	return dir
+}
+
+// What is given stays; the rest is as on ImageNet.
+func TestAsOnImageNet(t *testing.T) {
+	for _, tc := range []struct{ o, want train.Options }{
+		{train.Options{}, train.Options{Epochs: 90, Batch: 256, Rate: train.Schedule{Base: 0.1, Milestones: []float64{30, 60}}}},
+		{train.Options{Epochs: 1, Batch: 8}, train.Options{Epochs: 1, Batch: 8, Rate: train.Schedule{Base: 0.1}}},
+		{train.Options{Epochs: 9, Rate: train.Schedule{Base: 0.5}}, train.Options{Epochs: 9, Batch: 256, Rate: train.Schedule{Base: 0.5}}},
+	} {
+		if asOnImageNet(&tc.o); !reflect.DeepEqual(tc.o, tc.want) {
+			t.Errorf("%+v, want %+v", tc.o, tc.want)
+		}
+	}
 }
 
 func TestLinesOfNetworks(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -329,6 +330,9 @@ func (r *networkRun) options(spec string) train.Options {
 	if o.Rate.Base == 0 && (o.Rate.Milestones != nil || o.Rate.WarmUp > 0) {
 		o.Rate.Base = 0.1
 	}
+	if f.deep.network == network.ResNet50 {
+		asOnImageNet(&o)
+	}
 	o.Resume = f.resume && r.hasCheckpoint
 	var given []string
 	for name, value := range f.options() {
@@ -337,6 +341,19 @@ func (r *networkRun) options(spec string) train.Options {
 	slices.Sort(given)
 	o.About = fmt.Sprintf("%s on %d examples of %d classes, sharing %s, %s", f.deep.network, r.examples, len(r.classes.Labels), spec, strings.Join(given, " "))
 	return o
+}
+
+// asOnImageNet puts in for what was not given how ResNets are trained on ImageNet
+// (He et al. 2016 and torchvision): 90 epochs of 256 examples a step, a tenth of the
+// rate after a third and two thirds.
+func asOnImageNet(o *train.Options) {
+	o.Epochs, o.Batch = cmp.Or(o.Epochs, 90), cmp.Or(o.Batch, 256)
+	if o.Rate.Base == 0 {
+		o.Rate.Base, o.Rate.Milestones = 0.1, nil
+		if o.Epochs > 2 {
+			o.Rate.Milestones = []float64{float64(o.Epochs) / 3, float64(o.Epochs) * 2 / 3}
+		}
+	}
 }
 
 func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {

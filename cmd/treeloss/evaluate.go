@@ -44,6 +44,9 @@ func newEvaluate(a *app) *cobra.Command {
 		Long: `Evaluate runs a model on labelled examples that it was not trained on and prints
 how good it is, which classes it does worst on and what it takes for what.
 
+The model may be a network that train --network made; --data are then pictures or
+texts as train takes them.
+
 Columns are found as in training: the numeric ones by the names that the model
 knows, label and text by the names that train was given. Rates are printed in
 points, 0 to 100, and are fractions from 0 to 1 with --json.

@@ -64,6 +64,9 @@ The sharing is that of the last layer: auto takes the taxonomy if there is one,
 else a v-tree of the label vectors if there are any, else none. Each epoch writes
 to the folder MODEL.training: a checkpoint for --resume, the best weights on
 --valid, and log.jsonl. --tensorboard DIR writes event files for TensorBoard.
+Defaults are those of He et al. (2016): SGD with rate 0.1, momentum 0.9 and decay
+1e-4; resnet20: 200 epochs, batches of 128, a tenth of the rate after a half and
+three quarters; resnet50: 90 epochs, batches of 256, a tenth after each third.
 
 With --network bert:FOLDER it fine-tunes a BERT on texts: FOLDER is in the layout
 of Hugging Face, with config.json, tokenizer.json and model.safetensors. Nothing
