@@ -94,14 +94,15 @@ func TestResNet50(t *testing.T) {
 	}
 	b := backendtest.Open(t)
 	store := model.NewStore()
-	if err := LoadTorch(store, torchFile(t, nil)); err != nil {
+	file := torchFile(t, nil)
+	if err := LoadTorch(store, file); err != nil {
 		t.Fatal(err)
 	}
 	loaded := store.NumVariables()
 	if loaded != 53*5 {
 		t.Errorf("%d variables from the file, want 53 convolutions with 4 vectors each", loaded)
 	}
-	f, err := safetensors.ReadFile(torchFile(t, nil))
+	f, err := safetensors.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
