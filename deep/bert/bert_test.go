@@ -110,6 +110,36 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// A multilingual model keeps case and accents and takes Chinese characters one by
+// one, as LaBSE's tokenizer says; one that lowers case drops accents as well.
+func TestTokensOfLanguages(t *testing.T) {
+	words := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "Café", "cafe", "日", "本", "日本", "Köln", "Привет", "안녕", "مرحبا", "नमस्ते", "!", "…"}
+	const text = "Café 日本 Köln Привет 안녕 مرحبا नमस्ते!…"
+	for cased, want := range map[bool]string{
+		true:  "[CLS] Café 日 本 Köln Привет 안녕 مرحبا नमस्ते ! … [SEP]",
+		false: "[CLS] cafe 日 本 [UNK] [UNK] [UNK] مرحبا [UNK] ! … [SEP]",
+	} {
+		dir, _ := folder(t, words, tiny, "")
+		edit(t, filepath.Join(dir, tokenizerFile), map[string]any{"normalizer": map[string]any{
+			"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": nil, "lowercase": !cased}})
+		e, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens, err := e.Tokens(text, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range tokens {
+			got = append(got, words[n])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("cased %v: %q, want %q", cased, got, want)
+		}
+	}
+}
+
 // A tree over classes 0 to 7: pairs of neighbours.
 func pairs(t testing.TB, names []string) *labeltree.Tree {
 	t.Helper()
