@@ -251,6 +251,7 @@ func TestNetworkRefusals(t *testing.T) {
 		"--side is for folders":          {"--network", "resnet20", "--side", "64"},
 		"--damaged is for folders":       {"--network", "resnet20", "--damaged", "skip"},
 		"--init-model goes with":         {"--network", "resnet20", "--init-model", "m.safetensors"},
+		"--valid-labels goes with":       {"--network", "resnet20", "--valid-labels", filepath.Join(dir, "names.csv")},
 		"--prior does not go":            {"--network", "resnet20", "--prior", "3"},
 		"--calibrate does not go":        {"--network", "resnet20", "--calibrate"},
 		"2 class names":                  {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},

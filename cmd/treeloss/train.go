@@ -89,6 +89,9 @@ tokenizer too; evaluate and predict take it like any other.`,
 			if err := f.deep.refuse(c.Flags()); err != nil {
 				return err
 			}
+			if c.Flags().Changed("valid-labels") && len(f.valid) == 0 {
+				return usagef("--valid-labels goes with --valid")
+			}
 			if f.deep.network != "" {
 				if err := f.deep.schedule(&f.classes.trainer); err != nil {
 					return err
