@@ -99,7 +99,7 @@ func TestBugNoGradientOfRsqrt(t *testing.T) {
 // checkpoint that has them gathers leftovers.
 func TestBugMetricsChangeTheirNames(t *testing.T) {
 	scope := func() string { return metric.NewSparseCategoricalAccuracy("accuracy", "a").ScopeName() }
-	if scope() == scope() {
+	if first, second := scope(), scope(); first == second {
 		mended(t, "a metric keeps its variables under its name", "ratio has names of its own, checkpoints leave /metrics/ out")
 	}
 }

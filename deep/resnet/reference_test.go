@@ -32,26 +32,30 @@ func (p plane) at(c, y, x int) float64 {
 // reference computes ResNet50's features in float64 from the tensors of a
 // state_dict by their names, from the definitions of PyTorch's layers and nothing
 // of GoMLX.
-type reference map[string][]float64
+type reference map[string][]float32
 
 // convolution is Conv2d(bias=False) with padding size/2.
 func (r reference) convolution(p plane, name string, out, size, stride int) plane {
 	w := r[name+".weight"]
 	q := plane{c: out, h: (p.h-1)/stride + 1, w: (p.w-1)/stride + 1}
-	for o := range out {
-		for y := range q.h {
-			for x := range q.w {
-				var sum float64
-				for c := range p.c {
-					for i := range size {
-						for j := range size {
-							if v := p.at(c, y*stride+i-size/2, x*stride+j-size/2); v != 0 {
-								sum += v * w[((o*p.c+c)*size+i)*size+j]
-							}
-						}
+	q.x = make([]float64, q.c*q.h*q.w)
+	var window []float64 // channel, row, column, as a kernel has them
+	for y := range q.h {
+		for x := range q.w {
+			window = window[:0]
+			for c := range p.c {
+				for i := range size {
+					for j := range size {
+						window = append(window, p.at(c, y*stride+i-size/2, x*stride+j-size/2))
 					}
 				}
-				q.x = append(q.x, sum)
+			}
+			for o := range out {
+				var sum float64
+				for i, v := range w[o*len(window) : (o+1)*len(window)] {
+					sum += float64(v) * window[i]
+				}
+				q.x[(o*q.h+y)*q.w+x] = sum
 			}
 		}
 	}
@@ -63,7 +67,8 @@ func (r reference) norm(p plane, name string) plane {
 	q := plane{p.c, p.h, p.w, make([]float64, len(p.x))}
 	for i, v := range p.x {
 		c := i / (p.h * p.w)
-		q.x[i] = (v-r[name+".running_mean"][c])/math.Sqrt(r[name+".running_var"][c]+1e-5)*r[name+".weight"][c] + r[name+".bias"][c]
+		number := func(part string) float64 { return float64(r[name+"."+part][c]) }
+		q.x[i] = (v-number("running_mean"))/math.Sqrt(number("running_var")+1e-5)*number("weight") + number("bias")
 	}
 	return q
 }
@@ -135,14 +140,14 @@ func TestResNet50EqualsReference(t *testing.T) {
 		for i := range x {
 			switch {
 			case len(tensor.Shape) > 1:
-				x[i] = float32(rng.NormFloat64() * math.Sqrt(2/fan))
+				x[i] = (rng.Float32() - 0.5) * float32(math.Sqrt(24/fan)) // of variance 2/fan
 			case strings.HasSuffix(tensor.Name, "running_var"), strings.HasSuffix(tensor.Name, ".weight"):
-				x[i] = float32(0.5 + rng.Float64()/2)
+				x[i] = 0.5 + rng.Float32()/2
 			default:
-				x[i] = float32(0.1 * rng.NormFloat64())
+				x[i] = 0.3 * (rng.Float32() - 0.5)
 			}
-			r[tensor.Name] = append(r[tensor.Name], float64(x[i]))
 		}
+		r[tensor.Name] = x
 		*tensor = safetensors.Float32(tensor.Name, x, tensor.Shape...)
 	})
 	store := model.NewStore()
