@@ -23,23 +23,22 @@ type denseSteps struct {
 	rows   [][]float32
 	class  []int32
 	share  []float32
+	target []target
 	inside bool // the weights are in dense
 }
 
-// newDenseSteps returns nil where kernel.Dense does not do: for sparse rows,
-// another loss than plain cross entropy, targets that are distributions, or
-// another output than the classes.
+// newDenseSteps returns nil for sparse rows, of which kernel.Dense knows nothing.
 func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32], batch int) *denseSteps {
 	x, dense := ex.X.(*matrix.Dense)
-	if !dense || ex.Mix != nil || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {
+	if !dense {
 		return nil
 	}
 	batch = min(batch, x.Rows())
 	team := kernel.NewTeam(opts.Threads)
 	var family *kernel.Family
 	var general func(worker int, out, g []float32, cols int)
-	switch s := opts.Sharing.(type) {
-	case sharing.None, *sharing.None:
+	switch s := opts.shared().(type) {
+	case sharing.None:
 	case *sharing.Tree:
 		family = familyOf(s)
 	default:
@@ -49,11 +48,24 @@ func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32], batch in
 		}
 		general = func(worker int, out, g []float32, cols int) { op[worker].Kernel(out, g, cols) }
 	}
-	return &denseSteps{
+	d := &denseSteps{
 		linearUpdate: u, x: x, team: team,
-		dense: kernel.NewDense(team, u.classes, u.dim, batch, u.sum != nil, family, general),
-		rows:  make([][]float32, batch), class: make([]int32, batch), share: make([]float32, batch),
+		dense: kernel.NewDense(team, u.outputs, u.dim, batch, u.sum != nil, family, general),
+		rows:  make([][]float32, batch), class: make([]int32, batch), share: make([]float32, batch), target: make([]target, batch),
 	}
+	if ex.Mix != nil || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {
+		heads := make([]*head[float32], team.Threads())
+		for w := range heads {
+			heads[w] = newHead[float32](sharing.None{K: opts.Sharing.Classes()}, opts.Loss, opts.Hierarchy)
+		}
+		d.dense.SetLoss(func(worker int, grad, scores []float32, row int) float64 {
+			h := heads[worker]
+			value := h.value(h.spare, scores, d.target[row])
+			copy(grad, h.grad)
+			return value
+		})
+	}
+	return d
 }
 
 // plainCrossEntropy tells whether l is -log p of the class.
@@ -128,7 +140,7 @@ func (u *denseSteps) step(ex Examples, mean float64, batch []int32) (lossSum flo
 	n := len(batch)
 	size := mean * float64(n)
 	for b, i := range batch {
-		u.rows[b], u.class[b] = u.x.Row(int(i)), ex.Class[i]
+		u.rows[b], u.class[b], u.target[b] = u.x.Row(int(i)), ex.Class[i], ex.target(int(i))
 		u.share[b] = float32(ex.weightOf(int(i)) / size)
 	}
 	u.averaged++

@@ -16,10 +16,9 @@
 // SGD is for more examples than that can go through a hundred times, AdamW for
 // comparison with deep nets.
 //
-// Weights are feature-major, d x k, everywhere but inside SGD on dense rows with
-// plain cross entropy: there a step is one pass of kernel.Dense, which keeps them
-// class-major with padded rows (k x d) and hands them back at the end of each
-// epoch. SGD on sparse rows without momentum and averaging keeps the weight decay
+// Weights are feature-major, d x k, everywhere but inside SGD on dense rows: there
+// a step is one pass of kernel.Dense, which keeps them class-major with padded rows
+// (k x d) and hands them back at the end of each epoch. SGD on sparse rows without momentum and averaging keeps the weight decay
 // as a factor beside the weights, and its gradients go straight into their rows.
 //
 // Results do not depend on the number of threads: every sum is made in an order

@@ -95,12 +95,20 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 		loop.sparse, loop.update = d, d
 	}
 	_, single := any(u).(*linearUpdate[float32])
-	if tree, ok := opts.Sharing.(*sharing.Tree); ok && single && opts.Hierarchy == nil {
+	if tree, ok := opts.shared().(*sharing.Tree); ok && single {
 		loop.family = familyOf(tree)
-	} else if _, plain := opts.Sharing.(sharing.None); !plain && opts.Hierarchy == nil {
+	} else if _, plain := opts.shared().(sharing.None); !plain {
 		loop.newKernel = func() *sharing.Operator[T] { return sharing.NewOperator[T](opts.Sharing) }
 	}
 	return loop, u, nil
+}
+
+// shared returns what the scores of the loss share: those of nodes share nothing.
+func (o Options) shared() sharing.Sharing {
+	if o.Hierarchy != nil {
+		return sharing.None{K: o.Hierarchy.Scores()}
+	}
+	return o.Sharing
 }
 
 // newBias returns the zeros of a bias: one a class, or one a scored node.

@@ -15,10 +15,17 @@ func (s *Dense) stepFew() (loss float64) {
 		for c := range k {
 			z[c] = s.Bias[c] + dot32(s.kind, s.Weight.X[c*stride:c*stride+d], x)
 		}
-		y, share := int(s.class[b]), s.share[b]
-		label := float64(z[y])
-		loss += float64(share) * (softmax32(s.kind, z[:k], z[:k]) - label)
-		z[y]--
+		share := s.share[b]
+		if s.loss != nil {
+			grad := s.workers[0].grad
+			loss += float64(share) * s.loss(0, grad, z[:k], b)
+			copy(z, grad)
+		} else {
+			y := int(s.class[b])
+			label := float64(z[y])
+			loss += float64(share) * (softmax32(s.kind, z[:k], z[:k]) - label)
+			z[y]--
+		}
 		for c, g := range z[:k] {
 			z[c] = g * share
 			s.biasGrad[c] += z[c]

@@ -3,9 +3,9 @@ package kernel
 import "math"
 
 // Dense trains the weights W (k x d) and the bias b (k) of a softmax on dense
-// rows with cross entropy, in place: scores, softmax, product with K = A Aᵀ,
-// gradient and update in one go, over batches of up to the length it was made
-// for.
+// rows with cross entropy, or another loss of the scores, in place: scores,
+// softmax, product with K = A Aᵀ, gradient and update in one go, over batches of
+// up to the length it was made for.
 //
 // Rows of W and of the velocity are padded to an odd number of cache lines; a
 // product asks for those that the next one needs. The scores are kept class by
@@ -28,6 +28,7 @@ type Dense struct {
 	team      *Team
 	family    *Family
 	kernelOf  func(worker int, out, g []float32, cols int)
+	loss      func(worker int, grad, scores []float32, row int) float64
 	x, xt, z  []float32 // the batch by columns and by rows, and the scores, in panels
 	biasParts []float32 // of each group of 16 columns, k numbers
 	biasGrad  []float32
@@ -57,6 +58,8 @@ type denseWorker struct {
 	sum         []float64
 	label       []float32
 	spare       []float32 // k x panelCols, for a general K
+	scores      []float32 // panelCols x k, for another loss
+	grad        []float32 // k, for another loss
 }
 
 // oddLines returns a row length of at least n numbers that is an odd number of
@@ -117,6 +120,18 @@ func (s *Dense) SetStep(weight, bias Step[float32]) {
 	s.step, s.biasStep = NewFactors(weight).spread, bias
 }
 
+// SetLoss puts another loss in the place of cross entropy: a function that
+// returns the loss of the given row of a batch with these scores (k, the bias
+// added) and sets grad (k) to its gradient in them. It is called by one goroutine
+// a worker. The classes given to Step are then not read.
+func (s *Dense) SetLoss(loss func(worker int, grad, scores []float32, row int) float64) {
+	s.loss = loss
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.scores, w.grad = make([]float32, s.kind.panelCols()*s.Classes), make([]float32, s.Classes)
+	}
+}
+
 // featurePanel is the distance of two panels of x: a line more than the
 // panel's length, so that they do not share the places of a cache.
 func (s *Dense) featurePanel() int {
@@ -133,7 +148,10 @@ func (s *Dense) Step(rows [][]float32, class []int32, share []float32) (loss flo
 	if n == 0 {
 		return 0
 	}
-	s.rows, s.class, s.share = rows, class[:n], share[:n]
+	s.rows, s.class, s.share = rows, class, share[:n]
+	if s.loss == nil {
+		s.class = class[:n]
+	}
 	_ = s.losses[n-1]
 	if n <= fewExamples {
 		loss = s.stepFew()
@@ -214,17 +232,21 @@ func (s *Dense) normalisePanel(worker, p int) {
 	z := s.z[p*s.zRows*nr : (p+1)*s.zRows*nr]
 	lo, hi := p*nr, min((p+1)*nr, len(s.rows))
 	columnsTop32(s.kind, z, s.Bias, k, w.top)
-	for j, c := range s.class[lo:hi] {
-		w.label[j] = z[int(c)*nr+j]
-	}
-	columnsExp32(s.kind, z, k, w.top, w.sum)
 	clear(w.factor)
-	for j, c := range s.class[lo:hi] {
-		// The gradient is (exp - sum at the class) / sum.
-		share, sum := s.share[lo+j], w.sum[j]
-		s.losses[lo+j] = float64(share) * (float64(w.top[j]) - float64(w.label[j]) + math.Log(sum))
-		w.factor[j] = float32(float64(share) / sum)
-		z[int(c)*nr+j] -= float32(sum)
+	if s.loss != nil {
+		s.evaluatePanel(worker, z, lo, hi)
+	} else {
+		for j, c := range s.class[lo:hi] {
+			w.label[j] = z[int(c)*nr+j]
+		}
+		columnsExp32(s.kind, z, k, w.top, w.sum)
+		for j, c := range s.class[lo:hi] {
+			// The gradient is (exp - sum at the class) / sum.
+			share, sum := s.share[lo+j], w.sum[j]
+			s.losses[lo+j] = float64(share) * (float64(w.top[j]) - float64(w.label[j]) + math.Log(sum))
+			w.factor[j] = float32(float64(share) / sum)
+			z[int(c)*nr+j] -= float32(sum)
+		}
 	}
 	scaleColumns32(s.kind, z, k, w.factor, s.biasParts[ceil(nr, 16)*p*k:])
 	switch {
@@ -234,6 +256,20 @@ func (s *Dense) normalisePanel(worker, p int) {
 		s.kernelOf(worker, w.spare, z[:k*nr], nr)
 		copy(z, w.spare)
 	}
+}
+
+// evaluatePanel turns the scores of the rows lo to hi-1 of the batch, which are
+// those of a panel, into gradients of the loss.
+func (s *Dense) evaluatePanel(worker int, z []float32, lo, hi int) {
+	nr, k, w := s.kind.panelCols(), s.Classes, &s.workers[worker]
+	transposeRows(s.kind, w.scores, k, z, nr, k, nr)
+	for j := range hi - lo {
+		scores, share := w.scores[j*k:(j+1)*k], s.share[lo+j]
+		s.losses[lo+j] = float64(share) * s.loss(worker, w.grad, scores, lo+j)
+		w.factor[j] = share
+		copy(scores, w.grad)
+	}
+	transposeRows(s.kind, z, nr, w.scores, k, nr, k)
 }
 
 // updateRows makes the step on some rows of the weights.
