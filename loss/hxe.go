@@ -107,6 +107,28 @@ func (l *HXE) findCycles() {
 	}
 }
 
+// HXENode is a node of the tree of a HXE.
+type HXENode struct {
+	Parent int     // -1 for the root
+	Class  int     // -1 for a node with others below it
+	Weight float64 // λ; nothing for the root
+}
+
+// Nodes returns the nodes over which the loss sums, a parent right before all
+// below it. It is the tree that NewHXE was given without the nodes whose
+// log p(v | parent) is 0, and for α = 0 without all between root and classes: each
+// class is on a leaf, each other node has at least two children.
+func (l *HXE) Nodes() []HXENode {
+	nodes := make([]HXENode, len(l.parent))
+	for v := range nodes {
+		nodes[v] = HXENode{Parent: int(l.parent[v]), Class: -1, Weight: l.weight[v]}
+	}
+	for c, v := range l.node {
+		nodes[v].Class = c
+	}
+	return nodes
+}
+
 // Check returns an error if the loss was made for another number of classes.
 func (l *HXE) Check(k int) error { return sameClasses("HXE", len(l.order), k) }
 

@@ -96,6 +96,68 @@ func TestHXEByHand(t *testing.T) {
 	}
 }
 
+// The loss summed over Nodes is the loss, and the nodes are in the order that they
+// promise, those without a choice left out.
+func TestNodesOfHXE(t *testing.T) {
+	rng := newRand(23)
+	for seed := range uint64(20) {
+		k := 2 + rng.IntN(20)
+		for _, tree := range []*labeltree.Tree{shuffledTree(t, k, seed), caterpillar(t, k)} {
+			for _, alpha := range []float64{0, 0.4} {
+				l := hxeOf(t, tree, alpha)
+				nodes := l.Nodes()
+				children, leaf := make([]int, len(nodes)), make([]int, k)
+				for v, n := range nodes {
+					if n.Class >= 0 {
+						leaf[n.Class] = v
+					}
+					switch {
+					case v == 0 && n.Parent == -1:
+						continue
+					case n.Parent < 0 || n.Parent >= v:
+						t.Fatalf("node %d below %d", v, n.Parent)
+					}
+					children[n.Parent]++
+					above := v - 1 // or a node above it
+					for above != n.Parent && above > 0 {
+						above = nodes[above].Parent
+					}
+					if above != n.Parent {
+						t.Fatalf("node %d, below %d, stands behind one that is not", v, n.Parent)
+					}
+				}
+				for v, n := range nodes {
+					if n.Class >= 0 && children[v] > 0 || n.Class < 0 && children[v] < 2 {
+						t.Errorf("k %d, alpha %v: node %d of class %d has %d children", k, alpha, v, n.Class, children[v])
+					}
+				}
+				if alpha == 0 && len(nodes) != k+1 {
+					t.Errorf("k %d: %d nodes without alpha", k, len(nodes))
+				}
+				scores := randomScores(rng, k, 2)
+				sums := make([]float64, len(nodes))
+				for c, v := range leaf {
+					for ; v >= 0; v = nodes[v].Parent {
+						sums[v] += math.Exp(scores[c])
+					}
+				}
+				for y, v := range leaf {
+					var got float64
+					for ; nodes[v].Parent >= 0; v = nodes[v].Parent {
+						got -= nodes[v].Weight * math.Log(sums[v]/sums[nodes[v].Parent])
+					}
+					if want := byDefinition(tree, alpha, scores, y); !(math.Abs(got-want) <= 1e-12*(1+want)) {
+						t.Errorf("k %d, alpha %v, class %d: loss %v over the nodes, by definition %v", k, alpha, y, got, want)
+					}
+				}
+			}
+		}
+	}
+	if n := hxeOf(t, parseTree(t, "a;"), 0.3).Nodes(); len(n) != 1 || n[0].Class != 0 || n[0].Parent != -1 {
+		t.Errorf("one class: nodes %+v", n)
+	}
+}
+
 // Thousands of classes in float32, against float64; a mistake within the group
 // costs less than one outside that is as sure.
 func TestHXEOfManyClasses(t *testing.T) {
