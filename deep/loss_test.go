@@ -25,9 +25,13 @@ func losses(t *testing.T, k int) map[string]loss.Loss {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hxe, err := loss.NewHXE(trees(t, newRand(5), k)["linkage"], 0.4)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string]loss.Loss{
 		"cross entropy": loss.CrossEntropy{}, "smoothed": loss.CrossEntropy{Smoothing: 0.1},
-		"pointer": &loss.CrossEntropy{Smoothing: 0.2}, "SimLoss": similarity, "soft labels": soft,
+		"pointer": &loss.CrossEntropy{Smoothing: 0.2}, "SimLoss": similarity, "soft labels": soft, "HXE": hxe,
 	}
 }
 

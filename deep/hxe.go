@@ -1,0 +1,110 @@
+package deep
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/train"
+)
+
+// hxe is a loss.HXE as graph operations on rows, one row a node, one column an
+// example. A log-sum over the classes below a node is kept in two parts, the
+// largest score and the log-sum of the scores less that one: the difference of
+// two log-sums is then as exact as that of two scores, whatever their size, and
+// nothing overflows.
+//
+// The gradient is one of our own, as that of treeSum and for its reason. With
+// a(v) the derivative of the loss in the log-sum of v, it goes down the tree: the
+// children w of v get p(w | v) a(v), and the edge to the child on the path of the
+// true class adds its weight to a(v) and takes it from that child.
+type hxe struct {
+	levels  []hxeLevel // by depth, the root first
+	classes []int      // of each class, its row among the leaves of all levels
+	place   []float64  // of each class, its number among the leaves from left to right
+}
+
+// lossFn is the mean over the batch. All that GoMLX sees to depend on the logits is
+// a sum of zeros, logits less logits, whose gradient is the one of down.
+func (h *hxe) lossFn() train.LossFn {
+	return func(labels, logits []*graph.Node) *graph.Node {
+		x := logits[0]
+		place := graph.Gather(constant(x.Graph(), dtypes.Float32, h.place, len(h.place)), onlyLabels(labels))
+		fixed := graph.StopGradient(x)
+		value, families := h.up(graph.Transpose(fixed, 0, 1), graph.Reshape(place, 1, 1, place.Shape().Size()))
+		nothing := graph.IdentityWithCustomGradient(graph.Sub(x, fixed), func(_, v *graph.Node) *graph.Node {
+			return graph.Mul(v, graph.Transpose(h.down(families), 0, 1))
+		})
+		return graph.ReduceAllMean(graph.Add(value, graph.ReduceSum(nothing, -1)))
+	}
+}
+
+// familyNodes are what the gradient needs of a family, [nodes, width, batch].
+type familyNodes struct {
+	p    *graph.Node // of a child among its siblings
+	cost *graph.Node // λ of a child on the path of the true class, else 0
+}
+
+// up returns the loss of each example for scores [k, batch] and the places of
+// their classes [1, 1, batch], and what down needs of each level's families.
+func (h *hxe) up(x, place *graph.Node) (value *graph.Node, families [][]familyNodes) {
+	g, dtype, batch := x.Graph(), x.DType(), x.Shape().Dimensions[1]
+	value = graph.Zeros(g, withRows(x, 1, batch))
+	families = make([][]familyNodes, len(h.levels))
+	var top, rest *graph.Node // of the level below: the log-sum is top + rest
+	for d := len(h.levels) - 1; d >= 0; d-- {
+		var tops, rests []*graph.Node
+		for _, f := range h.levels[d].families {
+			table := func(x []float64) *graph.Node { return constant(g, dtype, x, f.nodes, f.width, 1) }
+			places := func(x []float64) *graph.Node { return constant(g, dtypes.Float32, x, f.nodes, f.width, 1) }
+			block := func(x *graph.Node) *graph.Node {
+				return graph.Reshape(rows(x, f.row), f.nodes, f.width, batch)
+			}
+			high := block(top)
+			tallest := graph.ReduceAndKeep(high, graph.ReduceMax, 1)
+			sums := graph.Add(graph.Sub(high, tallest), block(rest)) // less tallest
+			p := graph.Exp(sums)
+			if slices.Contains(f.real, 0) {
+				p = graph.Mul(p, table(f.real))
+			}
+			total := graph.ReduceAndKeep(p, graph.ReduceSum, 1) // at least 1
+			all := graph.Log(total)
+			onPath := graph.LogicalAnd(graph.GreaterOrEqual(place, places(f.low)), graph.LessThan(place, places(f.high)))
+			cost := graph.Mul(graph.ConvertDType(onPath, dtype), table(f.weight))
+			value = graph.Add(value, graph.ExpandAxes(graph.ReduceSum(graph.Mul(cost, graph.Sub(all, sums)), 0, 1), 0))
+			families[d] = append(families[d], familyNodes{p: graph.Div(p, total), cost: cost})
+			tops, rests = append(tops, graph.Squeeze(tallest, 1)), append(rests, graph.Squeeze(all, 1))
+		}
+		if leaves := h.levels[d].leaves; len(leaves) > 0 {
+			tops, rests = append(tops, rows(x, leaves)), append(rests, graph.Zeros(g, withRows(x, len(leaves), batch)))
+		}
+		top, rest = graph.Concatenate(tops, 0), graph.Concatenate(rests, 0)
+	}
+	return graph.Squeeze(value, 0), families
+}
+
+// down returns the gradient of the loss of each example in its scores, [k, batch].
+func (h *hxe) down(families [][]familyNodes) *graph.Node {
+	cost := families[0][0].cost
+	batch := cost.Shape().Dimensions[2]
+	below := graph.Zeros(cost.Graph(), withRows(cost, 1, batch)) // a, without the edges down
+	var leaves []*graph.Node
+	for d, level := range h.levels {
+		a := rows(below, level.from)
+		var children []*graph.Node
+		first := 0
+		for i, f := range level.families {
+			n := families[d][i]
+			own := graph.Add(graph.ExpandAxes(span(a, first, first+f.nodes), 1), graph.ReduceAndKeep(n.cost, graph.ReduceSum, 1))
+			children = append(children, graph.Reshape(graph.Sub(graph.Mul(n.p, own), n.cost), f.nodes*f.width, batch))
+			first += f.nodes
+		}
+		if len(level.leaves) > 0 {
+			leaves = append(leaves, span(a, first, first+len(level.leaves)))
+		}
+		if len(children) > 0 {
+			below = graph.Concatenate(children, 0)
+		}
+	}
+	return rows(graph.Concatenate(leaves, 0), h.classes)
+}
