@@ -103,7 +103,15 @@ func (m Method) output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 			return o, nil, err
 		}
 	case HXE:
-		return m.hxe(spec, c)
+		l, tree, err := m.HXE(c)
+		if err != nil {
+			return o, nil, err
+		}
+		o.Loss = l
+		if !plain {
+			o.Sharing, _, err = knowledge.Build(spec, c, m.Knowledge)
+		}
+		return o, tree, err
 	case HierarchicalSoftmax:
 		return m.hierarchy(spec, c)
 	default:
@@ -117,27 +125,23 @@ func (m Method) output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 	return o, tree, err
 }
 
-// hxe makes the loss HXE beside any sharing, and returns its tree: the taxonomy
-// if there is one, else the V-tree or linkage of the specification, else the
-// V-tree.
-func (m Method) hxe(spec knowledge.Spec, c knowledge.Classes) (o softmax.Options, tree *labeltree.Tree, err error) {
+// HXE makes the loss HXE beside the sharing of m, whatever the loss of m is, and
+// returns its tree: the taxonomy if there is one, else the V-tree or linkage of
+// the sharing, else the V-tree.
+func (m Method) HXE(c knowledge.Classes) (*loss.HXE, *labeltree.Tree, error) {
 	source := knowledge.VTree
 	switch {
 	case c.Taxonomy != nil:
 		source = knowledge.Taxonomy
-	case slices.Contains(spec, knowledge.Linkage) && !slices.Contains(spec, knowledge.VTree):
+	case slices.Contains(m.Sharing, knowledge.Linkage) && !slices.Contains(m.Sharing, knowledge.VTree):
 		source = knowledge.Linkage
 	}
-	if tree, err = knowledge.BuildTree(source, c, m.Knowledge); err != nil {
-		return o, nil, fmt.Errorf("loss %s: %w", HXE, err)
+	tree, err := knowledge.BuildTree(source, c, m.Knowledge)
+	if err != nil {
+		return nil, nil, fmt.Errorf("loss %s: %w", HXE, err)
 	}
-	if o.Loss, err = loss.NewHXE(tree, cmp.Or(m.Alpha, DefaultHXEAlpha)); err != nil {
-		return o, nil, err
-	}
-	if !slices.Equal(spec, knowledge.Spec{knowledge.None}) {
-		o.Sharing, _, err = knowledge.Build(spec, c, m.Knowledge)
-	}
-	return o, tree, err
+	l, err := loss.NewHXE(tree, cmp.Or(m.Alpha, DefaultHXEAlpha))
+	return l, tree, err
 }
 
 // hierarchy makes the output of hierarchical softmax. Its tree is the source
