@@ -63,7 +63,7 @@ func addBackend(c *cobra.Command, name *string) {
 
 // otherThanNetworks are the flags of train that mean nothing for a network.
 var otherThanNetworks = []string{"label", "text", "features", "weight", "format", "names-as-examples", "trainer",
-	"schedule", "average", "calibrate", "prior", "rho", "hxe-alpha", "class-weight", "threads"}
+	"schedule", "average", "calibrate", "prior", "rho", "class-weight", "threads"}
 
 // refuse returns an error for a flag that is given and does not go with the
 // choice of a network, or of none.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/tensorboard/eventtest"
 )
@@ -147,6 +148,56 @@ func TestNetworkCommands(t *testing.T) {
 	}
 }
 
+// The hierarchical cross entropy trains networks over the tree that linear models
+// take: the taxonomy, else that of the sharing or of the names. Its alpha reaches
+// the loss: next to none of it is cross entropy, more of it makes the same
+// mistakes cost less.
+func TestNetworksUnderHXE(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains networks, some seconds: left out by -short")
+	}
+	dir := t.TempDir()
+	folder := bertFolder(t)
+	trainLoss := func(name string, args ...string) float64 {
+		t.Helper()
+		model := filepath.Join(dir, name)
+		// One step of all rows: the loss is that of the weights that training starts from.
+		o := succeed(t, append([]string{"train", "--network", "bert:" + folder, "--backend", "go", "--data", desk, "--epochs", "1", "--batch", "1000", "--tokens", "20", "--model", model, "--json"}, args...)...)
+		var trained networkTrained
+		if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
+			t.Fatal(err)
+		}
+		if trained.Sharing != "none" || trained.Steps != 1 {
+			t.Errorf("%s: trained %+v", name, trained)
+		}
+		return trained.TrainLoss
+	}
+	plain := trainLoss("plain", "--sharing", "none")
+	none := trainLoss("none", "--loss", "hxe", "--hxe-alpha", "1e-9", "--taxonomy", deskGroups)
+	usual := trainLoss("usual", "--loss", "hxe", "--taxonomy", deskGroups)
+	more := trainLoss("more", "--loss", "hxe", "--hxe-alpha", "0.9", "--taxonomy", deskGroups)
+	names := trainLoss("names", "--loss", "hxe", "--hxe-alpha", "0.9")
+	if math.Abs(none-plain) > 1e-4 || !(usual < none-0.01) || !(more < usual-0.01) || math.Abs(names-more) < 1e-4 {
+		t.Errorf("cross entropy %v; hxe: alpha 1e-9 %v, default %v, 0.9 %v, over names %v", plain, none, usual, more, names)
+	}
+	o := succeed(t, "evaluate", "--backend", "go", "--model", filepath.Join(dir, "names"), "--data", deskTest, "--json")
+	if !strings.Contains(o.out, `"tree": "model"`) {
+		t.Errorf("the model does not keep the tree of its loss: %s", o.out)
+	}
+
+	pictures := pictureFolder(t, 3)
+	in := func(name string) string { return filepath.Join(pictures, name) }
+	succeed(t, "train", "--network", "resnet20", "--backend", "go", "--data", pictures, "--loss", "hxe", "--sharing", "linkage", "--label-vectors", in("alike.vec"), "--from", "names",
+		"--epochs", "1", "--batch", "3", "--augment", "none", "--model", in("m"))
+	m, err := network.Load(in("m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Tree == nil || !m.Tree.Weighted() || m.Tree.Len() != 5 { // as linkages are, and V-trees are not
+		t.Errorf("the tree is not the linkage of the sharing: %+v", m.Tree)
+	}
+}
+
 // A folder of pictures, one of them grey, is trained on and measured; a file that
 // is no picture ends the training with its name.
 func TestNetworkOnFolder(t *testing.T) {
@@ -256,7 +307,8 @@ func TestNetworkRefusals(t *testing.T) {
 		"--calibrate does not go":        {"--network", "resnet20", "--calibrate"},
 		"2 class names":                  {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
 		"no column \"wnid\"":             {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
-		"--loss hxe is not there":        {"--network", "resnet20", "--loss", "hxe"},
+		"goes with --loss hxe":           {"--network", "resnet20", "--hxe-alpha", "0.2"},
+		"--hxe-alpha -1":                 {"--network", "resnet20", "--loss", "hxe", "--hxe-alpha", "-1"},
 		"it goes with --sharing none":    {"--network", "resnet20", "--loss", "hierarchical-softmax", "--sharing", "v-tree"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "two.txt"), []byte("a\nb\n"), 0o600); err != nil {

@@ -33,6 +33,7 @@ type networkRun struct {
 	data    *pictures
 	valid   *pictures // nil: none
 	classes knowledge.Classes
+	spec    knowledge.Spec // what sharing is made of
 	sharing sharing.Sharing
 	tree    *labeltree.Tree // nil: none
 	task    train.Task
@@ -257,18 +258,19 @@ func (r *networkRun) build(plan tune.Plan) (string, error) {
 			spec = string(knowledge.None)
 		}
 	}
-	parts, err := knowledge.ParseSpec(spec)
-	if err != nil {
+	var err error
+	if r.spec, err = knowledge.ParseSpec(spec); err != nil {
 		return "", usageError{err}
 	}
-	r.sharing, r.tree, err = knowledge.Build(parts, r.classes, plan.Knowledge)
+	r.sharing, r.tree, err = knowledge.Build(r.spec, r.classes, plan.Knowledge)
 	if r.tree == nil {
 		r.tree = r.classes.Taxonomy
 	}
 	return spec, err
 }
 
-// loss makes the loss of the scores, with the constants of softmax models.
+// loss makes the loss of the scores, with the constants of softmax models. The tree
+// of hxe is that of the model, too, as it is of softmax models.
 func (r *networkRun) loss(plan tune.Plan) (loss.Loss, error) {
 	k := len(r.classes.Labels)
 	switch plan.Loss {
@@ -288,10 +290,17 @@ func (r *networkRun) loss(plan tune.Plan) (loss.Loss, error) {
 			return nil, fmt.Errorf("loss %s: %w", plan.Loss, err)
 		}
 		return loss.NewSoftLabels(space, softLabelsBeta)
+	case tune.HXE:
+		l, tree, err := tune.Method{Sharing: r.spec, Alpha: plan.Alpha, Knowledge: plan.Knowledge}.HXE(r.classes)
+		if err != nil {
+			return nil, err
+		}
+		r.tree = tree
+		return l, nil
 	case tune.CrossEntropy:
 		return loss.CrossEntropy{Smoothing: plan.Smoothing}, nil
 	}
-	return nil, usagef("--loss %s is not there for networks; want %s, %s, %s or %s", plan.Loss, tune.CrossEntropy, tune.SimLoss, tune.SoftLabels, tune.HierarchicalSoftmax)
+	return nil, usagef("--loss %s is no loss of the scores of a network", plan.Loss)
 }
 
 // Constants of the losses: the lower bound of similarities that share credit

@@ -215,6 +215,9 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 	if f.smoothing > 0 && f.loss != tune.CrossEntropy {
 		return tune.Plan{}, usagef("--label-smoothing goes with the loss %s only, not with --loss %s", tune.CrossEntropy, f.loss)
 	}
+	if f.trainer.flags.Changed("hxe-alpha") && f.loss != tune.HXE {
+		return tune.Plan{}, usagef("--hxe-alpha goes with --loss %s, not with --loss %s", tune.HXE, f.loss)
+	}
 	return tune.Plan{Sharing: f.sharing, Loss: f.loss, Smoothing: f.smoothing, Alpha: f.alpha, Names: f.names, Knowledge: k}, nil
 }
 

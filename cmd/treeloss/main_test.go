@@ -139,6 +139,7 @@ func TestExitStatus(t *testing.T) {
 		{"train: bad smoothing", []string{"train", "--data", desk, "--model", "m", "--label-smoothing", "1"}, 2, "--label-smoothing"},
 		{"train: smoothing of another loss", []string{"train", "--data", desk, "--model", "m", "--label-smoothing", "0.1", "--loss", "hxe"}, 2, "--label-smoothing goes with the loss cross-entropy"},
 		{"train: alpha 0", []string{"train", "--data", desk, "--model", "m", "--loss", "hxe", "--hxe-alpha", "0"}, 2, "--hxe-alpha 0"},
+		{"train: alpha of another loss", []string{"train", "--data", desk, "--model", "m", "--hxe-alpha", "0.2"}, 2, "--hxe-alpha goes with --loss hxe"},
 		{"compare: alpha is no number", []string{"compare", "--data", desk, "--methods", "hxe", "--hxe-alpha", "NaN"}, 2, "--hxe-alpha NaN"},
 		{"train: smoothing is no number", []string{"train", "--data", desk, "--model", "m", "--label-smoothing", "NaN"}, 2, "--label-smoothing"},
 		{"train: bad names", []string{"train", "--data", desk, "--model", "m", "--names-as-examples", "yes"}, 2, "auto, on or off"},

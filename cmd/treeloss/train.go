@@ -61,9 +61,10 @@ test file; or both are folders with a folder of JPEG or PNG files for each class
 or of pictures whose classes stand in a file, a picture and its class on each line
 (--labels, --valid-labels): val_annotations.txt, LOC_val_solution.csv.
 The sharing is that of the last layer: auto takes the taxonomy if there is one,
-else a v-tree of the label vectors if there are any, else none. Each epoch writes
-to the folder MODEL.training: a checkpoint for --resume, the best weights on
---valid, and log.jsonl. --tensorboard DIR writes event files for TensorBoard.
+else a v-tree of the label vectors if there are any, else none; beside a --loss
+other than cross-entropy it takes none. Each epoch writes to the folder
+MODEL.training: a checkpoint for --resume, the best weights on --valid, and
+log.jsonl. --tensorboard DIR writes event files for TensorBoard.
 Defaults are those of He et al. (2016): SGD with rate 0.1, momentum 0.9 and decay
 1e-4; resnet20: 200 epochs, batches of 128, a tenth of the rate after a half and
 three quarters; resnet50: 90 epochs, batches of 256, a tenth after each third.
