@@ -31,17 +31,9 @@ Start with:  treeloss quickstart`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q; treeloss help lists the commands", args[0])
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:          commandsOnly,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, c.CommandPath())}
-	})
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars, for scripts")
 	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newDoctor(a), newExplain(a), newTune(a), newCV(a), newExperiment(a), newTree(a), newVectors(a), newBench(a), newEmbed(a), newTweets(a))
 	return root

@@ -49,6 +49,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) e
 	root.SetIn(in)
 	root.SetOut(results)
 	root.SetErr(log)
+	speakOfCalls(root, args)
 	err := root.ExecuteContext(ctx)
 	switch failed := results.failure(); {
 	case failed == nil:

@@ -26,12 +26,7 @@ of child,parent rows, goes to treeloss train with --taxonomy.`,
   treeloss tree build --labels names.txt --kind linkage --out tree.json
   treeloss tree show model.safetensors --depth 2
   treeloss tree check groups.csv --data train.csv`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q; %s has build, show and check", args[0], c.CommandPath())
-			}
-			return nil
-		},
+		Args: commandsOnly,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTreeBuild(a), newTreeShow(a), newTreeCheck(a))

@@ -29,13 +29,8 @@ func newTweets(a *app) *cobra.Command {
 		Long: `Tweets turns tweets into examples for the paper's Twitter experiment: which emoji
 stood in this text?`,
 		Example: `  treeloss tweets prepare --data tweets.jsonl.gz --out emoji --vectors emoji2vec.bin`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q; %s has prepare", args[0], c.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:    commandsOnly,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTweetsPrepare(a))
 	return c

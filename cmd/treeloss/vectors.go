@@ -33,12 +33,7 @@ format and size, the vectors of words, and the words nearest to one.
   treeloss vectors get --vectors cc.en.300.bin card cards
   treeloss vectors nearest --vectors glove.6B.100d.txt.gz card
   treeloss vectors names --vectors cc.en.300.bin --names words.txt > imagenet.vec`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unknown command %q; %s has info, get, nearest and names", args[0], c.CommandPath())
-			}
-			return nil
-		},
+		Args: commandsOnly,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newVectorsInfo(a), newVectorsGet(a), newVectorsNearest(a), newVectorsNames(a))
