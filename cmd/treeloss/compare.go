@@ -177,10 +177,19 @@ func (f *compareFlags) check() error {
 	if len(slices.Compact(slices.Clone(f.shots))) < len(f.shots) {
 		return usagef("--shots %v: want each number once", f.shots)
 	}
-	if f.report != "" {
-		return checkReport(f.report)
+	if f.report == "" {
+		return nil
 	}
-	return nil
+	if err := spareIn("--report", f.report, f.sources()); err != nil {
+		return err
+	}
+	return checkReport(f.report)
+}
+
+// sources are the files that are read.
+func (f *compareFlags) sources() []source {
+	return slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.labels), sources("--test", f.test...),
+		sources("--test-labels", f.testLabels), sources("--class-weight", f.weight), f.classes.known.sources())
 }
 
 // draw is one comparison: the splits with so many training rows a class.

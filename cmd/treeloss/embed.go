@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,9 +74,15 @@ type embedded struct {
 func (f *embedFlags) run(ctx context.Context, a *app) error {
 	switch {
 	case f.model == "" || len(f.data.data) == 0 || f.out == "":
-		return usagef("embed needs a network (--model), pictures (--data) and a file to write (--out)")
+		return usagef("embed needs a network (--model), pictures or texts (--data) and a file to write (--out)")
 	case filepath.Ext(f.out) != ".npy":
 		return usagef("--out %s, want a name that ends in .npy", f.out)
+	}
+	read := slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.labels), sources("--model", f.model), sources("--class-names", f.classNames))
+	for _, path := range []string{f.out, labelsBeside(f.out)} {
+		if err := cmp.Or(spare("--out", path, read), canWrite("--out", path)); err != nil {
+			return err
+		}
 	}
 	if err := checkBackend(f.backend); err != nil {
 		return err
@@ -93,7 +101,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer e.Close()
-	result := embedded{Out: f.out, Labels: strings.TrimSuffix(f.out, ".npy") + ".labels.txt", Examples: x.set.Len(), Features: x.width}
+	result := embedded{Out: f.out, Labels: labelsBeside(f.out), Examples: x.set.Len(), Features: x.width}
 	err = createWhole(f.out, func(w *bufio.Writer) error {
 		writeNPYHeader(w, x.set.Len(), x.width)
 		return e.Each(ctx, x.set, func(_ int, features []float32) error { return binary.Write(w, binary.LittleEndian, features) })
@@ -118,6 +126,9 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	fmt.Fprintf(a.out, "%s: %d x %d, labels in %s\n", result.Out, result.Examples, result.Features, result.Labels)
 	return nil
 }
+
+// labelsBeside names the file with the labels of the rows of an array.
+func labelsBeside(out string) string { return strings.TrimSuffix(out, ".npy") + ".labels.txt" }
 
 // embeddable is what embed runs through a network.
 type embeddable struct {

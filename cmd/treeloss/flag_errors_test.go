@@ -97,7 +97,7 @@ func TestNearest(t *testing.T) {
 	names := []string{"data", "label", "labels", "label-vectors", "label-smoothing", "n", "top"}
 	for word, want := range map[string]string{
 		"dat": "data", "lable": "label", "label": "label", "lables": "labels", "labels-vectors": "label-vectors",
-		"label-": "label", "label-sm": "label-smoothing", "m": "", "tpo": "top", "": "", "stop": "top", "kind": "",
+		"label-": "label", "label-smoo": "label-smoothing", "m": "", "tpo": "top", "": "", "stop": "top", "kind": "",
 	} {
 		if got := nearest(word, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", word, got, want)

@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -313,39 +310,4 @@ func (f *trainerFlags) heeded() error {
 		}
 	}
 	return nil
-}
-
-// checkTarget finds out before hours of work whether a model can be written.
-func checkTarget(path string) error {
-	if path == "" {
-		return usagef("no model: name the file to write with --model")
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a folder; name the model file to write with --model", path)
-	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file; name the model file to write with --model", path)
-	}
-	// The model will be written beside the target and renamed, so a new file
-	// must fit into the folder.
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	folder := filepath.Dir(path)
-	probe, err := os.CreateTemp(folder, ".treeloss-probe-*")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write %s: there is no folder %s; create it first", path, folder)
-	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("cannot write %s: no right to write to the folder %s; choose another one", path, folder)
-	case err != nil:
-		var place *fs.PathError
-		if errors.As(err, &place) {
-			err = place.Err
-		}
-		return fmt.Errorf("cannot write %s: the folder %s: %w; choose another one", path, folder, err)
-	}
-	probe.Close()
-	return os.Remove(probe.Name())
 }

@@ -60,6 +60,17 @@ func (f *knownFlags) path(s knowledge.Source) string {
 	return ""
 }
 
+// sources are the files that the flags name.
+func (f *knownFlags) sources() []source {
+	var list []source
+	for _, s := range knowledge.Metrics() {
+		if path := f.path(s); path != "" {
+			list = append(list, source{s.Flag(), path})
+		}
+	}
+	return list
+}
+
 // check refuses flags that do not go together; from is the value of --from,
 // data that of --data.
 func (f *knownFlags) check(from string, data []string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,8 @@ func checkReport(folder string) error {
 		return fmt.Errorf("--report: %w", err)
 	case !info.IsDir():
 		return fmt.Errorf("--report %s is a file; name a folder", folder)
+	case foreignPage(folder):
+		return fmt.Errorf("--report: %s is a page of another program; it is left as it is: name another folder", filepath.Join(folder, "index.html"))
 	}
 	probe, err := os.CreateTemp(folder, ".treeloss-probe-*")
 	switch {
@@ -40,10 +43,19 @@ func checkReport(folder string) error {
 	return os.Remove(probe.Name())
 }
 
+// foreignPage tells whether a folder has an index.html that treeloss did not write.
+func foreignPage(folder string) bool {
+	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
+	return err == nil && len(page) > 0 && !bytes.Contains(page, []byte(`<meta name="generator" content="treeloss">`))
+}
+
 // reason returns what went wrong without the name of the file.
 func reason(err error) error {
 	if place, ok := errors.AsType[*fs.PathError](err); ok {
 		return place.Err
+	}
+	if places, ok := errors.AsType[*os.LinkError](err); ok {
+		return places.Err
 	}
 	return err
 }

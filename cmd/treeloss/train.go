@@ -113,7 +113,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	f.prior.add(c)
 	f.deep.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.model, "model", "", "file to write the model to; an old one is replaced when training has ended")
+	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended, any other file is left as it is")
 	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
 	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from, when more examples of the same task have come in: its weights for the same labels and features go on; with --network resnet50 a safetensors file with the tensor names of torchvision or timm")

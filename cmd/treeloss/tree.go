@@ -143,11 +143,11 @@ func saveTree(path string, t *labeltree.Tree, format string) error {
 	part := path + ".part"
 	if err := os.WriteFile(part, content.Bytes(), 0o666); err != nil {
 		_ = os.Remove(part) // the first error says more
-		return fmt.Errorf("cannot write %s: %w; choose another place with --out", path, err)
+		return fmt.Errorf("cannot write %s: %w; choose another place with --out", path, reason(err))
 	}
 	if err := os.Rename(part, path); err != nil {
 		_ = os.Remove(part) // the first error says more
-		return fmt.Errorf("cannot write %s: %w; choose another place with --out", path, err)
+		return fmt.Errorf("cannot write %s: %w; choose another place with --out", path, reason(err))
 	}
 	return nil
 }

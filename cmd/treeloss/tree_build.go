@@ -95,6 +95,13 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 		if format, err = treeFormatOf(f.out); err != nil {
 			return err
 		}
+		read := slices.Concat(sources("--data", f.labels.data.data...), sources("--labels", f.labels.data.labels), f.known.sources())
+		if err := spare("--out", f.out, read); err != nil {
+			return err
+		}
+		if err := canWrite("--out", f.out); err != nil {
+			return err
+		}
 	}
 	classes, err := f.classes(ctx, a)
 	if err != nil {

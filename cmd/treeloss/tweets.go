@@ -119,6 +119,12 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	read := slices.Concat(sources("--data", f.data...), sources("--emojis", f.emojis), sources("--vectors", f.vectors))
+	for _, name := range []string{"train.csv", "valid.csv", "test.csv", "emojis.csv"} {
+		if err := spare("--out", filepath.Join(f.out, name), read); err != nil {
+			return err
+		}
+	}
 	o, err := f.options(ctx)
 	if err != nil {
 		return err

@@ -169,7 +169,7 @@ func TestVectorsTwice(t *testing.T) {
 func TestBadVectors(t *testing.T) {
 	text := file(t, "cards.vec", cardVectors)
 	refuse(t, quickModel(t), []badInput{
-		{"no command", []string{"vectors", "list"}, 2, []string{`"list"`, "info, get, nearest and names"}},
+		{"no command", []string{"vectors", "list"}, 2, []string{`"list"`, "get, info, names and nearest"}},
 		{"info without file", []string{"vectors", "info"}, 2, []string{"--vectors"}},
 		{"info of a word", []string{"vectors", "info", "--vectors", text, "card"}, 2, []string{`"card"`}},
 		{"get without file", []string{"vectors", "get", "card"}, 2, []string{"--vectors"}},
