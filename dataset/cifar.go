@@ -29,7 +29,7 @@ func ReadCIFAR100(path string) (*Images, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+		return nil, fileError(path, err)
 	}
 	s := &Images{Height: cifarSide, Width: cifarSide}
 	if bytes.HasPrefix(data, []byte{0x80}) && len(data)%cifarRecord != 0 {
@@ -56,7 +56,7 @@ func ReadCIFAR100(path string) (*Images, error) {
 func cifarFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+		return "", fileError(path, err)
 	}
 	if !info.IsDir() {
 		return path, nil
@@ -129,7 +129,7 @@ func nameFile(path string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+		return nil, fileError(path, err)
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\r\n"), "\n")
 	seen := map[string]int{}

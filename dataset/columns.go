@@ -65,10 +65,13 @@ func (c *chooser) all() string {
 	if c.noun != "column" || c.typed {
 		return s
 	}
-	if len(c.cols) == 1 && strings.ContainsAny(c.cols[0].name, ";\t|") {
+	if len(c.cols) == 1 && strings.ContainsAny(c.cols[0].name, ",;\t|") {
 		return s + " (is another separator in use? want commas in .csv, tabs in .tsv)"
 	}
-	if slices.ContainsFunc(c.cols, func(col column) bool { _, err := parseNumber([]byte(col.name)); return err == nil }) {
+	if slices.ContainsFunc(c.cols, func(col column) bool {
+		_, err := parseNumber([]byte(col.name))
+		return err == nil || len(strings.Fields(col.name)) > 2 // a number or a sentence
+	}) {
 		return s + " (is the header missing? the first line must name the columns)"
 	}
 	return s

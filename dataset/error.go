@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -42,7 +44,7 @@ func refuse(file string, line, column int, format string, args ...any) error {
 // unreadable turns an error of the stream, such as gzip data that ends early,
 // into an *Error at the line or row that it keeps from being read.
 func unreadable(file string, line int, err error) error {
-	message := "cannot read: " + err.Error()
+	message := "cannot read: " + cause(err)
 	switch e := (*Error)(nil); {
 	case errors.As(err, &e):
 		return err
@@ -52,6 +54,20 @@ func unreadable(file string, line int, err error) error {
 		message = fmt.Sprintf("packed with zstd for a window of other than 1 KiB to %d MiB; pack it at level 19 or below, without --long", maxWindow>>20)
 	}
 	return &Error{File: file, Line: line, Message: message, Err: err}
+}
+
+// cause returns what the system said, without the file, which the message names.
+func cause(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return "it is a folder, want a file"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "it, or a part of its path, is a file and no folder"
+	}
+	return err.Error()
 }
 
 // clip quotes a value for a message, cut to a length that fits on a screen.

@@ -32,7 +32,7 @@ const maxPicture = 1 << 28 // pixels
 func OpenFolder(root string) (*Folder, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil, &Error{File: root, Message: "cannot read: " + err.Error(), Err: err}
+		return nil, fileError(root, err)
 	}
 	f := &Folder{Root: root}
 	for _, class := range entries {
@@ -60,7 +60,7 @@ func OpenFolder(root string) (*Folder, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, &Error{File: filepath.Join(root, class.Name()), Message: "cannot read: " + err.Error(), Err: err}
+			return nil, fileError(filepath.Join(root, class.Name()), err)
 		}
 		if len(f.Files) == before {
 			return nil, refuse(filepath.Join(root, class.Name()), 0, 0, "a class without pictures; want .jpg, .jpeg or .png files there, or remove the folder")
@@ -97,7 +97,7 @@ func (f *Folder) Picture(i int) (image.Image, error) {
 	path := filepath.Join(f.Root, f.Files[i])
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{File: path, Message: "cannot read: " + err.Error(), Err: err}
+		return nil, fileError(path, err)
 	}
 	defer in.Close()
 	picture, err := decode(bufio.NewReader(in))

@@ -106,7 +106,7 @@ func TestFolderRefuses(t *testing.T) {
 	}
 	f.Files[0] = "gone.jpg"
 	_, err = f.Picture(0)
-	check("cannot read", err)
+	check("no such file", err)
 }
 
 // All 200 classes and both kinds of JPEG of the data at hand, if they are there.

@@ -68,6 +68,9 @@ func openFile(path, what string) (*input, error) {
 	if path == "-" {
 		return nil, refuse(path, 0, 0, "is the name of the standard input: give that to dataset.NewReader")
 	}
+	if path == "" {
+		return nil, refuse(`""`, 0, 0, "the name of a file of %s is empty", what)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fileError(path, err)
@@ -98,10 +101,7 @@ func fileError(path string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	message := err.Error()
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		message = e.Err.Error()
-	}
+	message := "cannot read: " + cause(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		message = "no such file; check the path"
@@ -152,7 +152,14 @@ func (in *input) checkStart() error {
 		_, err := in.src.Discard(3)
 		return err
 	}
+	if head, _ := in.src.Peek(10); len(head) == 10 && string(head[4:8]) == "\x00\x00\x00\x00" && string(head[8:]) == `{"` {
+		return refuse(in.name, 0, 0, "is a safetensors file, as models are; name a file of examples")
+	}
 	for _, known := range []struct{ magic, what string }{
+		{"\x89PNG", "is a picture; want a file of examples, or pictures with a network"},
+		{"\xff\xd8\xff", "is a picture; want a file of examples, or pictures with a network"},
+		{"%PDF-", "is a PDF; want a file of examples"},
+		{"\xd0\xcf\x11\xe0", "is an old Excel or Word file; export it as CSV"},
 		{"\xff\xfe", "is UTF-16 text; save it as UTF-8"},
 		{"\xfe\xff", "is UTF-16 text; save it as UTF-8"},
 		{"PK\x03\x04", "is a zip file (.zip, .xlsx, .npz); unpack it or export it as CSV"},

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"unicode/utf8"
 )
@@ -44,6 +45,9 @@ func (l *lines) read() ([]byte, error) {
 	}
 	if !utf8.Valid(line) {
 		at := invalidAt(line)
+		if bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\f' && r != '\v' && r != '\r' }) {
+			return nil, refuse(l.name, l.number, 0, "bytes that are no text; want a file of examples: %s", formats)
+		}
 		return nil, refuse(l.name, l.number, at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; save the file as UTF-8", line[at], start+int64(at))
 	}
 	return line, nil

@@ -68,6 +68,11 @@ func (a *app) onTerminal() bool {
 // noArgs refuses arguments of a command that takes flags only.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
+		for _, flag := range []string{"vectors", "data"} {
+			if c.Flags().Lookup(flag) != nil {
+				return usagef("%s takes no argument %q; if it is a file, give it with --%s", c.CommandPath(), args[0], flag)
+			}
+		}
 		return usagef("%s takes no argument %q; its flags are listed by --help", c.CommandPath(), args[0])
 	}
 	return nil

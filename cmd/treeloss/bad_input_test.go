@@ -37,6 +37,11 @@ func refuse(t *testing.T, model string, table []badInput) {
 			if !strings.HasPrefix(o.log, "treeloss: ") || strings.Count(o.log, "\n") != 1 {
 				t.Errorf("the log is %q, want one line", o.log)
 			}
+			for _, inside := range insides() {
+				if strings.Contains(o.log, inside) {
+					t.Errorf("the log is %q, which speaks of %q", o.log, inside)
+				}
+			}
 			for _, want := range tc.want {
 				if !strings.Contains(o.log, want) {
 					t.Errorf("the log is %q, want %q in it", o.log, want)
@@ -80,7 +85,24 @@ func TestBadExamples(t *testing.T) {
 		{"npy without labels", train(file(t, "x.npy", npy("(1, 2)", []float64{1, 2}))), 1, []string{"x.npy", "--labels"}},
 		{"npy with too few labels", train(file(t, "x2.npy", npy("(2, 1)", []float64{1, 2})), "--labels", file(t, "y.txt", "a\n")), 1, []string{"y.txt"}},
 		{"npy cut short", train(file(t, "x3.npy", npy("(2, 1)", []float64{1})), "--labels", file(t, "y3.txt", "a\nb\n")), 1, []string{"x3.npy"}},
-		{"taxonomy without file", train(desk, "--sharing", "taxonomy"), 1, []string{"--taxonomy"}},
+		{"taxonomy without file", train(desk, "--sharing", "taxonomy"), 2, []string{"--taxonomy"}},
+		{"a model", train("MODEL"), 1, []string{"safetensors file, as models are", "examples"}},
+		{"a program", train(file(t, "tool.csv", "\x7fELF\x02\x01\x01\x00\xd0\xff\n")), 1, []string{"tool.csv:1", "no text", "CSV"}},
+		{"a PDF", train(file(t, "paper.csv", "%PDF-1.5\n%\xd0\xd4\n")), 1, []string{"paper.csv", "PDF"}},
+		{"no name", train(""), 1, []string{"name of a file of examples is empty"}},
+		{"below a file", train(filepath.Join(desk, "a.csv")), 1, []string{"a.csv", "a file and no folder"}},
+		{"sentences without header", train(file(t, "plain.csv", "where is my card,lost\nhello,greet\n")), 1, []string{"plain.csv:1", "is the header missing?"}},
+		{"commas in a .tsv", train(file(t, "commas.tsv", "text,label\nhello,greet\n")), 1, []string{"commas.tsv:1", "another separator"}},
+		{"class weights that are a folder", train(desk, "--class-weight", "testdata"), 1, []string{"testdata", "folder, want a file"}},
+		{"a CSV to start from", train(desk, "--init-model", desk), 1, []string{"desk.csv is no model", "treeloss train wrote"}},
+		{"a CSV as weights", train(desk, "--weights-model", desk), 1, []string{"desk.csv is no model", "treeloss train wrote"}},
+		{"a model as taxonomy", train(desk, "--taxonomy", "MODEL"), 1, []string{"is a model", "tree show --format json"}},
+		{"a model as vectors", train(desk, "--label-vectors", "MODEL"), 1, []string{"is a model", "--weights-model"}},
+		{"a model as distances", train(desk, "--distances", "MODEL"), 1, []string{"is a model", "--weights-model"}},
+		{"a folder as taxonomy", train(desk, "--taxonomy", "testdata"), 1, []string{"testdata is a folder"}},
+		{"no such taxonomy", train(desk, "--taxonomy", "missing.csv"), 1, []string{"no file missing.csv", "--taxonomy"}},
+		{"no such distances", train(desk, "--distances", "missing.txt"), 1, []string{"no file missing.txt", "--distances"}},
+		{"no such pictures", train("missing", "--network", "resnet20"), 1, []string{"missing: no such file or folder"}},
 		{"missing validation file", train(desk, "--valid", "missing.csv"), 1, []string{"missing.csv", "check the path"}},
 		{"names as examples of numbers", train(breads, "--label", "bread", "--names-as-examples", "on"), 1, []string{"numbers", "off or auto"}},
 	}
@@ -151,6 +173,7 @@ func TestBadTaxonomies(t *testing.T) {
 		badInput{"no file of labels", []string{"tree", "build", "--labels", "missing.txt"}, 1, []string{"missing.txt", "check the path"}},
 		badInput{"an empty file of labels", []string{"tree", "build", "--labels", file(t, "labels.txt", "\n\n")}, 1, []string{"labels.txt", "one class name a line"}},
 		badInput{"labels that are not UTF-8", []string{"tree", "build", "--labels", file(t, "labels.txt", "a\ncaf\xe9\n")}, 1, []string{"labels.txt:2", "UTF-8"}},
+		badInput{"labels that are a folder", []string{"tree", "build", "--labels", "testdata"}, 1, []string{"testdata is a folder"}},
 		badInput{"a folder that is not there", []string{"tree", "build", "--data", desk, "--out", filepath.Join(t.TempDir(), "no", "tree.json")}, 1, []string{"tree.json", "--out"}},
 	)
 	refuse(t, quickModel(t), table)
@@ -191,7 +214,8 @@ func TestBadModels(t *testing.T) {
 		bad("one flipped byte "+name, string(flipped))
 	}
 	bad("one byte too many", good+"\n")
-	bad("another kind of file", string(content(t, desk)))
+	bad("another kind of file", string(content(t, desk)), "is no model", "treeloss train wrote")
+	bad("an empty file", "", "is no model")
 	other := `{"weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}     `
 	bad("a safetensors file of another program", string(binary.LittleEndian.AppendUint64(nil, uint64(len(other))))+other+"\x00\x00\x80\x3f", "another program", "treeloss train")
 	newer := strings.Replace(good, `"format_version":"1"`, `"format_version":"9"`, 1)
@@ -201,7 +225,7 @@ func TestBadModels(t *testing.T) {
 	bad("a newer format version", newer, `version "9"`, "newer")
 	table = append(table,
 		badInput{"no such model", []string{"evaluate", "--model", "missing.safetensors", "--data", deskTest}, 1, []string{"missing.safetensors", "treeloss train"}},
-		badInput{"a folder as model", []string{"predict", "--model", "testdata", deskTest}, 1, []string{"testdata"}})
+		badInput{"a folder as model", []string{"predict", "--model", "testdata", deskTest}, 1, []string{"testdata is a folder", "want a model"}})
 	refuse(t, model, table)
 }
 

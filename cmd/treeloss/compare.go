@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/compare"
+	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/report"
 	"github.com/treeloss/treeloss/score"
@@ -94,10 +95,8 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range f.methods {
-		if _, err := tune.ParseMethod(name, knowledge); err != nil && name != tune.AutoName {
-			return usageError{fmt.Errorf("--methods: %w", err)}
-		}
+	if err := f.checkMethods(knowledge); err != nil {
+		return err
 	}
 	opts, err := f.classes.options()
 	if err != nil {
@@ -116,6 +115,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 		if test, err = corpus.Read(f.test, f.testLabels); err != nil {
 			return err
 		}
+		warnTrainedOn(a, f.data.data, "--test", f.test)
 	}
 	data, rows, err := f.classes.known.data(ctx, a, corpus, tune.All(0, n))
 	if err != nil {
@@ -162,20 +162,46 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	return nil
 }
 
+// checkMethods refuses methods that are not there, come twice or lack a file.
+func (f *compareFlags) checkMethods(o knowledge.Options) error {
+	if len(f.methods) == 0 {
+		return usagef("--methods is empty; name some, such as cross-entropy,names,v-tree")
+	}
+	for i, name := range f.methods {
+		if slices.Contains(f.methods[:i], name) {
+			return usagef("--methods: %q comes twice; name it once", name)
+		}
+		if name == tune.AutoName {
+			continue
+		}
+		m, err := tune.ParseMethod(name, o)
+		if err != nil {
+			return usageError{fmt.Errorf("--methods: %w", err)}
+		}
+		if err := f.classes.known.given("method "+name, m.Sharing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check refuses flags that cannot be meant, before anything is read.
 func (f *compareFlags) check() error {
 	slices.Sort(f.shots)
 	if len(f.shots) == 0 {
 		f.shots = []int{0}
 	}
-	if f.shots[0] < 0 || f.seeds < 1 {
-		return usagef("--shots %d, --seeds %d: want at least 0 and 1", f.shots[0], f.seeds)
+	if f.shots[0] < 0 {
+		return usagef("--shots %d, want at least 1, or 0 for all rows", f.shots[0])
+	}
+	if f.seeds < 1 {
+		return usagef("--seeds %d, want at least 1", f.seeds)
 	}
 	if len(f.shots) > 1 && f.shots[0] == 0 {
 		return usagef("--shots 0 takes all rows and stands alone, not in a list")
 	}
 	if len(slices.Compact(slices.Clone(f.shots))) < len(f.shots) {
-		return usagef("--shots %v: want each number once", f.shots)
+		return usagef("--shots %s: want each number once", strings.Trim(fmt.Sprint(f.shots), "[]"))
 	}
 	if f.report == "" {
 		return nil

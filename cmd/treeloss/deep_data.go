@@ -36,6 +36,9 @@ func readPictures(a *app, paths []string, classNames, labels string, side int) (
 	}
 	p := &pictures{side: cmp.Or(side, defaultSide)}
 	info, err := os.Stat(paths[0])
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file or folder; check the path", paths[0])
+	}
 	if err == nil && info.IsDir() && !dataset.IsCIFAR100(paths[0]) {
 		p.folder, err = dataset.OpenImageFolder(paths[0], dataset.FolderOptions{Labels: labels})
 		if err == nil && p.folder.Others > 0 {

@@ -317,7 +317,7 @@ func TestNetworkRefusals(t *testing.T) {
 		refuseCall(t, want, append([]string{"train", "--data", dir, "--model", model}, args...)...)
 	}
 	for want, args := range map[string][]string{
-		"none: cannot read":        {"--data", filepath.Join(dir, "none")},
+		"none: no such file":       {"--data", filepath.Join(dir, "none")},
 		"no folders in it":         {"--data", t.TempDir()},
 		"classes for 1 pictures":   {"--data", greyPictures(t, 2), "--labels", file(t, "labels.txt", "0.jpg n01\n")},
 		"3 class names":            {"--data", greyPictures(t, 2), "--labels", file(t, "labels.txt", "0.jpg n01\n1.jpg n02\n"), "--class-names", filepath.Join(dir, "names.csv") + ":name"},

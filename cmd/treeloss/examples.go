@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime"
@@ -234,9 +235,33 @@ func loadModel(path string) (*softmax.Model, error) {
 	if network.IsFile(path) || bert.IsFile(path) {
 		return nil, fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
 	}
+	if err := checkModel(path); err != nil {
+		return nil, err
+	}
 	m, err := softmax.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such model file; check the path, or write one with treeloss train", path)
 	}
 	return m, err
+}
+
+// checkModel refuses a file whose first bytes cannot be those of a model, so that
+// a CSV does not end as a header of 10^18 bytes. A missing one is left to the reader.
+func checkModel(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; want a model, a file that treeloss train wrote", path)
+	case err != nil || !info.Mode().IsRegular():
+		return nil
+	}
+	var head [9]byte
+	if n, _ := io.ReadFull(f, head[:]); n < len(head) || !isModel("", head[:]) {
+		return fmt.Errorf("%s is no model; want a file that treeloss train wrote", path)
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 // insides are words of Go and of the packages below that mean nothing to a user.
 func insides() []string {
 	return []string{"strconv", "pflag", "invalid syntax", "parsing", "parse error", "invalid argument", "value out of range",
-		"time:", "EOF", "%!", "open ", "mkdir ", "read ", "stat ", "no such file or directory", "is a directory\n"}
+		"time:", "EOF", "%!", ": open ", ": mkdir ", ": read ", ": stat ", "no such file or directory", "is a directory\n"}
 }
 
 func TestWrongFlags(t *testing.T) {

@@ -71,12 +71,33 @@ func (f *dataFlags) corpus(a *app) (*tune.Corpus, error) {
 	if slices.Contains(f.data, "-") {
 		return nil, usagef("--data - is the standard input and cannot be mixed with files")
 	}
+	for i, path := range f.data {
+		if slices.Contains(f.data[:i], path) {
+			return nil, usagef("--data %s is named twice, so each of its rows would count twice; name it once", path)
+		}
+	}
 	c, how, err := tune.ReadCorpus(f.data, o)
 	if err != nil {
 		return nil, err
 	}
 	a.logf("%s", how)
+	warnSwapped(a, c)
 	return c, nil
+}
+
+// warnSwapped tells of labels that look like texts: a sentence for each row.
+func warnSwapped(a *app, c *tune.Corpus) {
+	words, seen := 0, make(map[string]bool, len(c.Labels))
+	for _, label := range c.Labels {
+		if seen[label] {
+			return
+		}
+		seen[label] = true
+		words += len(strings.Fields(label))
+	}
+	if n := len(c.Labels); n >= 10 && words > 4*n {
+		a.logf("warning: each of %d examples has a class of its own, a sentence such as %q: are --label and --text swapped?", n, c.Labels[0])
+	}
 }
 
 // streamCorpus reads the standard input.
@@ -92,6 +113,15 @@ func (f *dataFlags) streamCorpus(a *app, o dataset.Options) (*tune.Corpus, error
 	}
 	a.logf("%s", r.Describe())
 	return c, nil
+}
+
+// warnTrainedOn tells of files to measure on that are also trained on.
+func warnTrainedOn(a *app, data []string, flag string, files []string) {
+	for _, path := range files {
+		if path != "-" && slices.Contains(data, path) {
+			a.logf("warning: %s is given to --data and to %s, so its rows are trained on: what is measured on them flatters", path, flag)
+		}
+	}
 }
 
 // inFile names the first file in an error about its content as a whole.
@@ -196,8 +226,12 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 		return tune.Plan{}, err
 	}
 	if f.sharing != tune.AutoName {
-		if _, err := knowledge.ParseSpec(f.sharing); err != nil {
+		spec, err := knowledge.ParseSpec(f.sharing)
+		if err != nil {
 			return tune.Plan{}, usageError{fmt.Errorf("--sharing: %w, or auto", err)}
+		}
+		if err := f.known.given("--sharing "+f.sharing, spec); err != nil {
+			return tune.Plan{}, err
 		}
 	}
 	if !slices.Contains(tune.Losses(), f.loss) {
@@ -267,8 +301,8 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 	if !slices.Contains(trainers(), f.name) {
 		return nil, usagef("--trainer %q, want auto, converge, sgd or adamw", f.name)
 	}
-	if f.epochs < 1 || f.batch < 1 || f.patience < 0 {
-		return nil, usagef("--epochs %d, --batch %d, --patience %d: want at least 1, 1 and 0", f.epochs, f.batch, f.patience)
+	if err := f.ranges(); err != nil {
+		return nil, err
 	}
 	var schedule softmax.Schedule
 	switch f.schedule {
@@ -294,6 +328,27 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 		return softmax.AdamW{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, WeightDecay: f.decay, Schedule: schedule, Monitor: monitor}, nil
 	}
 	return nil, nil
+}
+
+// ranges refuses numbers that the trainers cannot work with.
+func (f *trainerFlags) ranges() error {
+	switch {
+	case f.epochs < 1:
+		return usagef("--epochs %d, want at least 1", f.epochs)
+	case f.batch < 1:
+		return usagef("--batch %d, want at least 1", f.batch)
+	case f.patience < 0:
+		return usagef("--patience %d, want at least 1, or 0 for never", f.patience)
+	case !(f.rate >= 0) || math.IsInf(f.rate, 1):
+		return usagef("--rate %v, want a number above 0, such as 0.5, or 0 for the default", f.rate)
+	case !(f.momentum >= 0 && f.momentum < 1):
+		return usagef("--momentum %v, want a number from 0 to below 1, such as 0.9", f.momentum)
+	case f.nesterov && f.momentum == 0 && f.name == "sgd":
+		return usagef("--nesterov does nothing without a momentum; give one, such as --momentum 0.9")
+	case math.IsNaN(f.decay) || math.IsInf(f.decay, 0):
+		return usagef("--weight-decay %v, want a number, such as 1e-4", f.decay)
+	}
+	return nil
 }
 
 // heeded refuses a flag that the trainer has no use for: who gives one would

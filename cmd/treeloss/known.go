@@ -71,6 +71,21 @@ func (f *knownFlags) sources() []source {
 	return list
 }
 
+// given refuses a sharing that needs a file which no flag names; what is how it
+// was asked for.
+func (f *knownFlags) given(what string, spec knowledge.Spec) error {
+	for _, s := range spec {
+		if s.Flag() != "" && f.path(s) == "" {
+			file := "FILE"
+			if s == knowledge.Weights {
+				file = "MODEL"
+			}
+			return usagef("%s needs a file: name it with %s %s", what, s.Flag(), file)
+		}
+	}
+	return nil
+}
+
 // check refuses flags that do not go together; from is the value of --from,
 // data that of --data.
 func (f *knownFlags) check(from string, data []string) error {
@@ -87,11 +102,17 @@ func (f *knownFlags) check(from string, data []string) error {
 		return usagef("--from %s needs a file: name it with %s", from, source.Flag())
 	}
 	for _, s := range knowledge.Metrics() {
-		if f.path(s) == "-" && slices.Contains(data, "-") {
+		switch path := f.path(s); {
+		case path == "-" && slices.Contains(data, "-"):
 			return usagef("--data and %s cannot both be the standard input; name a file for one of them", s.Flag())
+		case path == "" || s == knowledge.Weights:
+		case isOurs(path) && s == knowledge.Taxonomy:
+			return fmt.Errorf("%s is a model; write its tree to a file with treeloss tree show --format json, and give that to --taxonomy", path)
+		case isOurs(path):
+			return fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, s.Flag())
 		}
 	}
-	return nil
+	return checkModel(f.weights)
 }
 
 // known returns what package tune calls the same. Files of word vectors with a
@@ -175,7 +196,7 @@ func (f *knownFlags) explain(err error) error {
 				flags = append(flags, s.Flag())
 			}
 		}
-		return fmt.Errorf("%w; check the path of %s", err, strings.Join(flags, ", "))
+		return fmt.Errorf("%w; check the path of %s", err, strings.Join(flags, " and "))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -33,7 +34,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, log io.Write
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(log, "treeloss:", oneLine(err))
+	fmt.Fprintln(log, "treeloss:", oneLine(plain(err)))
 	var usage usageError
 	if errors.As(err, &usage) {
 		return 2
@@ -92,7 +93,31 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// plain returns an error's text, with what the system said of a file in words.
+func plain(err error) string {
+	text := err.Error()
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the message says already that a file ends early
+		text = strings.ReplaceAll(text, ": "+io.ErrUnexpectedEOF.Error(), "")
+	}
+	place, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return text
+	}
+	words := fmt.Sprintf("%s: %v", place.Path, place.Err)
+	switch {
+	case errors.Is(place.Err, fs.ErrNotExist):
+		words = "there is no file " + place.Path
+	case errors.Is(place.Err, fs.ErrPermission):
+		words = "no right to open " + place.Path
+	case errors.Is(place.Err, syscall.EISDIR):
+		words = place.Path + " is a folder, want a file"
+	case errors.Is(place.Err, syscall.ENOTDIR):
+		words = "a part of the path " + place.Path + " is a file and no folder"
+	}
+	return strings.ReplaceAll(text, place.Error(), words)
+}
+
 // oneLine keeps an error on one line, whatever a file name or label holds.
-func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(strings.TrimSpace(err.Error()), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

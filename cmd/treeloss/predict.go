@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -64,6 +67,9 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
   treeloss predict --model m.safetensors --reject 0.5 questions.txt
   treeloss predict --model network.safetensors --json pictures`,
 		Args: func(c *cobra.Command, args []string) error {
+			if err := noSentence(c, args); err != nil {
+				return err
+			}
 			if len(args) > 1 {
 				return usagef("%s takes one file, not %d; classify them one after the other", c.CommandPath(), len(args))
 			}
@@ -95,6 +101,18 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	choices(c, "output", outputTSV, outputJSONL)
 	choices(c, "format", inputFormats()...)
 	return c
+}
+
+// noSentence refuses a text where a file is wanted, and says how it goes in.
+func noSentence(c *cobra.Command, args []string) error {
+	text := strings.Join(args, " ")
+	if len(args) == 0 || len(strings.Fields(text)) < 3 {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return usagef("%q is no file; a text comes by standard input: echo %q | %s --model MODEL", text, text, c.CommandPath())
 }
 
 // Forms of predict's output.

@@ -82,6 +82,9 @@ type answered struct {
 
 func runQuickstart(ctx context.Context, a *app, path, folder string, threads int) error {
 	began := time.Now()
+	if _, err := threadsOf(threads); err != nil {
+		return err
+	}
 	if path != "" {
 		if err := checkTarget(path); err != nil {
 			return err

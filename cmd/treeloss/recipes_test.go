@@ -80,7 +80,7 @@ func TestRecipesAreRightCalls(t *testing.T) {
 			t.Chdir(t.TempDir())
 			args, _ := redirected(args)
 			o := call(t, args...)
-			missing := strings.Contains(o.log, "no such") || strings.Contains(o.log, "has no config.json")
+			missing := strings.Contains(o.log, "no such") || strings.Contains(o.log, "there is no file") || strings.Contains(o.log, "has no config.json")
 			if o.status != 1 || !missing || strings.Count(o.log, "\n") != 1 {
 				t.Errorf("%s: treeloss %s: status %d, %q; want 1 and a file that is missing", name, strings.Join(args, " "), o.status, o.log)
 			}

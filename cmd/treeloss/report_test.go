@@ -117,7 +117,7 @@ func TestReportRefused(t *testing.T) {
 		{"no parent", []string{"--report", filepath.Join(t.TempDir(), "no", "where")}, 1, "create it first"},
 		{"shots twice", []string{"--shots", "2,2"}, 2, "each number once"},
 		{"all and some", []string{"--shots", "0,2"}, 2, "stands alone"},
-		{"below 0", []string{"--shots", "2,-1"}, 2, "at least 0"},
+		{"below 0", []string{"--shots", "2,-1"}, 2, "at least 1"},
 		{"no number", []string{"--shots", "2,x"}, 2, "shots"},
 		{"too many", []string{"--shots", "1,99"}, 1, "training rows"},
 	} {

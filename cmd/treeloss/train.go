@@ -161,7 +161,7 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	}
 	rows := tune.All(0, corpus.Table.Rows())
 	about := softmax.Training{Program: program(), Data: corpus.Fingerprint(), Options: f.options()}
-	if opts.Valid, err = f.readValid(corpus); err != nil {
+	if opts.Valid, err = f.readValid(a, corpus); err != nil {
 		return err
 	}
 	data, rows, err := f.classes.known.data(ctx, a, corpus, rows)
@@ -202,13 +202,14 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 }
 
 // readValid appends the validation files to the corpus.
-func (f *trainFlags) readValid(corpus *tune.Corpus) ([]int, error) {
+func (f *trainFlags) readValid(a *app, corpus *tune.Corpus) ([]int, error) {
 	if len(f.valid) == 0 {
 		if f.classes.trainer.patience > 0 {
 			return nil, usagef("--patience needs examples to measure on, name them with --valid")
 		}
 		return nil, nil
 	}
+	warnTrainedOn(a, f.data.data, "--valid", f.valid)
 	return corpus.Read(f.valid, f.validLabels)
 }
 

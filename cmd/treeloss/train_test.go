@@ -447,3 +447,24 @@ func TestClassWeights(t *testing.T) {
 		t.Errorf("no such file: status %d, %q", o.status, o.log)
 	}
 }
+
+func TestWarningsBeforeTraining(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	const swapped, twice = "are --label and --text swapped?", "its rows are trained on"
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string // "" for no warning
+	}{
+		{"as it should be", []string{"train", "--data", desk, "--valid", deskTest, "--model", model}, ""},
+		{"one row a class", []string{"train", "--data", file(t, "one.csv", "text,label\n"+strings.Repeat("a b c,", 1)+"x y\nd e,z\n"), "--model", model}, ""},
+		{"label and text swapped", []string{"train", "--data", desk, "--label", "text", "--text", "label", "--model", model}, swapped},
+		{"validation on the training data", []string{"train", "--data", desk, "--valid", desk, "--model", model}, twice},
+		{"test on the training data", []string{"compare", "--data", desk, "--test", desk, "--methods", "cross-entropy"}, twice},
+	} {
+		o := succeed(t, tc.args...)
+		if got := strings.Contains(o.log, "warning"); got != (tc.want != "") || !strings.Contains(o.log, tc.want) {
+			t.Errorf("%s: the log is %q, want a warning: %q", tc.name, o.log, tc.want)
+		}
+	}
+}

@@ -88,7 +88,10 @@ func readLabels(path string) ([]string, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w; want one class name a line", path, err)
+		if errors.Is(err, bufio.ErrTooLong) {
+			return nil, fmt.Errorf("%s: a line of more than %d bytes; want one class name a line", path, bufio.MaxScanTokenSize)
+		}
+		return nil, fmt.Errorf("%w; want one class name a line", err)
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: no labels; want one class name a line", path)

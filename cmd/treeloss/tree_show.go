@@ -31,8 +31,10 @@ can be read back. --json is the same as --format json.`,
 			switch {
 			case !slices.Contains(treeFormats(), format):
 				return usagef("--format %q, want one of %s", format, strings.Join(treeFormats(), ", "))
-			case text.MaxDepth < 0 || text.MaxChildren < 0:
-				return usagef("--depth %d, --width %d: want at least 0", text.MaxDepth, text.MaxChildren)
+			case text.MaxDepth < 0:
+				return usagef("--depth %d, want at least 1, or 0 for all", text.MaxDepth)
+			case text.MaxChildren < 0:
+				return usagef("--width %d, want at least 1, or 0 for all", text.MaxChildren)
 			case format != treeText && (text.MaxDepth > 0 || text.MaxChildren > 0):
 				return usagef("--depth and --width cut a drawing; they go with --format text only")
 			}

@@ -94,8 +94,10 @@ func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error)
 		return plan, opts, usagef("--time %v, want a time above 0, such as 90s", f.time)
 	case f.trials < 0:
 		return plan, opts, usagef("--trials %d, want at least 0", f.trials)
-	case f.folds < 0 || f.folds == 1 || f.nested < 0 || f.nested == 1:
-		return plan, opts, usagef("--folds %d, --nested %d: want at least 2, or 0", f.folds, f.nested)
+	case f.folds < 0 || f.folds == 1:
+		return plan, opts, usagef("--folds %d, want at least 2, or 0 for one split", f.folds)
+	case f.nested < 0 || f.nested == 1:
+		return plan, opts, usagef("--nested %d, want at least 2, or 0 for none", f.nested)
 	case len(f.train.valid) > 0 && (f.folds > 0 || f.nested > 0):
 		return plan, opts, usagef("--valid gives the rows to choose by, --folds and --nested take them from --data; leave one out")
 	}
@@ -132,7 +134,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	rows := tune.All(0, corpus.Table.Rows())
-	if opts.Tune.Valid, err = f.train.readValid(corpus); err != nil {
+	if opts.Tune.Valid, err = f.train.readValid(a, corpus); err != nil {
 		return err
 	}
 	data, rows, err := f.train.classes.known.data(ctx, a, corpus, rows)

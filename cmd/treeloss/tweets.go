@@ -162,6 +162,9 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 		all.Merge(c)
 	}
 	if all.Tweets == 0 {
+		if all.Damaged == all.Lines {
+			return fmt.Errorf("%s: no tweet with an emoji to keep: none of %d lines is a tweet; want JSON of Twitter's API v1.1, one object a line", f.data[0], all.Lines)
+		}
 		return fmt.Errorf("no tweet with an emoji to keep in %d lines: %s", all.Lines, skipped(all))
 	}
 	if err := out.keep(all); err != nil {
