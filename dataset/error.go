@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -50,6 +52,8 @@ func unreadable(file string, line int, err error) error {
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		message = "the data ends early; fetch or write the file anew"
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrCRCMismatch), errors.As(err, new(flate.CorruptInputError)):
+		message = "the packed data are damaged; fetch or write the file anew"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrWindowSizeTooSmall):
 		message = fmt.Sprintf("packed with zstd for a window of other than 1 KiB to %d MiB; pack it at level 19 or below, without --long", maxWindow>>20)
 	}

@@ -162,6 +162,7 @@ func (in *input) checkStart() error {
 		{"\xd0\xcf\x11\xe0", "is an old Excel or Word file; export it as CSV"},
 		{"\xff\xfe", "is UTF-16 text; save it as UTF-8"},
 		{"\xfe\xff", "is UTF-16 text; save it as UTF-8"},
+		{"\x00\x00\x00\x00", "begins with bytes of 0 and is no text; fetch or write the file anew"},
 		{"PK\x03\x04", "is a zip file (.zip, .xlsx, .npz); unpack it or export it as CSV"},
 		{"PARE", "is an encrypted Parquet file; write it without encryption"},
 		{"\xfd7zXZ", "is packed with xz; unpack it, or pack it with gzip or zstd"},

@@ -57,6 +57,13 @@ func refuse(t *testing.T, model string, table []badInput) {
 	}
 }
 
+// flipped changes one bit of a byte, which is counted from the end.
+func flipped(data string, at int) string {
+	b := []byte(data)
+	b[len(b)+at] ^= 1
+	return string(b)
+}
+
 func TestBadExamples(t *testing.T) {
 	train := func(path string, more ...string) []string {
 		return append([]string{"train", "--model", "MODEL", "--data", path}, more...)
@@ -80,6 +87,9 @@ func TestBadExamples(t *testing.T) {
 		{"a quote never closed", train(file(t, "quote.csv", rows+"\"well,parting\n")), 1, []string{"quote.csv:4", "quote"}},
 		{"bad JSON", train(file(t, "bad.jsonl", "{\"text\": \"a\", \"label\": \"x\"}\n{\"text\": }\n")), 1, []string{"bad.jsonl:2"}},
 		{"a gzip file cut short", train(file(t, "cut.csv.gz", pack(t, ".gz", rows)[:40])), 1, []string{"cut.csv.gz"}},
+		{"a gzip file with a flipped bit", train(file(t, "flip.csv.gz", flipped(pack(t, ".gz", rows), -6))), 1, []string{"flip.csv.gz", "damaged", "anew"}},
+		{"a zstd file with a flipped bit", train(file(t, "flip.csv.zst", flipped(pack(t, ".zst", rows), -2))), 1, []string{"flip.csv.zst", "damaged", "anew"}},
+		{"zeros", train(file(t, "zeros.csv", strings.Repeat("\x00", 100))), 1, []string{"zeros.csv", "bytes of 0"}},
 		{"a binary file", train(file(t, "image.csv", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")), 1, []string{"image.csv"}},
 		{"no features at all", train(file(t, "blank.csv", "text,label\n,a\n,b\n"), "--names-as-examples", "off"), 1, []string{"blank.csv", "empty"}},
 		{"npy without labels", train(file(t, "x.npy", npy("(1, 2)", []float64{1, 2}))), 1, []string{"x.npy", "--labels"}},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/term"
+
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
@@ -25,9 +27,17 @@ const stdinName = "standard input"
 // isStream tells whether the paths are the standard input.
 func isStream(paths []string) bool { return len(paths) == 1 && paths[0] == "-" }
 
+// tellTerminal tells a person who named no file that the program waits for them.
+func (a *app) tellTerminal() {
+	if f, ok := a.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		a.logf("no file was named, so this reads the terminal: type or paste lines, and end with Ctrl-D")
+	}
+}
+
 // openExamples opens files, or the standard input for "-".
 func (a *app) openExamples(paths []string, o dataset.Options) (*dataset.Reader, error) {
 	if isStream(paths) {
+		a.tellTerminal()
 		return dataset.NewReader(a.in, stdinName, o)
 	}
 	if slices.Contains(paths, "-") {

@@ -233,6 +233,10 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 		if err := f.known.given("--sharing "+f.sharing, spec); err != nil {
 			return tune.Plan{}, err
 		}
+		trees := []knowledge.Source{knowledge.None, knowledge.Taxonomy, knowledge.UTree, knowledge.VTree, knowledge.Linkage}
+		if f.loss == tune.HierarchicalSoftmax && (len(spec) > 1 || !slices.Contains(trees, spec[0])) {
+			return tune.Plan{}, usagef("--loss %s goes along one tree, and --sharing %s is not one; want taxonomy, u-tree, v-tree, linkage or auto", f.loss, f.sharing)
+		}
 	}
 	if !slices.Contains(tune.Losses(), f.loss) {
 		return tune.Plan{}, usagef("--loss %q, want one of %s", f.loss, strings.Join(tune.Losses(), ", "))

@@ -158,6 +158,8 @@ func TestExitStatus(t *testing.T) {
 		{"train: nesterov alone", []string{"train", "--data", desk, "--model", "m", "--trainer", "sgd", "--nesterov"}, 2, "give one, such as --momentum 0.9"},
 		{"train: a file twice", []string{"train", "--data", desk, "--data", desk, "--model", "m"}, 2, "named twice"},
 		{"train: sharing without file", []string{"train", "--data", desk, "--model", "m", "--sharing", "names+taxonomy"}, 2, "--sharing names+taxonomy needs a file: name it with --taxonomy"},
+		{"train: a softmax along names", []string{"train", "--data", desk, "--model", "m", "--loss", "hierarchical-softmax", "--sharing", "names"}, 2, "--sharing names is not one"},
+		{"train: a softmax along two trees", []string{"train", "--data", desk, "--model", "m", "--loss", "hierarchical-softmax", "--sharing", "v-tree+linkage"}, 2, "one tree"},
 		{"tune: one fold", []string{"tune", "--data", desk, "--folds", "1"}, 2, "--folds 1, want at least 2"},
 		{"tune: one nested fold", []string{"tune", "--data", desk, "--nested", "1"}, 2, "treeloss: --nested 1, want at least 2"},
 		{"quickstart: bad threads", []string{"quickstart", "--threads", "-1"}, 2, "--threads -1"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/term"
 )
 
 func TestPredictTSV(t *testing.T) {
@@ -262,5 +264,25 @@ func TestPredictIsInterrupted(t *testing.T) {
 	_ = c.Wait()
 	if c.ProcessState.ExitCode() != 1 || log.String() != "treeloss: interrupted\n" {
 		t.Errorf("status %d, %q; want 1 and a word", c.ProcessState.ExitCode(), log.String())
+	}
+}
+
+// Who names no file sits before a terminal that waits, and is told so.
+func TestTerminalAsInput(t *testing.T) {
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil || !term.IsTerminal(int(terminal.Fd())) {
+		t.Skipf("no terminal: %v", err)
+	}
+	defer terminal.Close()
+	var log bytes.Buffer
+	(&app{in: terminal, log: &log}).tellTerminal()
+	if !strings.Contains(log.String(), "Ctrl-D") {
+		t.Errorf("the log is %q, want a word about Ctrl-D", log.String())
+	}
+	log.Reset()
+	(&app{in: terminal, log: &log, quiet: true}).tellTerminal()
+	(&app{in: strings.NewReader(""), log: &log}).tellTerminal()
+	if log.Len() > 0 {
+		t.Errorf("the log is %q, want nothing with --quiet, nor of a pipe", log.String())
 	}
 }
