@@ -90,7 +90,9 @@ func IsCIFAR100(path string) bool {
 
 // fromRecords takes the binary form.
 func (s *Images) fromRecords(path string, data []byte) error {
-	if len(data) == 0 || len(data)%cifarRecord != 0 {
+	if whole := len(data)%cifarRecord == 0; !whole && filepath.Ext(path) != ".bin" {
+		return refuse(path, 0, 0, "is neither a file of CIFAR-100, as train.bin is, nor a folder of pictures")
+	} else if !whole || len(data) == 0 {
 		return refuse(path, 0, 0, "%d bytes are no whole number of CIFAR-100 records of %d bytes; fetch the file anew", len(data), cifarRecord)
 	}
 	s.Pixels = make([]byte, 0, len(data))

@@ -152,6 +152,7 @@ func TestReadCIFAR100Refuses(t *testing.T) {
 	}{
 		{"cut record", "train.bin", record(0, 0)[:3000], "", "no whole number"},
 		{"empty", "train.bin", nil, "", "no whole number"},
+		{"something else", "train.csv", []byte("text,label\n"), "", "neither a file of CIFAR-100"},
 		{"label without name", "train.bin", record(0, 9), names, "class 9, there are 3 names"},
 		{"empty name", "train.bin", record(0, 0), "apple\n\nfish\n", "an empty line"},
 		{"name twice", "train.bin", record(0, 0), "apple\napple\n", "stands already on line 1"},

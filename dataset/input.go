@@ -77,7 +77,7 @@ func openFile(path, what string) (*input, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = refuse(path, 0, 0, "is a directory, want a file of %s: %s", what, formats)
+		err = refuse(path, 0, 0, "is a directory, want a file of %s: %s; folders of pictures go with --network", what, formats)
 	}
 	if err != nil {
 		f.Close()

@@ -112,6 +112,8 @@ func TestBadExamples(t *testing.T) {
 		{"a folder as taxonomy", train(desk, "--taxonomy", "testdata"), 1, []string{"testdata is a folder"}},
 		{"no such taxonomy", train(desk, "--taxonomy", "missing.csv"), 1, []string{"no file missing.csv", "--taxonomy"}},
 		{"no such distances", train(desk, "--distances", "missing.txt"), 1, []string{"no file missing.txt", "--distances"}},
+		{"pictures without a network", train(filepath.Join(t.TempDir(), ".")), 1, []string{"directory", "--network"}},
+		{"examples for a network", train(desk, "--network", "resnet20"), 1, []string{"desk.csv", "neither a file of CIFAR-100", "folder of pictures"}},
 		{"no such pictures", train("missing", "--network", "resnet20"), 1, []string{"missing: no such file or folder"}},
 		{"missing validation file", train(desk, "--valid", "missing.csv"), 1, []string{"missing.csv", "check the path"}},
 		{"names as examples of numbers", train(breads, "--label", "bread", "--names-as-examples", "on"), 1, []string{"numbers", "off or auto"}},

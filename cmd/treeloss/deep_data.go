@@ -194,7 +194,7 @@ func readClassNames(spec string, classes []string) ([]string, error) {
 	var names []string
 	file, column, ok := strings.Cut(spec, ".csv:")
 	if !ok {
-		list, err := readLabels(spec)
+		list, err := readLabels("--class-names", spec)
 		if err != nil {
 			return nil, err
 		}

@@ -111,13 +111,16 @@ func (f *deepFlags) refuse(flags *pflag.FlagSet) error {
 
 // schedule checks the numbers of a training before anything is read.
 func (f *deepFlags) schedule(t *trainerFlags) error {
-	switch {
-	case t.epochs < 1 || t.batch < 1 || t.patience < 0:
-		return usagef("--epochs %d, --batch %d, --patience %d: want at least 1, 1 and 0", t.epochs, t.batch, t.patience)
-	case !(t.momentum >= 0 && t.momentum < 1):
-		return usagef("--momentum %v, want a number from 0 to below 1", t.momentum)
-	case math.IsNaN(t.decay) || math.IsInf(t.decay, 0):
-		return usagef("--weight-decay %v, want a number", t.decay)
+	if err := t.ranges(); err != nil {
+		return err
+	}
+	if !(f.warmUp >= 0) || math.IsInf(f.warmUp, 1) {
+		return usagef("--warm-up %v, want a number of epochs, 0 or more", f.warmUp)
+	}
+	for i, at := range f.milestones {
+		if !(at > 0) || math.IsInf(at, 1) || i > 0 && at <= f.milestones[i-1] {
+			return usagef("--milestones: %v, want epochs above 0 that ascend, such as 30,60", at)
+		}
 	}
 	s := train.Schedule{Base: cmp.Or(t.rate, 1), Milestones: f.milestones, WarmUp: f.warmUp}
 	if err := s.Check(); err != nil {

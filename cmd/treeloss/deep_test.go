@@ -128,7 +128,7 @@ func TestNetworkCommands(t *testing.T) {
 		"not from the standard input": {"predict"},
 		"a linear model is wanted":    {"explain", in("test.bin")},
 		"--label means nothing":       {"embed", "--data", dir, "--label", "x", "--out", in("x.npy")},
-		"no whole number of CIFAR":    {"predict", in("names.csv")},
+		"neither a file of CIFAR-100": {"predict", in("names.csv")},
 	} {
 		refuseCall(t, want, append(args[:1:1], append([]string{"--model", model}, args[1:]...)...)...)
 	}
@@ -279,6 +279,13 @@ func refuseCall(t *testing.T, want string, args ...string) {
 func TestNetworkRefusals(t *testing.T) {
 	dir := pictureFolder(t, 3)
 	model := filepath.Join(dir, "m.safetensors")
+	oneClass := t.TempDir()
+	if err := os.Mkdir(filepath.Join(oneClass, "cat"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(oneClass, "cat", "a.jpg"), []byte("not looked at"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
 		"want one of resnet20, resnet50": {"--network", "alexnet"},
 		"--text does not go":             {"--network", "resnet20", "--text", "x"},
@@ -294,9 +301,10 @@ func TestNetworkRefusals(t *testing.T) {
 		"--patience -1":                  {"--network", "resnet20", "--patience", "-1"},
 		"--momentum 1":                   {"--network", "resnet20", "--momentum", "1"},
 		"--weight-decay NaN":             {"--network", "resnet20", "--weight-decay", "NaN"},
-		"milestone 2 after 3":            {"--network", "resnet20", "--milestones", "3,2"},
-		"learning rate -1":               {"--network", "resnet20", "--rate", "-1"},
-		"warm-up of -1":                  {"--network", "resnet20", "--warm-up", "-1"},
+		"--milestones: 2, want epochs":   {"--network", "resnet20", "--milestones", "3,2"},
+		"--rate -1, want a number above": {"--network", "resnet20", "--rate", "-1"},
+		"--warm-up -1, want a number":    {"--network", "resnet20", "--warm-up", "-1"},
+		"the path of --class-names":      {"--network", "resnet20", "--class-names", "gone.txt"},
 		"a multiple of 4":                {"--network", "resnet20", "--side", "30"},
 		"a multiple of 32":               {"--network", "resnet50", "--side", "48"},
 		"--side is for folders":          {"--network", "resnet20", "--side", "64"},
@@ -316,6 +324,7 @@ func TestNetworkRefusals(t *testing.T) {
 		}
 		refuseCall(t, want, append([]string{"train", "--data", dir, "--model", model}, args...)...)
 	}
+	refuseCall(t, "only one class", "train", "--network", "resnet20", "--backend", "go", "--model", model, "--data", oneClass)
 	for want, args := range map[string][]string{
 		"none: no such file":       {"--data", filepath.Join(dir, "none")},
 		"no folders in it":         {"--data", t.TempDir()},
@@ -337,8 +346,9 @@ func TestNetworkRefusals(t *testing.T) {
 		refuseCall(t, fmt.Sprintf("epoch 1 of %d: ", epochs), "train", "--network", name, "--backend", "go", "--side", "32", "--data", spoilt, "--model", model)
 	}
 	refuseCall(t, "none of the 2 pictures can be read", "train", "--network", "resnet20", "--damaged", "skip", "--data", spoilt, "--model", model)
+	refuseCall(t, "only one class", "train", "--network", "resnet20", "--backend", "go", "--data", oneClass, "--model", model)
 	refuseCall(t, "not compiled in", "train", "--network", "resnet20", "--backend", "xla", "--data", dir, "--model", model)
-	refuseCall(t, "no whole number", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
+	refuseCall(t, "neither a file of CIFAR-100", "train", "--network", "resnet20", "--data", filepath.Join(dir, "names.csv"), "--model", model)
 	refuseCall(t, "ends in .npy", "embed", "--model", model, "--data", dir, "--out", "x.csv")
 	refuseCall(t, "embed needs", "embed", "--model", model)
 }

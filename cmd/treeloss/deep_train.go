@@ -187,6 +187,9 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 		return f.classes.known.explain(err)
 	}
 	f.classes.known.tell(a, found)
+	if len(classes.Labels) < 2 {
+		return fmt.Errorf("%s: only one class; give pictures of at least two", f.data.data[0])
+	}
 	r.classes = classes
 	var others int
 	if r.data, others = data.keep(classes.Labels); others > 0 {

@@ -242,9 +242,6 @@ func loadModel(path string) (*softmax.Model, error) {
 	if path == "" {
 		return nil, usagef("no model: name the file that treeloss train wrote with --model")
 	}
-	if network.IsFile(path) || bert.IsFile(path) {
-		return nil, fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
-	}
 	if err := checkModel(path); err != nil {
 		return nil, err
 	}
@@ -255,9 +252,13 @@ func loadModel(path string) (*softmax.Model, error) {
 	return m, err
 }
 
-// checkModel refuses a file whose first bytes cannot be those of a model, so that
-// a CSV does not end as a header of 10^18 bytes. A missing one is left to the reader.
+// checkModel refuses a network, and a file whose first bytes cannot be those of a
+// model, so that a CSV does not end as a header of 10^18 bytes. A missing one is
+// left to the reader.
 func checkModel(path string) error {
+	if network.IsFile(path) || bert.IsFile(path) {
+		return fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil

@@ -33,7 +33,7 @@ func (f *labelFlags) given() bool { return len(f.data.data) > 0 || f.data.labels
 // them. Examples are read as a stream.
 func (f *labelFlags) read(a *app) ([]string, error) {
 	if len(f.data.data) == 0 {
-		list, err := readLabels(f.data.labels)
+		list, err := readLabels("--labels", f.data.labels)
 		if err != nil {
 			return nil, err
 		}
@@ -63,12 +63,12 @@ func (f *labelFlags) read(a *app) ([]string, error) {
 	return dataset.NewLabels(list).Names(), nil
 }
 
-// readLabels reads a file with one label a line; empty lines are skipped.
-func readLabels(path string) ([]string, error) {
+// readLabels reads the file of a flag, with one label a line; empty lines are skipped.
+func readLabels(flag, path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: no such file; check the path of --labels", path)
+			return nil, fmt.Errorf("%s: no such file; check the path of %s", path, flag)
 		}
 		return nil, err
 	}
