@@ -90,7 +90,7 @@ func TestNetworkCommands(t *testing.T) {
 	// A training that is over is resumed to the same bytes, event files or not, and
 	// not overwritten without being asked.
 	first := content(t, model)
-	refuseCall(t, "resume it", train...)
+	refuseCall(t, "go on with it by --resume", train...)
 	resumed := succeed(t, append(train, "--resume", "--tensorboard", in("runs/other"))...)
 	if !bytes.Equal(first, content(t, model)) {
 		t.Error("the resumed model differs")

@@ -136,6 +136,9 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 	bar := &networkProgress{bar: &progress{app: a}, valid: valid != nil}
 	opts.Progress = bar.report
 	t, err := train.New(b, r.task, set, valid, opts)
+	if errors.Is(err, train.ErrCheckpoint) {
+		return fmt.Errorf("%s holds an earlier training of this model; go on with it by --resume, or remove that folder to start anew", opts.Folder)
+	}
 	if err != nil {
 		return err
 	}

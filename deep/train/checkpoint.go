@@ -45,6 +45,10 @@ func (s state) bestOrLast() int {
 	return s.BestEpoch
 }
 
+// ErrCheckpoint says that a folder holds the checkpoint of another run, which New
+// does not write over.
+var ErrCheckpoint = errors.New("there is a checkpoint already")
+
 // begin takes up the checkpoint if asked to, or sees that there is none.
 func (t *Trainer) begin() error {
 	t.state = state{About: t.opts.About, Seed: t.opts.Seed}
@@ -61,7 +65,7 @@ func (t *Trainer) begin() error {
 	case err != nil:
 		return fmt.Errorf("train: %w", err)
 	case !t.opts.Resume:
-		return fmt.Errorf("train: %s is there already; resume it, or remove it or choose another folder to start anew", path)
+		return fmt.Errorf("train: %w: %s; resume it, or remove it or choose another folder to start anew", ErrCheckpoint, path)
 	}
 	s, err := load(t.store, path)
 	if err != nil {

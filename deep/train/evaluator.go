@@ -68,18 +68,18 @@ func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []f
 		var in []any
 		batch, err := data.Batch(rows, -1)
 		if err != nil {
-			return fmt.Errorf("train: evaluate: %w", err)
+			return err
 		}
 		for _, x := range batch {
 			in = append(in, x)
 		}
 		out, err := e.exec.Call(in...)
 		if err != nil {
-			return fmt.Errorf("train: evaluate: %w", err)
+			return fmt.Errorf("train: run the network: %w", err)
 		}
 		flat, err := tensors.CopyFlatData[float32](out[0])
 		if err != nil {
-			return fmt.Errorf("train: evaluate: %w", err)
+			return fmt.Errorf("train: run the network: %w", err)
 		}
 		width := len(flat) / size
 		for i := range min(size, data.Len()-from) {
