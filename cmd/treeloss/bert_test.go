@@ -113,7 +113,7 @@ func TestBERTCommands(t *testing.T) {
 		t.Errorf("trained on features: %s", linear.out)
 	}
 	first := content(t, model)
-	refuseCall(t, "resume it", train...)
+	refuseCall(t, "go on with it by --resume", train...)
 	succeed(t, append(train, "--resume")...)
 	if string(first) != string(content(t, model)) {
 		t.Error("the resumed model differs")
