@@ -248,7 +248,7 @@ func TestSharedData(t *testing.T) {
 		t.Run(tc.file, func(t *testing.T) {
 			path := "../../shared/data/" + tc.file
 			if _, err := os.Stat(path); err != nil {
-				t.Skipf("no shared data: %v", err)
+				t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 			}
 			r, err := Open(path, Options{})
 			if err != nil {

@@ -1,11 +1,8 @@
 package deep
 
 import (
-	"encoding/binary"
 	"fmt"
-	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 
@@ -122,22 +119,6 @@ func Import(store *model.Store, file string) (map[string]string, error) {
 		}
 	}
 	return in.Metadata, nil
-}
-
-// HasFormat tells, from the head of a file, whether it is a safetensors file
-// whose metadata name that format. A file that cannot be read is none.
-func HasFormat(path, format string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var size uint64
-	if binary.Read(f, binary.LittleEndian, &size) != nil || size > 1<<28 {
-		return false
-	}
-	head, err := io.ReadAll(io.LimitReader(f, int64(size)))
-	return err == nil && strings.Contains(string(head), `"format":"`+format+`"`)
 }
 
 func put(store *model.Store, path string, x []float32, dims []int) error {

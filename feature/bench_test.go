@@ -12,7 +12,7 @@ func readTexts(tb testing.TB, path string) []string {
 	tb.Helper()
 	r, err := dataset.Open("../../shared/data/"+path, dataset.Options{})
 	if err != nil {
-		tb.Skipf("no test data: %v", err)
+		tb.Skipf("the real data of ../shared is not beside the repository: %v", err)
 	}
 	defer r.Close()
 	var texts []string

@@ -236,7 +236,7 @@ func TestWordNetAsPaths(t *testing.T) {
 	labels := column(t, data+"tiny-imagenet/classes.csv", 0)
 	edges, err := os.ReadFile(data + "tiny-imagenet/hierarchy.csv")
 	if err != nil {
-		t.Skipf("no real data here: %v", err)
+		t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 	}
 	want, err := ReadTaxonomy(strings.NewReader(string(edges)), "hierarchy.csv", labels)
 	if err != nil {

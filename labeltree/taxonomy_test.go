@@ -153,7 +153,7 @@ func column(t *testing.T, path string, n int) []string {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
-		t.Skipf("no real data here: %v", err)
+		t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
@@ -188,7 +188,7 @@ func TestRealTaxonomies(t *testing.T) {
 			labels := column(t, data+tc.labels, tc.column)
 			f, err := os.Open(data + tc.taxonomy)
 			if err != nil {
-				t.Skipf("no real data here: %v", err)
+				t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 			}
 			defer f.Close()
 			tree, err := ReadTaxonomy(f, tc.taxonomy, labels)

@@ -149,7 +149,7 @@ func TestImageNetDistances(t *testing.T) {
 	const data = "../../shared/data/"
 	classes, err := os.Open(data + "tiny-imagenet/classes.csv")
 	if err != nil {
-		t.Skipf("no real data here: %v", err)
+		t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 	}
 	defer classes.Close()
 	rows, err := csv.NewReader(classes).ReadAll()
@@ -162,7 +162,7 @@ func TestImageNetDistances(t *testing.T) {
 	}
 	packed, err := os.Open(data + "label-vectors/imagenet-1k-distances.txt.xz")
 	if err != nil {
-		t.Skipf("no real data here: %v", err)
+		t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 	}
 	defer packed.Close()
 	if _, err := ReadDistances(packed, "d.xz", labels); err == nil || err.Error() != "d.xz: is packed with xz; unpack it first: xz -dk d.xz" {

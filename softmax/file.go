@@ -43,6 +43,9 @@ const (
 // ErrModelFile says that a file is no model that this program can use.
 var ErrModelFile = errors.New("not a usable model file")
 
+// IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
+func IsFile(path string) bool { return safetensors.HasFormat(path, formatName) }
+
 // Save writes the model to path: the old file or the new one is there, whole,
 // whatever happens in between. The same model gives the same bytes.
 func (m *Model) Save(path string) error {

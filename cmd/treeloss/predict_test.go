@@ -259,7 +259,7 @@ func TestPredictIsInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Skipf("no interrupts here: %v", err)
+		t.Skipf("this system sends no interrupt to a process: %v", err)
 	}
 	_ = c.Wait()
 	if c.ProcessState.ExitCode() != 1 || log.String() != "treeloss: interrupted\n" {
@@ -271,7 +271,7 @@ func TestPredictIsInterrupted(t *testing.T) {
 func TestTerminalAsInput(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil || !term.IsTerminal(int(terminal.Fd())) {
-		t.Skipf("no terminal: %v", err)
+		t.Skipf("this system has no pseudo-terminal to type at: %v", err)
 	}
 	defer terminal.Close()
 	var log bytes.Buffer

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/treeloss/treeloss/deep"
 	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/softmax"
 )
 
 // checkTarget finds out before hours of work whether a model can be written.
@@ -47,7 +47,7 @@ func checkTarget(path string) error {
 
 // isOurs tells from the head of a file whether treeloss train wrote it.
 func isOurs(path string) bool {
-	return deep.HasFormat(path, "treeloss-model") || network.IsFile(path) || bert.IsFile(path)
+	return softmax.IsFile(path) || network.IsFile(path) || bert.IsFile(path)
 }
 
 // source is a file that a command reads, and the flag that names it.

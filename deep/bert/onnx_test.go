@@ -9,7 +9,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/internal/backendtest"
 )
 
@@ -24,16 +23,7 @@ func TestFreezes(t *testing.T) {
 // On ONNX Runtime the gradients of all that is trained there are those of the go
 // backend, 20 times: nothing but the frozen tables scatters.
 func TestGradientsOnONNX(t *testing.T) {
-	if !backendtest.OnONNX() {
-		t.Skip("compares the ONNX Runtime backend with go; build with -tags onnx and set ONNXRUNTIME_SHARED_LIBRARY_PATH")
-	}
-	slow, err := backend.Open(backend.Go, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.Finalize()
-	fast := backendtest.Open(t)
-	defer fast.Finalize()
+	slow, fast := backendtest.Both(t)
 	dir, _ := folder(t, vocabulary(plain), size{hidden: 96, layers: 2, heads: 4, inner: 128, positions: 32, types: 2}, "")
 	e, err := Open(dir)
 	if err != nil {

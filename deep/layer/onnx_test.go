@@ -10,7 +10,6 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/internal/backendtest"
 )
 
@@ -21,16 +20,7 @@ func TestMain(m *testing.M) { backendtest.Main(m) }
 // trains, are those of the go backend, whose gradients TestGradients checks: 20
 // times, as a race may go well once.
 func TestONNXEqualsGo(t *testing.T) {
-	if !backendtest.OnONNX() {
-		t.Skip("compares the ONNX Runtime backend with go; build with -tags onnx and set ONNXRUNTIME_SHARED_LIBRARY_PATH")
-	}
-	plain, err := backend.Open(backend.Go, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer plain.Finalize()
-	fast := backendtest.Open(t)
-	defer fast.Finalize()
+	plain, fast := backendtest.Both(t)
 	rng := rand.New(rand.NewPCG(1, 3))
 	x := make([]float32, 3*4*6*3)
 	for i := range x {

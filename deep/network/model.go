@@ -131,7 +131,7 @@ func (m *Model) Save(path string) error {
 }
 
 // IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
-func IsFile(path string) bool { return deep.HasFormat(path, formatName) }
+func IsFile(path string) bool { return safetensors.HasFormat(path, formatName) }
 
 // Load reads a model that Save wrote. Any other file is an error that wraps
 // ErrFile.

@@ -134,7 +134,7 @@ func TestResNet50(t *testing.T) {
 // One step on four pictures of 64 x 64 moves the weights. Some 10 seconds.
 func TestResNet50Trains(t *testing.T) {
 	if !*long {
-		t.Skip("takes long; run with -long")
+		t.Skip("trains 25 million weights on the slow go backend, a minute and more; run with -long")
 	}
 	b := backendtest.Open(t)
 	store := model.NewStore()

@@ -69,8 +69,9 @@ const (
 	// smallProduct is the number of multiply-adds below which waking another
 	// goroutine costs more than it saves.
 	smallProduct = 1_500_000
-	// inPlace is up to how many numbers b is not packed: half of the first cache.
-	inPlace = 8192
+	// smallMatrix is up to how many numbers b is not packed: half of the first
+	// cache.
+	smallMatrix = 8192
 	// turnedRows is how many rows of bᵀ are done at a time where c is
 	// computed in columns: a multiple of 16 and of the tallest tile.
 	turnedRows = 112
@@ -145,7 +146,7 @@ func (p *Product) run(c Rect, a []float32, rowStride, innerStride, inner int, b 
 	// half a page, rows would push each other out of the first cache.
 	p.copyA = c.Cols > 2*nr && (innerStride != 1 || rowStride%512 == 0)
 	// A small b whose panels are full is in the first cache as it is.
-	p.inPlace = !transposed && c.Cols%nr == 0 && inner*b.Stride <= inPlace
+	p.inPlace = !transposed && c.Cols%nr == 0 && inner*b.Stride <= smallMatrix
 	inners := ceil(inner, innerBlock)
 	if !p.inPlace {
 		p.packed = grow(p.packed, ceil(inner, inners)*ceil(min(c.Cols, colBlock), nr)*nr)

@@ -42,3 +42,20 @@ func Open(t testing.TB) backend.Backend {
 	}
 	return b
 }
+
+// Both returns the go backend and ONNX Runtime where the tests run on that; else
+// it skips the test, which compares the two.
+func Both(t testing.TB) (plain, fast backend.Backend) {
+	t.Helper()
+	if !OnONNX() {
+		t.Skip("compares the ONNX Runtime backend with go; build with -tags onnx and set ONNXRUNTIME_SHARED_LIBRARY_PATH")
+	}
+	plain, err := backend.Open(backend.Go, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(plain.Finalize)
+	fast = Open(t)
+	t.Cleanup(fast.Finalize)
+	return plain, fast
+}
