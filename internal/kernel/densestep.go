@@ -217,7 +217,7 @@ func (s *Dense) scoreRows(_, task int) {
 			lo, hi := cut(d, parts, part)
 			for p := range s.panels {
 				next := min(iHi+p*s.fetches.rowsAPanel, s.Classes-1)
-				tile32(s.kind, iHi-i, hi-lo, s.Weight.X[i*s.Weight.Stride+lo:], s.Weight.Stride, 1, d, 0,
+				tile32(s.kind, byRows, iHi-i, hi-lo, s.Weight.X[i*s.Weight.Stride+lo:], s.Weight.Stride,
 					s.xt[(p*d+lo)*nr:], nr, s.z[(p*s.zRows+i)*nr:], nr, nr, lo > 0,
 					prefetch{s.Weight.X[next*s.Weight.Stride+lo:], s.fetches.weightRows})
 			}
@@ -287,7 +287,7 @@ func (s *Dense) updateRows(worker, task int) {
 			if s.fetches.velocityFirst {
 				fetchRows32(s.Velocity.X[at:], stride, hi-lo, ceil(nr, cacheLine))
 			}
-			tile32(s.kind, hi-lo, n, s.z[lo*nr:], nr, 1, nr, (s.zRows-1)*nr, s.x[f/nr*s.featurePanel():], nr, tile, nr, cols, false,
+			tile32(s.kind, inPanels, hi-lo, n, s.z[lo*nr:], s.zRows*nr, s.x[f/nr*s.featurePanel():], nr, tile, nr, cols, false,
 				prefetch{s.Weight.X[at:], s.fetches.tile})
 			stepRows32(s.kind, s.Weight.X[at:], s.Velocity.X[at:], stride, tile, nr, hi-lo, cols, s.step)
 		}

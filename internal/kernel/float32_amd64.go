@@ -249,27 +249,36 @@ func first[E any](x []E) *E { return unsafe.SliceData(x) }
 
 // The bounds of matrices are those of their last rows. Strides are in numbers.
 
-// here is the offset of a line that is there.
-var here int
+// here is the offset of a line that is there, as often as a tile asks at a time.
+var here [4]int
 
-func tile32(k kind, height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool, next prefetch) {
+func tile32(k kind, l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool, next prefetch) {
 	if k == plain {
-		tileGo(height, inner, a, rowStride, innerStride, run, skip, b, bStride, c, stride, cols, add)
+		tileGo(l, height, inner, a, aStride, b, bStride, c, stride, cols, add)
 		return
 	}
-	if height < 1 || inner < 1 || cols < 1 || height > k.tileRows() || cols > k.panelCols() || rowStride < 0 || innerStride < 0 || run < 1 || skip < 0 || bStride < 0 || stride < 0 {
+	if height < 1 || inner < 1 || cols < 1 || height > k.tileRows() || cols > k.panelCols() || aStride < 0 || bStride < 0 || stride < 0 {
 		panic("kernel: a tile of the wrong size")
 	}
-	_, _, _ = a[(height-1)*rowStride+(inner-1)*innerStride+(inner-1)/run*skip], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
-	line, step, from := &here, 0, first(b)
+	_, _, _ = a[l.at(k, aStride, height-1, inner-1)], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
+	line, step, from := &here[0], 0, first(b)
 	if len(next.at) > 0 {
 		_ = next.at[inner-1]
-		line, step, from = &next.at[0], 8, first(next.from)
+		line, step, from = &next.at[0], 8*len(here), first(next.from)
 	}
-	if k == avx512 {
-		tileAVX512(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
-	} else {
-		tileAVX2(height, inner, first(a), 4*rowStride, 4*innerStride, run, 4*skip, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
+	switch {
+	case k == avx512 && l == byRows:
+		tileByRowsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
+	case k == avx512 && l == byCols:
+		tileByColsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add)
+	case k == avx512:
+		tileInPanelsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
+	case l == byRows:
+		tileByRowsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
+	case l == byCols:
+		tileByColsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add)
+	default:
+		tileInPanelsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
 	}
 }
 

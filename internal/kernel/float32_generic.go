@@ -41,8 +41,8 @@ func softmax32(_ kind, p, scores []float32) float64 { return softmaxGo(p, scores
 
 func exp32(_ kind, dst, x []float32) { expGo(dst, x) }
 
-func tile32(_ kind, height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool, _ prefetch) {
-	tileGo(height, inner, a, rowStride, innerStride, run, skip, b, bStride, c, stride, cols, add)
+func tile32(_ kind, l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool, _ prefetch) {
+	tileGo(l, height, inner, a, aStride, b, bStride, c, stride, cols, add)
 }
 
 func copyRows32(_ kind, dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {

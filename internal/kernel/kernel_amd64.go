@@ -89,10 +89,20 @@ func expAVX512(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileAVX512 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner and run at least 1, cols 1 to 32. With each row of b a cache line is asked for, ahead[0] bytes from base, and ahead goes aheadStep bytes on.
+// tileByRowsAVX512 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 7 rows or 16 columns, asks for none.
 //
 //go:noescape
-func tileAVX512(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+func tileByRowsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+
+// tileByColsAVX512 sets c (height x cols) to a b, or adds that to c. The numbers of a column of a follow each other, the columns are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32.
+//
+//go:noescape
+func tileByColsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
+
+// tileInPanelsAVX512 sets c (height x cols) to a b, or adds that to c. a is cut into panels of as many columns as b has, the rows of one follow each other, the panels are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 7 rows or 16 columns, asks for none.
+//
+//go:noescape
+func tileInPanelsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
 
 // copyRowsAVX512 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //
@@ -219,10 +229,20 @@ func expAVX2(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileAVX2 sets c (height x cols) to a b, or adds that to c. a (height x inner) has its numbers rowStride and innerStride bytes apart, and skip bytes more after each run columns, the rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner and run at least 1, cols 1 to 16. With each row of b a cache line is asked for, ahead[0] bytes from base, and ahead goes aheadStep bytes on.
+// tileByRowsAVX2 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 3 rows or 8 columns, asks for none.
 //
 //go:noescape
-func tileAVX2(height int, inner int, a *float32, rowStride int, innerStride int, run int, skip int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+func tileByRowsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+
+// tileByColsAVX2 sets c (height x cols) to a b, or adds that to c. The numbers of a column of a follow each other, the columns are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16.
+//
+//go:noescape
+func tileByColsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
+
+// tileInPanelsAVX2 sets c (height x cols) to a b, or adds that to c. a is cut into panels of as many columns as b has, the rows of one follow each other, the panels are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 3 rows or 8 columns, asks for none.
+//
+//go:noescape
+func tileInPanelsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
 
 // copyRowsAVX2 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //

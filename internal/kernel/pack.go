@@ -17,7 +17,28 @@ func cut(n, parts, i int) (lo, hi int) { return i * n / parts, (i + 1) * n / par
 // ceil returns n/by, rounded up.
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-func tileGo(height, inner int, a []float32, rowStride, innerStride, run, skip int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
+// layout is how the numbers of a, the left factor of a tile, lie in memory.
+type layout int
+
+const (
+	byRows   layout = iota // those of a row follow each other, rows are aStride numbers apart
+	byCols                 // those of a column follow each other, columns are aStride numbers apart
+	inPanels               // in panels of panelCols columns, rows of which follow each other and which are aStride numbers apart
+)
+
+// at returns where the number of row i and inner index j lies.
+func (l layout) at(k kind, aStride, i, j int) int {
+	switch nr := k.panelCols(); l {
+	case byRows:
+		return i*aStride + j
+	case byCols:
+		return j*aStride + i
+	default:
+		return j/nr*aStride + i*nr + j%nr
+	}
+}
+
+func tileGo(l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
 	const width = 4
 	for i := range height {
 		var sum [width]float32
@@ -25,16 +46,12 @@ func tileGo(height, inner int, a []float32, rowStride, innerStride, run, skip in
 		if add {
 			copy(sum[:], row)
 		}
-		at := i * rowStride
-		for l := range inner {
-			x, y := a[at], b[l*bStride:l*bStride+width]
+		for j := range inner {
+			x, y := a[l.at(plain, aStride, i, j)], b[j*bStride:j*bStride+width]
 			sum[0] += x * y[0]
 			sum[1] += x * y[1]
 			sum[2] += x * y[2]
 			sum[3] += x * y[3]
-			if at += innerStride; (l+1)%run == 0 {
-				at += skip
-			}
 		}
 		copy(row, sum[:])
 	}

@@ -2,8 +2,8 @@ package kernel
 
 // prefetch names cache lines that a tile asks for while it multiplies, so that
 // they are there when the code after it wants them: with each step of the
-// inner index the one at bytes behind the first of from. Without at it asks for
-// none.
+// inner index the one at bytes behind the first of from, but for a rest of up to
+// three steps. Without at it asks for none.
 //
 // A burst of requests would keep the tile's own numbers waiting: a core has few
 // places for lines under way.

@@ -39,9 +39,9 @@ type Product struct {
 	// The product at hand.
 	c                      Rect
 	a, b                   []float32
-	rowStride, innerStride int // of a
+	layout                 layout // of a
+	aStride, bStride       int
 	aRows, cols, inner     int // of all
-	bStride                int
 	bTransposed            bool
 	add                    bool // to what stands in c
 	jLo, jHi, lLo, lHi     int  // block of columns and of the inner index
@@ -82,7 +82,7 @@ func (p *Product) NN(c, a, b Rect) {
 	c.check(a.Rows, b.Cols)
 	a.check(a.Rows, b.Rows)
 	b.check(b.Rows, b.Cols)
-	p.run(c, a.X, a.Stride, 1, a.Cols, b, false)
+	p.run(c, a, byRows, b, false)
 }
 
 // AddNN adds a (m x l) b (l x n) to c (m x n): each number of c is where its sum
@@ -102,7 +102,7 @@ func (p *Product) NT(c, a, b Rect) {
 		p.turn(c, a, b)
 		return
 	}
-	p.run(c, a.X, a.Stride, 1, a.Cols, b, true)
+	p.run(c, a, byRows, b, true)
 }
 
 // TN sets c (m x n) to aᵀ b, a being l x m and b l x n.
@@ -110,7 +110,7 @@ func (p *Product) TN(c, a, b Rect) {
 	c.check(a.Cols, b.Cols)
 	a.check(b.Rows, a.Cols)
 	b.check(b.Rows, b.Cols)
-	p.run(c, a.X, 1, a.Stride, a.Rows, b, false)
+	p.run(c, a, byCols, b, false)
 }
 
 // share runs tasks on the team if the product is worth it.
@@ -124,7 +124,12 @@ func (p *Product) share(tasks int, work func(worker, task int)) {
 	p.team.Run(tasks, work)
 }
 
-func (p *Product) run(c Rect, a []float32, rowStride, innerStride, inner int, b Rect, transposed bool) {
+// run multiplies a, or its transpose where it is read by columns, by b.
+func (p *Product) run(c, a Rect, l layout, b Rect, bTransposed bool) {
+	inner := a.Cols
+	if l == byCols {
+		inner = a.Rows
+	}
 	if c.Rows == 0 || c.Cols == 0 {
 		return
 	}
@@ -137,16 +142,17 @@ func (p *Product) run(c Rect, a []float32, rowStride, innerStride, inner int, b 
 		}
 		return
 	}
-	p.c, p.a, p.b, p.bStride, p.bTransposed = c, a, b.X, b.Stride, transposed
-	p.rowStride, p.innerStride, p.inner, p.aRows, p.cols = rowStride, innerStride, inner, c.Rows, c.Cols
+	p.c, p.a, p.layout, p.aStride = c, a.X, l, a.Stride
+	p.b, p.bStride, p.bTransposed = b.X, b.Stride, bTransposed
+	p.inner, p.aRows, p.cols = inner, c.Rows, c.Cols
 	p.blocks = ceil(c.Rows, p.kind.tileRows())
 	p.group = max(1, min(8, p.blocks/(4*p.team.Threads())))
 	nr := p.kind.panelCols()
 	// A number of a serves each panel; where its row stride is a multiple of
 	// half a page, rows would push each other out of the first cache.
-	p.copyA = c.Cols > 2*nr && (innerStride != 1 || rowStride%512 == 0)
+	p.copyA = c.Cols > 2*nr && (l == byCols || a.Stride%512 == 0)
 	// A small b whose panels are full is in the first cache as it is.
-	p.inPlace = !transposed && c.Cols%nr == 0 && inner*b.Stride <= smallMatrix
+	p.inPlace = !bTransposed && c.Cols%nr == 0 && inner*b.Stride <= smallMatrix
 	inners := ceil(inner, innerBlock)
 	if !p.inPlace {
 		p.packed = grow(p.packed, ceil(inner, inners)*ceil(min(c.Cols, colBlock), nr)*nr)
@@ -205,40 +211,40 @@ func (p *Product) multiplyRows(worker, task int) {
 	nr, inner := p.kind.panelCols(), p.lHi-p.lLo
 	for block := task * p.group; block < min((task+1)*p.group, p.blocks); block++ {
 		lo, hi := cut(p.c.Rows, p.blocks, block)
-		a, rowStride, innerStride := p.a[lo*p.rowStride+p.lLo*p.innerStride:], p.rowStride, p.innerStride
+		a, aStride := p.a[p.layout.at(p.kind, p.aStride, lo, p.lLo):], p.aStride
 		if p.copyA {
-			a, rowStride, innerStride = p.copied(worker, a, hi-lo, inner)
+			a, aStride = p.copied(worker, a, hi-lo, inner)
 		}
 		for j := p.jLo; j < p.jHi; j += nr {
 			b, bStride := p.columns(j)
-			tile32(p.kind, hi-lo, inner, a, rowStride, innerStride, inner, 0, b, bStride,
+			tile32(p.kind, p.layout, hi-lo, inner, a, aStride, b, bStride,
 				p.c.X[lo*p.c.Stride+j:], p.c.Stride, min(nr, p.jHi-j), p.add || p.lLo > 0, prefetch{})
 		}
 	}
 }
 
-// copied returns a copy of rows of a that lies close together.
-func (p *Product) copied(worker int, a []float32, rows, inner int) (copied []float32, rowStride, innerStride int) {
-	if p.innerStride == 1 {
-		stride := inner + 16
-		s := grow(p.scratch[worker], rows*stride)
+// copied returns a copy of rows of a that lies close together, in the same layout.
+func (p *Product) copied(worker int, a []float32, rows, inner int) (copied []float32, stride int) {
+	if p.layout == byCols {
+		s := grow(p.scratch[worker], rows*inner)
 		p.scratch[worker] = s
-		for i := range rows {
-			copy(s[i*stride:i*stride+inner], a[i*p.rowStride:])
-		}
-		return s, stride, 1
+		copyRows32(p.kind, s, rows, a, p.aStride, inner, rows)
+		return s, rows
 	}
-	s := grow(p.scratch[worker], rows*inner)
+	stride = inner + 16
+	s := grow(p.scratch[worker], rows*stride)
 	p.scratch[worker] = s
-	copyRows32(p.kind, s, rows, a, p.innerStride, inner, rows)
-	return s, 1, rows
+	for i := range rows {
+		copy(s[i*stride:i*stride+inner], a[i*p.aStride:])
+	}
+	return s, stride
 }
 
 // turn is NT where b is much larger than a: it computes cᵀ = b aᵀ, for which
 // only a is packed, and turns the result around a few columns at a time.
 func (p *Product) turn(c, a, b Rect) {
 	nr := p.kind.panelCols()
-	p.c, p.a, p.rowStride, p.innerStride = c, b.X, b.Stride, 1
+	p.c, p.a, p.aStride = c, b.X, b.Stride
 	p.b, p.bStride, p.bTransposed = a.X, a.Stride, true
 	p.aRows, p.cols, p.inner = b.Rows, a.Rows, b.Cols
 	p.jLo, p.jHi, p.lLo, p.lHi = 0, a.Rows, 0, b.Cols
@@ -261,9 +267,9 @@ func (p *Product) multiplyTurned(worker, task int) {
 		lLo, lHi := cut(p.inner, inners, part)
 		for block := range blocks {
 			i, iHi := cut(rows, blocks, block)
-			a := p.a[(lo+i)*p.rowStride+lLo:]
+			a := p.a[(lo+i)*p.aStride+lLo:]
 			for j := 0; j < p.cols; j += nr {
-				tile32(p.kind, iHi-i, lHi-lLo, a, p.rowStride, 1, p.inner, 0, p.panel(j / nr)[lLo*nr:], nr,
+				tile32(p.kind, byRows, iHi-i, lHi-lLo, a, p.aStride, p.panel(j / nr)[lLo*nr:], nr,
 					s[j*rows+i*nr:], nr, min(nr, p.cols-j), lLo > 0, prefetch{})
 			}
 		}

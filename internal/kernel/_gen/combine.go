@@ -202,21 +202,18 @@ func addWideRows(m isa) {
 		fmt.Sprintf("adds value[i]*rows[i], for the %d rows, to y. stride is in bytes. cols is at least 1.", wideRows))
 	p := pointers("value", "rows", "y")
 	row, y := p[1], p[2]
-	t := tiler{m: m, a: row, multiple: map[int]GPVirtual{1: length("stride")}}
-	for i := 3; i < wideRows; i += 2 {
-		t.multiple[i] = GP64()
-		LEAQ(Mem{Base: t.multiple[i-2], Index: t.multiple[1], Scale: 2}, t.multiple[i])
-	}
+	stride := length("stride")
+	pairs := pairsOfRows(row, stride, wideRows)
 	factor := make([]VecVirtual, wideRows)
 	for i := range factor {
 		factor[i] = m.vec()
 		VBROADCASTSS(Mem{Base: p[0], Disp: 4 * i}, factor[i])
 	}
-	m.pass(length("cols"), m.lanes, blocks, []GPVirtual{row, y}, func(at access) {
+	m.pass(length("cols"), m.lanes, blocks, append([]GPVirtual{y}, pairs...), func(at access) {
 		sum := m.vec()
 		at.load(y, sum)
 		for i, f := range factor {
-			x := t.at(i)
+			x := rowOf(pairs, stride, i)
 			x.Disp = at.at
 			switch {
 			case at.mask == nil:

@@ -34,7 +34,9 @@ func main() {
 		addWideRows(m)
 		expKernel(m)
 		softmax(m)
-		tile(m)
+		for _, l := range []layout{byRows, byCols, inPanels} {
+			tile(m, l)
+		}
 		copyRows(m)
 		transpose(m)
 		columnsTop(m)
