@@ -29,7 +29,8 @@ type Dense struct {
 	family    *Family
 	kernelOf  func(worker int, out, g []float32, cols int)
 	loss      func(worker int, grad, scores []float32, row int) float64
-	x, xt, z  []float32 // the batch by columns and by rows, and the scores, in panels
+	x, xt     []float32 // the batch, by features and by examples, in panels
+	z         []float32 // the scores, and then the gradient in them, in panels
 	biasParts []float32 // of each group of 16 columns, k numbers
 	biasGrad  []float32
 	gradient  []float32 // of one class
@@ -53,7 +54,6 @@ type Dense struct {
 
 // denseWorker is the memory of one goroutine.
 type denseWorker struct {
-	tile        []float32
 	top, factor []float32
 	sum         []float64
 	label       []float32
@@ -94,15 +94,14 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 		s.zRows = family.Rows()
 	}
 	wide := ceil(batch, nr) * nr
-	s.x = make([]float32, ceil(d, nr)*s.featurePanel())
-	s.xt, s.z = make([]float32, wide*d), make([]float32, max(wide, fewExamples)*s.zRows)
+	s.x, s.xt = make([]float32, ceil(d, nr)*s.featurePanel()), make([]float32, wide*d)
+	s.z = make([]float32, max(wide, fewExamples)*s.zRows)
 	s.biasParts, s.biasGrad, s.losses = make([]float32, wide/min(nr, 16)*k), make([]float32, k), make([]float64, wide)
 	s.blocks = ceil(k, kd.tileRows())
 	s.group = max(1, min(6, s.blocks/(4*team.Threads())))
 	s.workers = make([]denseWorker, team.Threads())
 	for i := range s.workers {
 		w := &s.workers[i]
-		w.tile = make([]float32, kd.tileRows()*nr)
 		w.top, w.factor, w.label, w.sum = make([]float32, nr), make([]float32, nr), make([]float32, nr), make([]float64, nr)
 		if kernel != nil {
 			w.spare = make([]float32, k*nr)
@@ -273,13 +272,11 @@ func (s *Dense) evaluatePanel(worker int, z []float32, lo, hi int) {
 }
 
 // updateRows makes the step on some rows of the weights.
-func (s *Dense) updateRows(worker, task int) {
+func (s *Dense) updateRows(_, task int) {
 	nr, d, stride, n := s.kind.panelCols(), s.Features, s.Weight.Stride, len(s.rows)
-	tile := s.workers[worker].tile
 	for block := task * s.group; block < min((task+1)*s.group, s.blocks); block++ {
 		lo, hi := cut(s.Classes, s.blocks, block)
 		for f := 0; f < d; f += nr {
-			cols := min(nr, d-f)
 			at := lo*stride + f
 			if len(s.fetches.tile) == 0 {
 				fetchRows32(s.Weight.X[at:], stride, hi-lo, ceil(nr, cacheLine))
@@ -287,9 +284,8 @@ func (s *Dense) updateRows(worker, task int) {
 			if s.fetches.velocityFirst {
 				fetchRows32(s.Velocity.X[at:], stride, hi-lo, ceil(nr, cacheLine))
 			}
-			tile32(s.kind, inPanels, hi-lo, n, s.z[lo*nr:], s.zRows*nr, s.x[f/nr*s.featurePanel():], nr, tile, nr, cols, false,
-				prefetch{s.Weight.X[at:], s.fetches.tile})
-			stepRows32(s.kind, s.Weight.X[at:], s.Velocity.X[at:], stride, tile, nr, hi-lo, cols, s.step)
+			stepTile32(s.kind, hi-lo, n, s.z[lo*nr:], s.zRows*nr, s.x[f/nr*s.featurePanel():],
+				s.Weight.X[at:], s.Velocity.X[at:], stride, min(nr, d-f), s.step, s.fetches.tile)
 		}
 		for c := lo; s.Sum.X != nil && c < hi; c++ {
 			s.addToSum(c)

@@ -260,7 +260,7 @@ func tile32(k kind, l layout, height, inner int, a []float32, aStride int, b []f
 	if height < 1 || inner < 1 || cols < 1 || height > k.tileRows() || cols > k.panelCols() || aStride < 0 || bStride < 0 || stride < 0 {
 		panic("kernel: a tile of the wrong size")
 	}
-	_, _, _ = a[l.at(k, aStride, height-1, inner-1)], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
+	_, _, _ = a[l.at(aStride, height-1, inner-1)], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
 	line, step, from := &here[0], 0, first(b)
 	if len(next.at) > 0 {
 		_ = next.at[inner-1]
@@ -269,16 +269,12 @@ func tile32(k kind, l layout, height, inner int, a []float32, aStride int, b []f
 	switch {
 	case k == avx512 && l == byRows:
 		tileByRowsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
-	case k == avx512 && l == byCols:
-		tileByColsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add)
 	case k == avx512:
-		tileInPanelsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
+		tileByColsAVX512(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add)
 	case l == byRows:
 		tileByRowsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
-	case l == byCols:
-		tileByColsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add)
 	default:
-		tileInPanelsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add, line, step, from)
+		tileByColsAVX2(height, inner, first(a), 4*aStride, first(b), 4*bStride, first(c), 4*stride, cols, add)
 	}
 }
 

@@ -89,7 +89,7 @@ func expAVX512(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileByRowsAVX512 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 7 rows or 16 columns, asks for none.
+// tileByRowsAVX512 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 steps of the inner index it asks for a cache line, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; in a rest, and with up to 7 rows or 16 columns, it asks for none.
 //
 //go:noescape
 func tileByRowsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
@@ -99,10 +99,10 @@ func tileByRowsAVX512(height int, inner int, a *float32, aStride int, b *float32
 //go:noescape
 func tileByColsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
 
-// tileInPanelsAVX512 sets c (height x cols) to a b, or adds that to c. a is cut into panels of as many columns as b has, the rows of one follow each other, the panels are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 7 rows or 16 columns, asks for none.
+// stepTileAVX512 makes an SGD step on weights w and velocities v (height x cols) with the gradient grad x. grad (height x inner) lies in panels of 32 columns, gradStride bytes apart; x (inner x 32) is a panel. Rows of w and v are stride bytes apart and whole registers long; factor has the 6 factors of the step, 16 times each. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 steps of the inner index it asks for a cache line, that ahead[i] bytes from w, and then ahead goes on by aheadStep bytes; in a rest, and with up to 7 rows or 16 columns, it asks for none.
 //
 //go:noescape
-func tileInPanelsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+func stepTileAVX512(height int, inner int, grad *float32, gradStride int, x *float32, w *float32, v *float32, stride int, cols int, factor *float32, ahead *int, aheadStep int)
 
 // copyRowsAVX512 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //
@@ -138,11 +138,6 @@ func sumChildrenAVX512(z *float32, first int, start *int32, child *int32, nodes 
 //
 //go:noescape
 func addParentsAVX512(z *float32, first int, parent *int32, length *float32, nodes int)
-
-// stepRowsAVX512 makes an SGD step on rows of weights w and velocities v with the gradient grad. Strides are in bytes; rows is at least 1, cols 1 to 2 registers; factor has the 6 factors of the step, 16 times each.
-//
-//go:noescape
-func stepRowsAVX512(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
 
 // axpyAVX2 adds a*x to y.
 //
@@ -229,7 +224,7 @@ func expAVX2(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
 
-// tileByRowsAVX2 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 3 rows or 8 columns, asks for none.
+// tileByRowsAVX2 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 steps of the inner index it asks for a cache line, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; in a rest, and with up to 3 rows or 8 columns, it asks for none.
 //
 //go:noescape
 func tileByRowsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
@@ -239,10 +234,10 @@ func tileByRowsAVX2(height int, inner int, a *float32, aStride int, b *float32, 
 //go:noescape
 func tileByColsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool)
 
-// tileInPanelsAVX2 sets c (height x cols) to a b, or adds that to c. a is cut into panels of as many columns as b has, the rows of one follow each other, the panels are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to 3 rows or 8 columns, asks for none.
+// stepTileAVX2 makes an SGD step on weights w and velocities v (height x cols) with the gradient grad x. grad (height x inner) lies in panels of 16 columns, gradStride bytes apart; x (inner x 16) is a panel. Rows of w and v are stride bytes apart and whole registers long; factor has the 6 factors of the step, 16 times each. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 steps of the inner index it asks for a cache line, that ahead[i] bytes from w, and then ahead goes on by aheadStep bytes; in a rest, and with up to 3 rows or 8 columns, it asks for none.
 //
 //go:noescape
-func tileInPanelsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+func stepTileAVX2(height int, inner int, grad *float32, gradStride int, x *float32, w *float32, v *float32, stride int, cols int, factor *float32, ahead *int, aheadStep int)
 
 // copyRowsAVX2 copies rows rows of cols numbers. Strides are in bytes; rows is at least 1, cols 1 to 2 registers.
 //
@@ -278,11 +273,6 @@ func sumChildrenAVX2(z *float32, first int, start *int32, child *int32, nodes in
 //
 //go:noescape
 func addParentsAVX2(z *float32, first int, parent *int32, length *float32, nodes int)
-
-// stepRowsAVX2 makes an SGD step on rows of weights w and velocities v with the gradient grad. Strides are in bytes; rows is at least 1, cols 1 to 2 registers; factor has the 6 factors of the step, 16 times each.
-//
-//go:noescape
-func stepRowsAVX2(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
 
 // fetchRows asks for the first lines cache lines of rows that are stride bytes apart. rows and lines are at least 1.
 //

@@ -4157,6 +4157,7 @@ TEXT ·tileByRowsAVX512(SB), NOSPLIT, $8-104
 	KMOVW BP, K1
 	SHRQ  $0x10, BP
 	KMOVW BP, K2
+	MOVQ  cols+64(FP), R15
 	CMPQ  R15, $0x00000010
 	JLE   narrow181
 	MOVQ  height+0(FP), R15
@@ -7744,6 +7745,7 @@ TEXT ·tileByColsAVX512(SB), NOSPLIT, $0-73
 	KMOVW R8, K1
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
+	MOVQ  cols+64(FP), DI
 	CMPQ  DI, $0x00000010
 	JLE   narrow306
 	MOVQ  height+0(FP), DI
@@ -11158,102 +11160,96 @@ column429:
 	VZEROUPPER
 	RET
 
-// func tileInPanelsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
-// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·tileInPanelsAVX512(SB), NOSPLIT, $0-104
-	MOVQ  a+16(FP), AX
-	MOVQ  b+32(FP), CX
-	MOVQ  inner+8(FP), DX
-	MOVQ  aStride+24(FP), BX
-	MOVQ  bStride+40(FP), SI
-	MOVQ  ahead+80(FP), R8
-	MOVQ  base+96(FP), R9
-	MOVQ  cols+64(FP), DI
-	MOVQ  $-1, R10
-	BZHIQ DI, R10, R10
-	KMOVW R10, K1
-	SHRQ  $0x10, R10
-	KMOVW R10, K2
-	CMPQ  DI, $0x00000010
-	JLE   narrow431
-	MOVQ  height+0(FP), DI
-	CMPQ  DI, $0x00000007
-	JG    atLeast432
-	MOVQ  height+0(FP), DI
-	CMPQ  DI, $0x00000003
-	JG    atLeast433
-	MOVQ  height+0(FP), DI
-	CMPQ  DI, $0x00000001
-	JG    atLeast434
+// func stepTileAVX512(height int, inner int, grad *float32, gradStride int, x *float32, w *float32, v *float32, stride int, cols int, factor *float32, ahead *int, aheadStep int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·stepTileAVX512(SB), NOSPLIT, $0-96
+	MOVQ grad+16(FP), AX
+	MOVQ x+32(FP), CX
+	MOVQ ahead+80(FP), DX
+	MOVQ w+40(FP), BX
+	MOVQ inner+8(FP), SI
+	MOVQ cols+64(FP), DI
+	CMPQ DI, $0x00000010
+	JLE  narrow431
+	MOVQ height+0(FP), DI
+	CMPQ DI, $0x00000007
+	JG   atLeast432
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000003
+	JG   atLeast433
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000001
+	JG   atLeast434
 
 	// 1 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh435
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
 
-fresh435:
-panel436:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel435:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column437:
+column436:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX), Z3, Z1
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column437
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel436
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column436
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel435
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), CX
+	VMOVUPS          (BX), Z2
+	VMOVUPS          (AX), Z3
+	VMULPS           (CX), Z2, Z4
+	VFMADD231PS      64(CX), Z3, Z4
+	VFMADD231PS      128(CX), Z0, Z4
+	VMULPS           192(CX), Z2, Z2
+	VFMADD231PS      256(CX), Z3, Z2
+	VFMADD231PS      320(CX), Z0, Z2
+	VMOVUPS          Z4, (BX)
+	VMOVUPS          Z2, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z2
+	VMULPS           (CX), Z0, Z3
+	VFMADD231PS      64(CX), Z2, Z3
+	VFMADD231PS      128(CX), Z1, Z3
+	VMULPS           192(CX), Z0, Z0
+	VFMADD231PS      256(CX), Z2, Z0
+	VFMADD231PS      320(CX), Z1, Z0
+	VMOVUPS          Z3, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
 atLeast434:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000002
-	JG   atLeast439
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000002
+	JG   atLeast438
 
 	// 2 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh440
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
 
-fresh440:
-panel441:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel439:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column442:
+column440:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -11261,54 +11257,79 @@ column442:
 	VBROADCASTSS     128(AX), Z6
 	VFMADD231PS      Z4, Z6, Z2
 	VFMADD231PS      Z5, Z6, Z3
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column442
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel441
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column440
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel439
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), DX
+	VMOVUPS          (BX), Z4
+	VMOVUPS          (AX), Z5
+	VMULPS           (DX), Z4, Z6
+	VFMADD231PS      64(DX), Z5, Z6
+	VFMADD231PS      128(DX), Z0, Z6
+	VMULPS           192(DX), Z4, Z4
+	VFMADD231PS      256(DX), Z5, Z4
+	VFMADD231PS      320(DX), Z0, Z4
+	VMOVUPS          Z6, (BX)
+	VMOVUPS          Z4, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z4
+	VMULPS           (DX), Z0, Z5
+	VFMADD231PS      64(DX), Z4, Z5
+	VFMADD231PS      128(DX), Z1, Z5
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z4, Z0
+	VFMADD231PS      320(DX), Z1, Z0
+	VMOVUPS          Z5, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z2, K1, (AX)
-	VMOVUPS          Z3, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z4
+	VFMADD231PS      64(DX), Z1, Z4
+	VFMADD231PS      128(DX), Z2, Z4
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z2, Z0
+	VMOVUPS          Z4, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z3, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z3, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast439:
+atLeast438:
 	// 3 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh444
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
 
-fresh444:
-panel445:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel442:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column446:
+column443:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -11318,69 +11339,110 @@ column446:
 	VFMADD231PS      Z7, Z8, Z3
 	VFMADD231PS.BCST 256(AX), Z6, Z4
 	VFMADD231PS.BCST 256(AX), Z7, Z5
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column446
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel445
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column443
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel442
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), DX
+	VMOVUPS          (BX), Z6
+	VMOVUPS          (AX), Z7
+	VMULPS           (DX), Z6, Z8
+	VFMADD231PS      64(DX), Z7, Z8
+	VFMADD231PS      128(DX), Z0, Z8
+	VMULPS           192(DX), Z6, Z6
+	VFMADD231PS      256(DX), Z7, Z6
+	VFMADD231PS      320(DX), Z0, Z6
+	VMOVUPS          Z8, (BX)
+	VMOVUPS          Z6, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z6
+	VMULPS           (DX), Z0, Z7
+	VFMADD231PS      64(DX), Z6, Z7
+	VFMADD231PS      128(DX), Z1, Z7
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z6, Z0
+	VFMADD231PS      320(DX), Z1, Z0
+	VMOVUPS          Z7, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z2, K1, (AX)
-	VMOVUPS          Z3, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z6
+	VFMADD231PS      64(DX), Z1, Z6
+	VFMADD231PS      128(DX), Z2, Z6
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z2, Z0
+	VMOVUPS          Z6, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z3, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z3, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z4, K1, (AX)
-	VMOVUPS          Z5, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z4, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z4, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z5, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z5, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
 atLeast433:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000005
-	JG   atLeast448
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000004
-	JG   atLeast449
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000005
+	JG   atLeast445
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000004
+	JG   atLeast446
 
 	// 4 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh450
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
 
-fresh450:
-panel451:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel447:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column452:
+column448:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -11393,70 +11455,127 @@ column452:
 	VBROADCASTSS     384(AX), Z10
 	VFMADD231PS      Z8, Z10, Z6
 	VFMADD231PS      Z9, Z10, Z7
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column452
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel451
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column448
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel447
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), DX
+	VMOVUPS          (BX), Z8
+	VMOVUPS          (AX), Z9
+	VMULPS           (DX), Z8, Z10
+	VFMADD231PS      64(DX), Z9, Z10
+	VFMADD231PS      128(DX), Z0, Z10
+	VMULPS           192(DX), Z8, Z8
+	VFMADD231PS      256(DX), Z9, Z8
+	VFMADD231PS      320(DX), Z0, Z8
+	VMOVUPS          Z10, (BX)
+	VMOVUPS          Z8, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z8
+	VMULPS           (DX), Z0, Z9
+	VFMADD231PS      64(DX), Z8, Z9
+	VFMADD231PS      128(DX), Z1, Z9
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z8, Z0
+	VFMADD231PS      320(DX), Z1, Z0
+	VMOVUPS          Z9, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z2, K1, (AX)
-	VMOVUPS          Z3, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z8
+	VFMADD231PS      64(DX), Z1, Z8
+	VFMADD231PS      128(DX), Z2, Z8
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z2, Z0
+	VMOVUPS          Z8, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z3, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z3, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z4, K1, (AX)
-	VMOVUPS          Z5, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z4, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z4, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z5, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z5, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z6, K1, (AX)
-	VMOVUPS          Z7, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z6, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z6, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z7, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z7, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast449:
+atLeast446:
 	// 5 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh454
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
 
-fresh454:
-panel455:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel450:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column456:
+column451:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -11471,82 +11590,155 @@ column456:
 	VFMADD231PS      Z11, Z12, Z7
 	VFMADD231PS.BCST 512(AX), Z10, Z8
 	VFMADD231PS.BCST 512(AX), Z11, Z9
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column456
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel455
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column451
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel450
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), DX
+	VMOVUPS          (BX), Z10
+	VMOVUPS          (AX), Z11
+	VMULPS           (DX), Z10, Z12
+	VFMADD231PS      64(DX), Z11, Z12
+	VFMADD231PS      128(DX), Z0, Z12
+	VMULPS           192(DX), Z10, Z10
+	VFMADD231PS      256(DX), Z11, Z10
+	VFMADD231PS      320(DX), Z0, Z10
+	VMOVUPS          Z12, (BX)
+	VMOVUPS          Z10, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z10
+	VMULPS           (DX), Z0, Z11
+	VFMADD231PS      64(DX), Z10, Z11
+	VFMADD231PS      128(DX), Z1, Z11
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z10, Z0
+	VFMADD231PS      320(DX), Z1, Z0
+	VMOVUPS          Z11, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z2, K1, (AX)
-	VMOVUPS          Z3, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z10
+	VFMADD231PS      64(DX), Z1, Z10
+	VFMADD231PS      128(DX), Z2, Z10
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z2, Z0
+	VMOVUPS          Z10, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z3, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z3, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z4, K1, (AX)
-	VMOVUPS          Z5, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z4, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z4, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z5, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z5, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z6, K1, (AX)
-	VMOVUPS          Z7, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z6, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z6, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z7, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z7, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z8, K1, (AX)
-	VMOVUPS          Z9, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z8, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z8, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z9, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z9, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast448:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000006
-	JG   atLeast458
+atLeast445:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000006
+	JG   atLeast453
 
 	// 6 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh459
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
 
-fresh459:
-panel460:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel454:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column461:
+column455:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -11564,86 +11756,175 @@ column461:
 	VBROADCASTSS     640(AX), Z14
 	VFMADD231PS      Z12, Z14, Z10
 	VFMADD231PS      Z13, Z14, Z11
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column461
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel460
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column455
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel454
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), DX
+	VMOVUPS          (BX), Z12
+	VMOVUPS          (AX), Z13
+	VMULPS           (DX), Z12, Z14
+	VFMADD231PS      64(DX), Z13, Z14
+	VFMADD231PS      128(DX), Z0, Z14
+	VMULPS           192(DX), Z12, Z12
+	VFMADD231PS      256(DX), Z13, Z12
+	VFMADD231PS      320(DX), Z0, Z12
+	VMOVUPS          Z14, (BX)
+	VMOVUPS          Z12, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z12
+	VMULPS           (DX), Z0, Z13
+	VFMADD231PS      64(DX), Z12, Z13
+	VFMADD231PS      128(DX), Z1, Z13
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z12, Z0
+	VFMADD231PS      320(DX), Z1, Z0
+	VMOVUPS          Z13, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z2, K1, (AX)
-	VMOVUPS          Z3, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z12
+	VFMADD231PS      64(DX), Z1, Z12
+	VFMADD231PS      128(DX), Z2, Z12
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z2, Z0
+	VMOVUPS          Z12, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z3, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z3, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z4, K1, (AX)
-	VMOVUPS          Z5, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z4, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z4, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z5, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z5, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z6, K1, (AX)
-	VMOVUPS          Z7, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z6, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z6, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z7, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z7, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z8, K1, (AX)
-	VMOVUPS          Z9, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z8, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z8, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z9, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z9, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z10, K1, (AX)
-	VMOVUPS          Z11, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z10, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z10, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z11, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z11, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast458:
+atLeast453:
 	// 7 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh463
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
 
-fresh463:
-panel464:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel457:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column465:
+column458:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -11663,105 +11944,210 @@ column465:
 	VFMADD231PS      Z15, Z16, Z11
 	VFMADD231PS.BCST 768(AX), Z14, Z12
 	VFMADD231PS.BCST 768(AX), Z15, Z13
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
-	DECQ             DI
-	JNZ              column465
-	LEAQ             -128(AX)(BX*1), AX
-	TESTQ            DX, DX
-	JNZ              panel464
-	MOVQ             c+48(FP), AX
+	ADDQ             $0x00000080, CX
+	DECQ             DX
+	JNZ              column458
+	ADDQ             gradStride+24(FP), AX
+	SUBQ             $0x00000080, AX
+	TESTQ            SI, SI
+	JNZ              panel457
+	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
-	VMOVUPS          Z0, K1, (AX)
-	VMOVUPS          Z1, K2, 64(AX)
+	MOVQ             factor+72(FP), DX
+	VMOVUPS          (BX), Z14
+	VMOVUPS          (AX), Z15
+	VMULPS           (DX), Z14, Z16
+	VFMADD231PS      64(DX), Z15, Z16
+	VFMADD231PS      128(DX), Z0, Z16
+	VMULPS           192(DX), Z14, Z14
+	VFMADD231PS      256(DX), Z15, Z14
+	VFMADD231PS      320(DX), Z0, Z14
+	VMOVUPS          Z16, (BX)
+	VMOVUPS          Z14, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z14
+	VMULPS           (DX), Z0, Z15
+	VFMADD231PS      64(DX), Z14, Z15
+	VFMADD231PS      128(DX), Z1, Z15
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z14, Z0
+	VFMADD231PS      320(DX), Z1, Z0
+	VMOVUPS          Z15, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z2, K1, (AX)
-	VMOVUPS          Z3, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z14
+	VFMADD231PS      64(DX), Z1, Z14
+	VFMADD231PS      128(DX), Z2, Z14
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z2, Z0
+	VMOVUPS          Z14, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z3, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z3, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z4, K1, (AX)
-	VMOVUPS          Z5, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z4, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z4, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z5, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z5, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z6, K1, (AX)
-	VMOVUPS          Z7, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z6, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z6, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z7, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z7, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z8, K1, (AX)
-	VMOVUPS          Z9, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z8, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z8, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z9, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z9, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z10, K1, (AX)
-	VMOVUPS          Z11, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z10, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z10, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z11, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z11, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
+	ADDQ             CX, BX
 	ADDQ             CX, AX
-	VMOVUPS          Z12, K1, (AX)
-	VMOVUPS          Z13, K2, 64(AX)
+	VMOVUPS          (BX), Z0
+	VMOVUPS          (AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z12, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z12, Z0
+	VMOVUPS          Z2, (BX)
+	VMOVUPS          Z0, (AX)
+	VMOVUPS          64(BX), Z0
+	VMOVUPS          64(AX), Z1
+	VMULPS           (DX), Z0, Z2
+	VFMADD231PS      64(DX), Z1, Z2
+	VFMADD231PS      128(DX), Z13, Z2
+	VMULPS           192(DX), Z0, Z0
+	VFMADD231PS      256(DX), Z1, Z0
+	VFMADD231PS      320(DX), Z13, Z0
+	VMOVUPS          Z2, 64(BX)
+	VMOVUPS          Z0, 64(AX)
 	VZEROUPPER
 	RET
 
 atLeast432:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast467
+	JG   atLeast460
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast468
+	JG   atLeast461
 
 	// 8 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh469
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
 
-fresh469:
-panel470:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel462:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest474
+	JL      rest466
 
-columns473:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns465:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -11784,11 +12170,10 @@ columns473:
 	VBROADCASTSS     896(AX), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z16
-	VMOVUPS          64(CX), Z17
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z16
+	VMOVUPS          192(CX), Z17
 	VFMADD231PS.BCST 4(AX), Z16, Z0
 	VFMADD231PS.BCST 4(AX), Z17, Z1
 	VBROADCASTSS     132(AX), Z18
@@ -11809,11 +12194,10 @@ columns473:
 	VBROADCASTSS     900(AX), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z16
-	VMOVUPS          64(CX), Z17
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z16
+	VMOVUPS          320(CX), Z17
 	VFMADD231PS.BCST 8(AX), Z16, Z0
 	VFMADD231PS.BCST 8(AX), Z17, Z1
 	VBROADCASTSS     136(AX), Z18
@@ -11834,11 +12218,10 @@ columns473:
 	VBROADCASTSS     904(AX), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z16
-	VMOVUPS          64(CX), Z17
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z16
+	VMOVUPS          448(CX), Z17
 	VFMADD231PS.BCST 12(AX), Z16, Z0
 	VFMADD231PS.BCST 12(AX), Z17, Z1
 	VBROADCASTSS     140(AX), Z18
@@ -11859,17 +12242,17 @@ columns473:
 	VBROADCASTSS     908(AX), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns473
+	JGE              columns465
 
-rest474:
+rest466:
 	ADDQ $0x00000004, DI
-	JZ   done472
+	JZ   done464
 
-column471:
+column463:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -11892,112 +12275,233 @@ column471:
 	VBROADCASTSS     896(AX), Z18
 	VFMADD231PS      Z16, Z18, Z14
 	VFMADD231PS      Z17, Z18, Z15
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column471
+	JNZ              column463
 
-done472:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel470
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
+done464:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel462
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z16
+	VMOVUPS     (AX), Z17
+	VMULPS      (DX), Z16, Z18
+	VFMADD231PS 64(DX), Z17, Z18
+	VFMADD231PS 128(DX), Z0, Z18
+	VMULPS      192(DX), Z16, Z16
+	VFMADD231PS 256(DX), Z17, Z16
+	VFMADD231PS 320(DX), Z0, Z16
+	VMOVUPS     Z18, (BX)
+	VMOVUPS     Z16, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z16
+	VMULPS      (DX), Z0, Z17
+	VFMADD231PS 64(DX), Z16, Z17
+	VFMADD231PS 128(DX), Z1, Z17
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z16, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z17, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z16
+	VFMADD231PS 64(DX), Z1, Z16
+	VFMADD231PS 128(DX), Z2, Z16
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z16, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast468:
+atLeast461:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast475
+	JG   atLeast467
 
 	// 9 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh476
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
 
-fresh476:
-panel477:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel468:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest481
+	JL      rest472
 
-columns480:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns471:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -12022,11 +12526,10 @@ columns480:
 	VFMADD231PS      Z19, Z20, Z15
 	VFMADD231PS.BCST 1024(AX), Z18, Z16
 	VFMADD231PS.BCST 1024(AX), Z19, Z17
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z18
+	VMOVUPS          192(CX), Z19
 	VFMADD231PS.BCST 4(AX), Z18, Z0
 	VFMADD231PS.BCST 4(AX), Z19, Z1
 	VBROADCASTSS     132(AX), Z20
@@ -12049,11 +12552,10 @@ columns480:
 	VFMADD231PS      Z19, Z20, Z15
 	VFMADD231PS.BCST 1028(AX), Z18, Z16
 	VFMADD231PS.BCST 1028(AX), Z19, Z17
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z18
+	VMOVUPS          320(CX), Z19
 	VFMADD231PS.BCST 8(AX), Z18, Z0
 	VFMADD231PS.BCST 8(AX), Z19, Z1
 	VBROADCASTSS     136(AX), Z20
@@ -12076,11 +12578,10 @@ columns480:
 	VFMADD231PS      Z19, Z20, Z15
 	VFMADD231PS.BCST 1032(AX), Z18, Z16
 	VFMADD231PS.BCST 1032(AX), Z19, Z17
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z18
+	VMOVUPS          448(CX), Z19
 	VFMADD231PS.BCST 12(AX), Z18, Z0
 	VFMADD231PS.BCST 12(AX), Z19, Z1
 	VBROADCASTSS     140(AX), Z20
@@ -12103,17 +12604,17 @@ columns480:
 	VFMADD231PS      Z19, Z20, Z15
 	VFMADD231PS.BCST 1036(AX), Z18, Z16
 	VFMADD231PS.BCST 1036(AX), Z19, Z17
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns480
+	JGE              columns471
 
-rest481:
+rest472:
 	ADDQ $0x00000004, DI
-	JZ   done479
+	JZ   done470
 
-column478:
+column469:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -12138,116 +12639,253 @@ column478:
 	VFMADD231PS      Z19, Z20, Z15
 	VFMADD231PS.BCST 1024(AX), Z18, Z16
 	VFMADD231PS.BCST 1024(AX), Z19, Z17
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column478
+	JNZ              column469
 
-done479:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel477
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
+done470:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel468
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z18
+	VMOVUPS     (AX), Z19
+	VMULPS      (DX), Z18, Z20
+	VFMADD231PS 64(DX), Z19, Z20
+	VFMADD231PS 128(DX), Z0, Z20
+	VMULPS      192(DX), Z18, Z18
+	VFMADD231PS 256(DX), Z19, Z18
+	VFMADD231PS 320(DX), Z0, Z18
+	VMOVUPS     Z20, (BX)
+	VMOVUPS     Z18, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z18
+	VMULPS      (DX), Z0, Z19
+	VFMADD231PS 64(DX), Z18, Z19
+	VFMADD231PS 128(DX), Z1, Z19
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z18, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z19, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z18
+	VFMADD231PS 64(DX), Z1, Z18
+	VFMADD231PS 128(DX), Z2, Z18
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z18, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z16, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z16, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z17, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z17, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast475:
+atLeast467:
 	// 10 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh482
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
 
-fresh482:
-panel483:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel473:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest487
+	JL      rest477
 
-columns486:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns476:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -12275,11 +12913,10 @@ columns486:
 	VBROADCASTSS     1152(AX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z20
+	VMOVUPS          192(CX), Z21
 	VFMADD231PS.BCST 4(AX), Z20, Z0
 	VFMADD231PS.BCST 4(AX), Z21, Z1
 	VBROADCASTSS     132(AX), Z22
@@ -12305,11 +12942,10 @@ columns486:
 	VBROADCASTSS     1156(AX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z20
+	VMOVUPS          320(CX), Z21
 	VFMADD231PS.BCST 8(AX), Z20, Z0
 	VFMADD231PS.BCST 8(AX), Z21, Z1
 	VBROADCASTSS     136(AX), Z22
@@ -12335,11 +12971,10 @@ columns486:
 	VBROADCASTSS     1160(AX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z20
+	VMOVUPS          448(CX), Z21
 	VFMADD231PS.BCST 12(AX), Z20, Z0
 	VFMADD231PS.BCST 12(AX), Z21, Z1
 	VBROADCASTSS     140(AX), Z22
@@ -12365,17 +13000,17 @@ columns486:
 	VBROADCASTSS     1164(AX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns486
+	JGE              columns476
 
-rest487:
+rest477:
 	ADDQ $0x00000004, DI
-	JZ   done485
+	JZ   done475
 
-column484:
+column474:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -12403,131 +13038,284 @@ column484:
 	VBROADCASTSS     1152(AX), Z22
 	VFMADD231PS      Z20, Z22, Z18
 	VFMADD231PS      Z21, Z22, Z19
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column484
+	JNZ              column474
 
-done485:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel483
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, K1, (AX)
-	VMOVUPS Z19, K2, 64(AX)
+done475:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel473
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z20
+	VMOVUPS     (AX), Z21
+	VMULPS      (DX), Z20, Z22
+	VFMADD231PS 64(DX), Z21, Z22
+	VFMADD231PS 128(DX), Z0, Z22
+	VMULPS      192(DX), Z20, Z20
+	VFMADD231PS 256(DX), Z21, Z20
+	VFMADD231PS 320(DX), Z0, Z20
+	VMOVUPS     Z22, (BX)
+	VMOVUPS     Z20, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z20
+	VMULPS      (DX), Z0, Z21
+	VFMADD231PS 64(DX), Z20, Z21
+	VFMADD231PS 128(DX), Z1, Z21
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z20, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z21, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z20
+	VFMADD231PS 64(DX), Z1, Z20
+	VFMADD231PS 128(DX), Z2, Z20
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z20, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z16, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z16, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z17, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z17, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z18, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z18, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z19, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z19, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast467:
+atLeast460:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000c
-	JG   atLeast488
+	JG   atLeast478
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000b
-	JG   atLeast489
+	JG   atLeast479
 
 	// 11 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh490
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
 
-fresh490:
-panel491:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel480:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest495
+	JL      rest484
 
-columns494:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns483:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -12557,11 +13345,10 @@ columns494:
 	VFMADD231PS      Z23, Z24, Z19
 	VFMADD231PS.BCST 1280(AX), Z22, Z20
 	VFMADD231PS.BCST 1280(AX), Z23, Z21
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z22
+	VMOVUPS          192(CX), Z23
 	VFMADD231PS.BCST 4(AX), Z22, Z0
 	VFMADD231PS.BCST 4(AX), Z23, Z1
 	VBROADCASTSS     132(AX), Z24
@@ -12589,11 +13376,10 @@ columns494:
 	VFMADD231PS      Z23, Z24, Z19
 	VFMADD231PS.BCST 1284(AX), Z22, Z20
 	VFMADD231PS.BCST 1284(AX), Z23, Z21
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z22
+	VMOVUPS          320(CX), Z23
 	VFMADD231PS.BCST 8(AX), Z22, Z0
 	VFMADD231PS.BCST 8(AX), Z23, Z1
 	VBROADCASTSS     136(AX), Z24
@@ -12621,11 +13407,10 @@ columns494:
 	VFMADD231PS      Z23, Z24, Z19
 	VFMADD231PS.BCST 1288(AX), Z22, Z20
 	VFMADD231PS.BCST 1288(AX), Z23, Z21
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z22
+	VMOVUPS          448(CX), Z23
 	VFMADD231PS.BCST 12(AX), Z22, Z0
 	VFMADD231PS.BCST 12(AX), Z23, Z1
 	VBROADCASTSS     140(AX), Z24
@@ -12653,17 +13438,17 @@ columns494:
 	VFMADD231PS      Z23, Z24, Z19
 	VFMADD231PS.BCST 1292(AX), Z22, Z20
 	VFMADD231PS.BCST 1292(AX), Z23, Z21
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns494
+	JGE              columns483
 
-rest495:
+rest484:
 	ADDQ $0x00000004, DI
-	JZ   done493
+	JZ   done482
 
-column492:
+column481:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -12693,132 +13478,301 @@ column492:
 	VFMADD231PS      Z23, Z24, Z19
 	VFMADD231PS.BCST 1280(AX), Z22, Z20
 	VFMADD231PS.BCST 1280(AX), Z23, Z21
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column492
+	JNZ              column481
 
-done493:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel491
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, K1, (AX)
-	VMOVUPS Z19, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z20, K1, (AX)
-	VMOVUPS Z21, K2, 64(AX)
+done482:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel480
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z22
+	VMOVUPS     (AX), Z23
+	VMULPS      (DX), Z22, Z24
+	VFMADD231PS 64(DX), Z23, Z24
+	VFMADD231PS 128(DX), Z0, Z24
+	VMULPS      192(DX), Z22, Z22
+	VFMADD231PS 256(DX), Z23, Z22
+	VFMADD231PS 320(DX), Z0, Z22
+	VMOVUPS     Z24, (BX)
+	VMOVUPS     Z22, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z22
+	VMULPS      (DX), Z0, Z23
+	VFMADD231PS 64(DX), Z22, Z23
+	VFMADD231PS 128(DX), Z1, Z23
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z22, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z23, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z22
+	VFMADD231PS 64(DX), Z1, Z22
+	VFMADD231PS 128(DX), Z2, Z22
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z22, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z16, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z16, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z17, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z17, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z18, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z18, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z19, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z19, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z20, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z20, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z21, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z21, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast489:
+atLeast479:
 	// 12 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	VPXORD    Z22, Z22, Z22
-	VPXORD    Z23, Z23, Z23
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh496
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
 
-fresh496:
-panel497:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel485:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest501
+	JL      rest489
 
-columns500:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns488:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -12851,11 +13805,10 @@ columns500:
 	VBROADCASTSS     1408(AX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z24
+	VMOVUPS          192(CX), Z25
 	VFMADD231PS.BCST 4(AX), Z24, Z0
 	VFMADD231PS.BCST 4(AX), Z25, Z1
 	VBROADCASTSS     132(AX), Z26
@@ -12886,11 +13839,10 @@ columns500:
 	VBROADCASTSS     1412(AX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z24
+	VMOVUPS          320(CX), Z25
 	VFMADD231PS.BCST 8(AX), Z24, Z0
 	VFMADD231PS.BCST 8(AX), Z25, Z1
 	VBROADCASTSS     136(AX), Z26
@@ -12921,11 +13873,10 @@ columns500:
 	VBROADCASTSS     1416(AX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z24
+	VMOVUPS          448(CX), Z25
 	VFMADD231PS.BCST 12(AX), Z24, Z0
 	VFMADD231PS.BCST 12(AX), Z25, Z1
 	VBROADCASTSS     140(AX), Z26
@@ -12956,17 +13907,17 @@ columns500:
 	VBROADCASTSS     1420(AX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns500
+	JGE              columns488
 
-rest501:
+rest489:
 	ADDQ $0x00000004, DI
-	JZ   done499
+	JZ   done487
 
-column498:
+column486:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -12999,144 +13950,329 @@ column498:
 	VBROADCASTSS     1408(AX), Z26
 	VFMADD231PS      Z24, Z26, Z22
 	VFMADD231PS      Z25, Z26, Z23
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column498
+	JNZ              column486
 
-done499:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel497
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, K1, (AX)
-	VMOVUPS Z19, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z20, K1, (AX)
-	VMOVUPS Z21, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z22, K1, (AX)
-	VMOVUPS Z23, K2, 64(AX)
+done487:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel485
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z24
+	VMOVUPS     (AX), Z25
+	VMULPS      (DX), Z24, Z26
+	VFMADD231PS 64(DX), Z25, Z26
+	VFMADD231PS 128(DX), Z0, Z26
+	VMULPS      192(DX), Z24, Z24
+	VFMADD231PS 256(DX), Z25, Z24
+	VFMADD231PS 320(DX), Z0, Z24
+	VMOVUPS     Z26, (BX)
+	VMOVUPS     Z24, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z24
+	VMULPS      (DX), Z0, Z25
+	VFMADD231PS 64(DX), Z24, Z25
+	VFMADD231PS 128(DX), Z1, Z25
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z24, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z25, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z24
+	VFMADD231PS 64(DX), Z1, Z24
+	VFMADD231PS 128(DX), Z2, Z24
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z24, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z16, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z16, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z17, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z17, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z18, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z18, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z19, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z19, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z20, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z20, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z21, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z21, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z22, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z22, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z23, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z23, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast488:
+atLeast478:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000d
-	JG   atLeast502
+	JG   atLeast490
 
 	// 13 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	VPXORD    Z22, Z22, Z22
-	VPXORD    Z23, Z23, Z23
-	VPXORD    Z24, Z24, Z24
-	VPXORD    Z25, Z25, Z25
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh503
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	VPXORD Z24, Z24, Z24
+	VPXORD Z25, Z25, Z25
 
-fresh503:
-panel504:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel491:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest508
+	JL      rest495
 
-columns507:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns494:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -13171,11 +14307,10 @@ columns507:
 	VFMADD231PS      Z27, Z28, Z23
 	VFMADD231PS.BCST 1536(AX), Z26, Z24
 	VFMADD231PS.BCST 1536(AX), Z27, Z25
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z26
+	VMOVUPS          192(CX), Z27
 	VFMADD231PS.BCST 4(AX), Z26, Z0
 	VFMADD231PS.BCST 4(AX), Z27, Z1
 	VBROADCASTSS     132(AX), Z28
@@ -13208,11 +14343,10 @@ columns507:
 	VFMADD231PS      Z27, Z28, Z23
 	VFMADD231PS.BCST 1540(AX), Z26, Z24
 	VFMADD231PS.BCST 1540(AX), Z27, Z25
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z26
+	VMOVUPS          320(CX), Z27
 	VFMADD231PS.BCST 8(AX), Z26, Z0
 	VFMADD231PS.BCST 8(AX), Z27, Z1
 	VBROADCASTSS     136(AX), Z28
@@ -13245,11 +14379,10 @@ columns507:
 	VFMADD231PS      Z27, Z28, Z23
 	VFMADD231PS.BCST 1544(AX), Z26, Z24
 	VFMADD231PS.BCST 1544(AX), Z27, Z25
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z26
+	VMOVUPS          448(CX), Z27
 	VFMADD231PS.BCST 12(AX), Z26, Z0
 	VFMADD231PS.BCST 12(AX), Z27, Z1
 	VBROADCASTSS     140(AX), Z28
@@ -13282,17 +14415,17 @@ columns507:
 	VFMADD231PS      Z27, Z28, Z23
 	VFMADD231PS.BCST 1548(AX), Z26, Z24
 	VFMADD231PS.BCST 1548(AX), Z27, Z25
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns507
+	JGE              columns494
 
-rest508:
+rest495:
 	ADDQ $0x00000004, DI
-	JZ   done506
+	JZ   done493
 
-column505:
+column492:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -13327,148 +14460,349 @@ column505:
 	VFMADD231PS      Z27, Z28, Z23
 	VFMADD231PS.BCST 1536(AX), Z26, Z24
 	VFMADD231PS.BCST 1536(AX), Z27, Z25
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column505
+	JNZ              column492
 
-done506:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel504
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, K1, (AX)
-	VMOVUPS Z19, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z20, K1, (AX)
-	VMOVUPS Z21, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z22, K1, (AX)
-	VMOVUPS Z23, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z24, K1, (AX)
-	VMOVUPS Z25, K2, 64(AX)
+done493:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel491
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z26
+	VMOVUPS     (AX), Z27
+	VMULPS      (DX), Z26, Z28
+	VFMADD231PS 64(DX), Z27, Z28
+	VFMADD231PS 128(DX), Z0, Z28
+	VMULPS      192(DX), Z26, Z26
+	VFMADD231PS 256(DX), Z27, Z26
+	VFMADD231PS 320(DX), Z0, Z26
+	VMOVUPS     Z28, (BX)
+	VMOVUPS     Z26, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z26
+	VMULPS      (DX), Z0, Z27
+	VFMADD231PS 64(DX), Z26, Z27
+	VFMADD231PS 128(DX), Z1, Z27
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z26, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z27, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z26
+	VFMADD231PS 64(DX), Z1, Z26
+	VFMADD231PS 128(DX), Z2, Z26
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z26, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z16, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z16, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z17, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z17, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z18, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z18, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z19, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z19, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z20, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z20, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z21, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z21, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z22, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z22, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z23, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z23, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z24, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z24, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z25, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z25, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast502:
+atLeast490:
 	// 14 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	VPXORD    Z22, Z22, Z22
-	VPXORD    Z23, Z23, Z23
-	VPXORD    Z24, Z24, Z24
-	VPXORD    Z25, Z25, Z25
-	VPXORD    Z26, Z26, Z26
-	VPXORD    Z27, Z27, Z27
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh509
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R10
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
-	ADDQ      R10, DI
-	VMOVUPS.Z (DI), K1, Z26
-	VMOVUPS.Z 64(DI), K2, Z27
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+	VPXORD Z24, Z24, Z24
+	VPXORD Z25, Z25, Z25
+	VPXORD Z26, Z26, Z26
+	VPXORD Z27, Z27, Z27
 
-fresh509:
-panel510:
-	MOVQ    $0x00000020, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel496:
+	MOVQ    $0x00000020, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest514
+	JL      rest500
 
-columns513:
-	MOVQ             (R8), R10
-	PREFETCHT0       (R9)(R10*1)
+columns499:
+	MOVQ             (DX), R8
+	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -13506,11 +14840,10 @@ columns513:
 	VBROADCASTSS     1664(AX), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	MOVQ             8(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
+	MOVQ             8(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          128(CX), Z28
+	VMOVUPS          192(CX), Z29
 	VFMADD231PS.BCST 4(AX), Z28, Z0
 	VFMADD231PS.BCST 4(AX), Z29, Z1
 	VBROADCASTSS     132(AX), Z30
@@ -13546,11 +14879,10 @@ columns513:
 	VBROADCASTSS     1668(AX), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	MOVQ             16(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
+	MOVQ             16(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          256(CX), Z28
+	VMOVUPS          320(CX), Z29
 	VFMADD231PS.BCST 8(AX), Z28, Z0
 	VFMADD231PS.BCST 8(AX), Z29, Z1
 	VBROADCASTSS     136(AX), Z30
@@ -13586,11 +14918,10 @@ columns513:
 	VBROADCASTSS     1672(AX), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	MOVQ             24(R8), R10
-	PREFETCHT0       (R9)(R10*1)
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
+	MOVQ             24(DX), R8
+	PREFETCHT0       (BX)(R8*1)
+	VMOVUPS          384(CX), Z28
+	VMOVUPS          448(CX), Z29
 	VFMADD231PS.BCST 12(AX), Z28, Z0
 	VFMADD231PS.BCST 12(AX), Z29, Z1
 	VBROADCASTSS     140(AX), Z30
@@ -13626,17 +14957,17 @@ columns513:
 	VBROADCASTSS     1676(AX), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
 	ADDQ             $0x00000010, AX
-	ADDQ             aheadStep+88(FP), R8
+	ADDQ             $0x00000200, CX
+	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns513
+	JGE              columns499
 
-rest514:
+rest500:
 	ADDQ $0x00000004, DI
-	JZ   done512
+	JZ   done498
 
-column511:
+column497:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -13674,177 +15005,449 @@ column511:
 	VBROADCASTSS     1664(AX), Z30
 	VFMADD231PS      Z28, Z30, Z26
 	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
+	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column511
+	JNZ              column497
 
-done512:
-	LEAQ    -128(AX)(BX*1), AX
-	TESTQ   DX, DX
-	JNZ     panel510
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, K1, (AX)
-	VMOVUPS Z19, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z20, K1, (AX)
-	VMOVUPS Z21, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z22, K1, (AX)
-	VMOVUPS Z23, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z24, K1, (AX)
-	VMOVUPS Z25, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z26, K1, (AX)
-	VMOVUPS Z27, K2, 64(AX)
+done498:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000080, AX
+	TESTQ       SI, SI
+	JNZ         panel496
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Z28
+	VMOVUPS     (AX), Z29
+	VMULPS      (DX), Z28, Z30
+	VFMADD231PS 64(DX), Z29, Z30
+	VFMADD231PS 128(DX), Z0, Z30
+	VMULPS      192(DX), Z28, Z28
+	VFMADD231PS 256(DX), Z29, Z28
+	VFMADD231PS 320(DX), Z0, Z28
+	VMOVUPS     Z30, (BX)
+	VMOVUPS     Z28, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z28
+	VMULPS      (DX), Z0, Z29
+	VFMADD231PS 64(DX), Z28, Z29
+	VFMADD231PS 128(DX), Z1, Z29
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z28, Z0
+	VFMADD231PS 320(DX), Z1, Z0
+	VMOVUPS     Z29, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z28
+	VFMADD231PS 64(DX), Z1, Z28
+	VFMADD231PS 128(DX), Z2, Z28
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z2, Z0
+	VMOVUPS     Z28, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z3, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z3, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z4, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z4, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z5, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z5, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z6, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z6, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z7, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z7, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z8, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z8, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z9, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z9, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z10, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z10, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z11, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z11, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z12, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z12, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z13, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z13, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z14, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z14, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z15, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z15, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z16, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z16, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z17, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z17, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z18, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z18, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z19, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z19, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z20, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z20, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z21, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z21, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z22, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z22, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z23, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z23, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z24, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z24, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z25, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z25, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Z0
+	VMOVUPS     (AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z26, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z26, Z0
+	VMOVUPS     Z2, (BX)
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     64(BX), Z0
+	VMOVUPS     64(AX), Z1
+	VMULPS      (DX), Z0, Z2
+	VFMADD231PS 64(DX), Z1, Z2
+	VFMADD231PS 128(DX), Z27, Z2
+	VMULPS      192(DX), Z0, Z0
+	VFMADD231PS 256(DX), Z1, Z0
+	VFMADD231PS 320(DX), Z27, Z0
+	VMOVUPS     Z2, 64(BX)
+	VMOVUPS     Z0, 64(AX)
 	VZEROUPPER
 	RET
 
 narrow431:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000007
-	JG   atLeast515
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000003
-	JG   atLeast516
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000001
-	JG   atLeast517
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000007
+	JG   atLeast501
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000003
+	JG   atLeast502
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000001
+	JG   atLeast503
 
 	// 1 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh518
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
+	VPXORD Z0, Z0, Z0
 
-fresh518:
-panel519:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel504:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column520:
+column505:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column520
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel519
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column505
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel504
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), CX
+	VMOVUPS      (BX), Z1
+	VMOVUPS      (AX), Z2
+	VMULPS       (CX), Z1, Z3
+	VFMADD231PS  64(CX), Z2, Z3
+	VFMADD231PS  128(CX), Z0, Z3
+	VMULPS       192(CX), Z1, Z1
+	VFMADD231PS  256(CX), Z2, Z1
+	VFMADD231PS  320(CX), Z0, Z1
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast517:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000002
-	JG   atLeast522
+atLeast503:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000002
+	JG   atLeast507
 
 	// 2 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh523
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
 
-fresh523:
-panel524:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel508:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column525:
+column509:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
 	VBROADCASTSS 128(AX), Z3
 	VFMADD231PS  Z2, Z3, Z1
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column525
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel524
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column509
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel508
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z2
+	VMOVUPS      (AX), Z3
+	VMULPS       (DX), Z2, Z4
+	VFMADD231PS  64(DX), Z3, Z4
+	VFMADD231PS  128(DX), Z0, Z4
+	VMULPS       192(DX), Z2, Z2
+	VFMADD231PS  256(DX), Z3, Z2
+	VFMADD231PS  320(DX), Z0, Z2
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z2, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z2
+	VMULPS       (DX), Z0, Z3
+	VFMADD231PS  64(DX), Z2, Z3
+	VFMADD231PS  128(DX), Z1, Z3
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z2, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast522:
+atLeast507:
 	// 3 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh527
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
 
-fresh527:
-panel528:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel511:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column529:
+column512:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -13852,58 +15455,76 @@ column529:
 	VFMADD231PS  Z3, Z4, Z1
 	VBROADCASTSS 256(AX), Z4
 	VFMADD231PS  Z3, Z4, Z2
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column529
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel528
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column512
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel511
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z3
+	VMOVUPS      (AX), Z4
+	VMULPS       (DX), Z3, Z5
+	VFMADD231PS  64(DX), Z4, Z5
+	VFMADD231PS  128(DX), Z0, Z5
+	VMULPS       192(DX), Z3, Z3
+	VFMADD231PS  256(DX), Z4, Z3
+	VFMADD231PS  320(DX), Z0, Z3
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z3, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z3
+	VMULPS       (DX), Z0, Z4
+	VFMADD231PS  64(DX), Z3, Z4
+	VFMADD231PS  128(DX), Z1, Z4
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z3, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z3
+	VFMADD231PS  64(DX), Z1, Z3
+	VFMADD231PS  128(DX), Z2, Z3
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast516:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000005
-	JG   atLeast531
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000004
-	JG   atLeast532
+atLeast502:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000005
+	JG   atLeast514
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000004
+	JG   atLeast515
 
 	// 4 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh533
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
 
-fresh533:
-panel534:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel516:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column535:
+column517:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -13913,56 +15534,82 @@ column535:
 	VFMADD231PS  Z4, Z5, Z2
 	VBROADCASTSS 384(AX), Z5
 	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column535
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel534
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column517
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel516
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z4
+	VMOVUPS      (AX), Z5
+	VMULPS       (DX), Z4, Z6
+	VFMADD231PS  64(DX), Z5, Z6
+	VFMADD231PS  128(DX), Z0, Z6
+	VMULPS       192(DX), Z4, Z4
+	VFMADD231PS  256(DX), Z5, Z4
+	VFMADD231PS  320(DX), Z0, Z4
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z4, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z4
+	VMULPS       (DX), Z0, Z5
+	VFMADD231PS  64(DX), Z4, Z5
+	VFMADD231PS  128(DX), Z1, Z5
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z4, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z4
+	VFMADD231PS  64(DX), Z1, Z4
+	VFMADD231PS  128(DX), Z2, Z4
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast532:
+atLeast515:
 	// 5 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh537
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
 
-fresh537:
-panel538:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel519:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column539:
+column520:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -13974,65 +15621,99 @@ column539:
 	VFMADD231PS  Z5, Z6, Z3
 	VBROADCASTSS 512(AX), Z6
 	VFMADD231PS  Z5, Z6, Z4
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column539
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel538
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column520
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel519
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z5
+	VMOVUPS      (AX), Z6
+	VMULPS       (DX), Z5, Z7
+	VFMADD231PS  64(DX), Z6, Z7
+	VFMADD231PS  128(DX), Z0, Z7
+	VMULPS       192(DX), Z5, Z5
+	VFMADD231PS  256(DX), Z6, Z5
+	VFMADD231PS  320(DX), Z0, Z5
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z5, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z5
+	VMULPS       (DX), Z0, Z6
+	VFMADD231PS  64(DX), Z5, Z6
+	VFMADD231PS  128(DX), Z1, Z6
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z5, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z5
+	VFMADD231PS  64(DX), Z1, Z5
+	VFMADD231PS  128(DX), Z2, Z5
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast531:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000006
-	JG   atLeast541
+atLeast514:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000006
+	JG   atLeast522
 
 	// 6 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh542
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
 
-fresh542:
-panel543:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel523:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column544:
+column524:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -14046,66 +15727,108 @@ column544:
 	VFMADD231PS  Z6, Z7, Z4
 	VBROADCASTSS 640(AX), Z7
 	VFMADD231PS  Z6, Z7, Z5
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column544
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel543
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column524
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel523
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z6
+	VMOVUPS      (AX), Z7
+	VMULPS       (DX), Z6, Z8
+	VFMADD231PS  64(DX), Z7, Z8
+	VFMADD231PS  128(DX), Z0, Z8
+	VMULPS       192(DX), Z6, Z6
+	VFMADD231PS  256(DX), Z7, Z6
+	VFMADD231PS  320(DX), Z0, Z6
+	VMOVUPS      Z8, (BX)
+	VMOVUPS      Z6, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z6
+	VMULPS       (DX), Z0, Z7
+	VFMADD231PS  64(DX), Z6, Z7
+	VFMADD231PS  128(DX), Z1, Z7
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z6, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z6
+	VFMADD231PS  64(DX), Z1, Z6
+	VFMADD231PS  128(DX), Z2, Z6
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast541:
+atLeast522:
 	// 7 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh546
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
 
-fresh546:
-panel547:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel526:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column548:
+column527:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -14121,78 +15844,128 @@ column548:
 	VFMADD231PS  Z7, Z8, Z5
 	VBROADCASTSS 768(AX), Z8
 	VFMADD231PS  Z7, Z8, Z6
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column548
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel547
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column527
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel526
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z7
+	VMOVUPS      (AX), Z8
+	VMULPS       (DX), Z7, Z9
+	VFMADD231PS  64(DX), Z8, Z9
+	VFMADD231PS  128(DX), Z0, Z9
+	VMULPS       192(DX), Z7, Z7
+	VFMADD231PS  256(DX), Z8, Z7
+	VFMADD231PS  320(DX), Z0, Z7
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z7, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z7
+	VMULPS       (DX), Z0, Z8
+	VFMADD231PS  64(DX), Z7, Z8
+	VFMADD231PS  128(DX), Z1, Z8
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z7, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z8, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z7
+	VFMADD231PS  64(DX), Z1, Z7
+	VFMADD231PS  128(DX), Z2, Z7
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast515:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000a
-	JG   atLeast550
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000008
-	JG   atLeast551
+atLeast501:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x0000000a
+	JG   atLeast529
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000008
+	JG   atLeast530
 
 	// 8 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh552
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
 
-fresh552:
-panel553:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel531:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column554:
+column532:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -14210,80 +15983,138 @@ column554:
 	VFMADD231PS  Z8, Z9, Z6
 	VBROADCASTSS 896(AX), Z9
 	VFMADD231PS  Z8, Z9, Z7
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column554
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel553
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column532
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel531
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z8
+	VMOVUPS      (AX), Z9
+	VMULPS       (DX), Z8, Z10
+	VFMADD231PS  64(DX), Z9, Z10
+	VFMADD231PS  128(DX), Z0, Z10
+	VMULPS       192(DX), Z8, Z8
+	VFMADD231PS  256(DX), Z9, Z8
+	VFMADD231PS  320(DX), Z0, Z8
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z8, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z8
+	VMULPS       (DX), Z0, Z9
+	VFMADD231PS  64(DX), Z8, Z9
+	VFMADD231PS  128(DX), Z1, Z9
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z8, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z8
+	VFMADD231PS  64(DX), Z1, Z8
+	VFMADD231PS  128(DX), Z2, Z8
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z8, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast551:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000009
-	JG   atLeast556
+atLeast530:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000009
+	JG   atLeast534
 
 	// 9 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh557
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
 
-fresh557:
-panel558:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel535:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column559:
+column536:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -14303,81 +16134,147 @@ column559:
 	VFMADD231PS  Z9, Z10, Z7
 	VBROADCASTSS 1024(AX), Z10
 	VFMADD231PS  Z9, Z10, Z8
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column559
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel558
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column536
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel535
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z9
+	VMOVUPS      (AX), Z10
+	VMULPS       (DX), Z9, Z11
+	VFMADD231PS  64(DX), Z10, Z11
+	VFMADD231PS  128(DX), Z0, Z11
+	VMULPS       192(DX), Z9, Z9
+	VFMADD231PS  256(DX), Z10, Z9
+	VFMADD231PS  320(DX), Z0, Z9
+	VMOVUPS      Z11, (BX)
+	VMOVUPS      Z9, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z9
+	VMULPS       (DX), Z0, Z10
+	VFMADD231PS  64(DX), Z9, Z10
+	VFMADD231PS  128(DX), Z1, Z10
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z9, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z9
+	VFMADD231PS  64(DX), Z1, Z9
+	VFMADD231PS  128(DX), Z2, Z9
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z8, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z8, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast556:
+atLeast534:
 	// 10 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh561
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z9
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
 
-fresh561:
-panel562:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel538:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column563:
+column539:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -14399,93 +16296,167 @@ column563:
 	VFMADD231PS  Z10, Z11, Z8
 	VBROADCASTSS 1152(AX), Z11
 	VFMADD231PS  Z10, Z11, Z9
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column563
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel562
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column539
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel538
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z10
+	VMOVUPS      (AX), Z11
+	VMULPS       (DX), Z10, Z12
+	VFMADD231PS  64(DX), Z11, Z12
+	VFMADD231PS  128(DX), Z0, Z12
+	VMULPS       192(DX), Z10, Z10
+	VFMADD231PS  256(DX), Z11, Z10
+	VFMADD231PS  320(DX), Z0, Z10
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z10, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z10
+	VMULPS       (DX), Z0, Z11
+	VFMADD231PS  64(DX), Z10, Z11
+	VFMADD231PS  128(DX), Z1, Z11
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z10, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z11, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z10
+	VFMADD231PS  64(DX), Z1, Z10
+	VFMADD231PS  128(DX), Z2, Z10
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z8, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z8, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z9, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z9, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast550:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000c
-	JG   atLeast565
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000b
-	JG   atLeast566
+atLeast529:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x0000000c
+	JG   atLeast541
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x0000000b
+	JG   atLeast542
 
 	// 11 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh567
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
 
-fresh567:
-panel568:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel543:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column569:
+column544:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -14509,91 +16480,173 @@ column569:
 	VFMADD231PS  Z11, Z12, Z9
 	VBROADCASTSS 1280(AX), Z12
 	VFMADD231PS  Z11, Z12, Z10
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column569
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel568
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column544
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel543
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z11
+	VMOVUPS      (AX), Z12
+	VMULPS       (DX), Z11, Z13
+	VFMADD231PS  64(DX), Z12, Z13
+	VFMADD231PS  128(DX), Z0, Z13
+	VMULPS       192(DX), Z11, Z11
+	VFMADD231PS  256(DX), Z12, Z11
+	VFMADD231PS  320(DX), Z0, Z11
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z11, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z11
+	VMULPS       (DX), Z0, Z12
+	VFMADD231PS  64(DX), Z11, Z12
+	VFMADD231PS  128(DX), Z1, Z12
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z11, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z11
+	VFMADD231PS  64(DX), Z1, Z11
+	VFMADD231PS  128(DX), Z2, Z11
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z11, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z8, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z8, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z9, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z9, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z10, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z10, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z10, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast566:
+atLeast542:
 	// 12 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh571
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
 
-fresh571:
-panel572:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel546:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column573:
+column547:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -14619,100 +16672,190 @@ column573:
 	VFMADD231PS  Z12, Z13, Z10
 	VBROADCASTSS 1408(AX), Z13
 	VFMADD231PS  Z12, Z13, Z11
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column573
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel572
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column547
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel546
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z12
+	VMOVUPS      (AX), Z13
+	VMULPS       (DX), Z12, Z14
+	VFMADD231PS  64(DX), Z13, Z14
+	VFMADD231PS  128(DX), Z0, Z14
+	VMULPS       192(DX), Z12, Z12
+	VFMADD231PS  256(DX), Z13, Z12
+	VFMADD231PS  320(DX), Z0, Z12
+	VMOVUPS      Z14, (BX)
+	VMOVUPS      Z12, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z12
+	VMULPS       (DX), Z0, Z13
+	VFMADD231PS  64(DX), Z12, Z13
+	VFMADD231PS  128(DX), Z1, Z13
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z12, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z12
+	VFMADD231PS  64(DX), Z1, Z12
+	VFMADD231PS  128(DX), Z2, Z12
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z8, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z8, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z9, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z9, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z10, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z10, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z10, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z11, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z11, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z11, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast565:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000d
-	JG   atLeast575
+atLeast541:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x0000000d
+	JG   atLeast549
 
 	// 13 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh576
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z11
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
 
-fresh576:
-panel577:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel550:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column578:
+column551:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -14740,101 +16883,199 @@ column578:
 	VFMADD231PS  Z13, Z14, Z11
 	VBROADCASTSS 1536(AX), Z14
 	VFMADD231PS  Z13, Z14, Z12
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column578
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel577
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column551
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel550
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z13
+	VMOVUPS      (AX), Z14
+	VMULPS       (DX), Z13, Z15
+	VFMADD231PS  64(DX), Z14, Z15
+	VFMADD231PS  128(DX), Z0, Z15
+	VMULPS       192(DX), Z13, Z13
+	VFMADD231PS  256(DX), Z14, Z13
+	VFMADD231PS  320(DX), Z0, Z13
+	VMOVUPS      Z15, (BX)
+	VMOVUPS      Z13, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z13
+	VMULPS       (DX), Z0, Z14
+	VFMADD231PS  64(DX), Z13, Z14
+	VFMADD231PS  128(DX), Z1, Z14
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z13, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z14, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z13
+	VFMADD231PS  64(DX), Z1, Z13
+	VFMADD231PS  128(DX), Z2, Z13
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z8, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z8, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z9, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z9, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z10, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z10, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z10, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z11, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z11, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z11, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z12, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z12, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z12, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast575:
+atLeast549:
 	// 14 rows of 1 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh580
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z11
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z12
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z13
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
 
-fresh580:
-panel581:
-	MOVQ    $0x00000020, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel553:
+	MOVQ    $0x00000020, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column582:
+column554:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -14864,42 +17105,183 @@ column582:
 	VFMADD231PS  Z14, Z15, Z12
 	VBROADCASTSS 1664(AX), Z15
 	VFMADD231PS  Z14, Z15, Z13
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column582
-	LEAQ         -128(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel581
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000080, CX
+	DECQ         DX
+	JNZ          column554
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000080, AX
+	TESTQ        SI, SI
+	JNZ          panel553
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMOVUPS      Z0, K1, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Z14
+	VMOVUPS      (AX), Z15
+	VMULPS       (DX), Z14, Z16
+	VFMADD231PS  64(DX), Z15, Z16
+	VFMADD231PS  128(DX), Z0, Z16
+	VMULPS       192(DX), Z14, Z14
+	VFMADD231PS  256(DX), Z15, Z14
+	VFMADD231PS  320(DX), Z0, Z14
+	VMOVUPS      Z16, (BX)
+	VMOVUPS      Z14, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z14
+	VMULPS       (DX), Z0, Z15
+	VFMADD231PS  64(DX), Z14, Z15
+	VFMADD231PS  128(DX), Z1, Z15
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z14, Z0
+	VFMADD231PS  320(DX), Z1, Z0
+	VMOVUPS      Z15, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z14
+	VFMADD231PS  64(DX), Z1, Z14
+	VFMADD231PS  128(DX), Z2, Z14
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z2, Z0
+	VMOVUPS      Z14, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z3, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z3, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z4, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z4, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z4, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z5, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z5, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z6, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z6, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z7, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z7, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z8, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z8, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z8, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z9, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z9, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z9, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z10, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z10, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z10, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z11, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z11, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z11, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z12, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z12, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z12, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMOVUPS      Z13, K1, (AX)
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (AX), Z1
+	VMULPS       (DX), Z0, Z2
+	VFMADD231PS  64(DX), Z1, Z2
+	VFMADD231PS  128(DX), Z13, Z2
+	VMULPS       192(DX), Z0, Z0
+	VFMADD231PS  256(DX), Z1, Z0
+	VFMADD231PS  320(DX), Z13, Z0
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z0, (AX)
 	VZEROUPPER
 	RET
 
@@ -14918,9 +17300,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow584
+	JLE   narrow556
 
-row585:
+row557:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -14928,18 +17310,18 @@ row585:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row585
+	JNZ       row557
 	VZEROUPPER
 	RET
 
-narrow584:
-row586:
+narrow556:
+row558:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row586
+	JNZ       row558
 	VZEROUPPER
 	RET
 
@@ -14957,9 +17339,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square587:
+square559:
 	CMPQ       DI, $0x00000010
-	JLT        tail588
+	JLT        tail560
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -15120,11 +17502,11 @@ square587:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square587
+	JMP        square559
 
-tail588:
+tail560:
 	TESTQ      DI, DI
-	JZ         done589
+	JZ         done561
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -15256,69 +17638,69 @@ tail588:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done589
+	JZ         done561
 
-done589:
+done561:
 	VZEROUPPER
 	RET
 
@@ -15334,9 +17716,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows590:
+rows562:
 	CMPQ         BX, $0x00000002
-	JLT          row591
+	JLT          row563
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -15354,11 +17736,11 @@ rows590:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows590
+	JMP          rows562
 
-row591:
+row563:
 	TESTQ        BX, BX
-	JZ           done592
+	JZ           done564
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -15367,7 +17749,7 @@ row591:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done592:
+done564:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -15399,9 +17781,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows593:
+rows565:
 	CMPQ          BX, $0x00000004
-	JLT           row594
+	JLT           row566
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -15556,11 +17938,11 @@ rows593:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows593
+	JMP           rows565
 
-row594:
+row566:
 	TESTQ         BX, BX
-	JZ            done595
+	JZ            done567
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -15607,9 +17989,9 @@ row594:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row594
+	JMP           row566
 
-done595:
+done567:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -15628,7 +18010,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row596:
+row568:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -15654,7 +18036,7 @@ row596:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row596
+	JNZ           row568
 	VZEROUPPER
 	RET
 
@@ -15670,7 +18052,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node597:
+node569:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -15678,22 +18060,22 @@ node597:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done599
+	JGE     done571
 
-child598:
+child570:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child598
+	JLT     child570
 
-done599:
+done571:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node597
+	JNZ     node569
 	VZEROUPPER
 	RET
 
@@ -15708,7 +18090,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row600:
+row572:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -15722,84 +18104,7 @@ row600:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row600
-	VZEROUPPER
-	RET
-
-// func stepRowsAVX512(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·stepRowsAVX512(SB), NOSPLIT, $0-64
-	MOVQ    w+0(FP), AX
-	MOVQ    v+8(FP), CX
-	MOVQ    grad+24(FP), DX
-	MOVQ    factor+56(FP), BX
-	VMOVUPS (BX), Z0
-	VMOVUPS 64(BX), Z1
-	VMOVUPS 128(BX), Z2
-	VMOVUPS 192(BX), Z3
-	VMOVUPS 256(BX), Z4
-	VMOVUPS 320(BX), Z5
-	MOVQ    stride+16(FP), BX
-	MOVQ    gradStride+32(FP), SI
-	MOVQ    rows+40(FP), DI
-	MOVQ    cols+48(FP), R8
-	MOVQ    $-1, R9
-	BZHIQ   R8, R9, R9
-	KMOVW   R9, K1
-	SHRQ    $0x10, R9
-	KMOVW   R9, K2
-	CMPQ    R8, $0x00000010
-	JLE     narrow601
-
-row602:
-	VMOVUPS.Z   (AX), K1, Z6
-	VMOVUPS.Z   (CX), K1, Z7
-	VMOVUPS.Z   (DX), K1, Z8
-	VMULPS      Z0, Z6, Z9
-	VFMADD231PS Z1, Z7, Z9
-	VFMADD231PS Z2, Z8, Z9
-	VMULPS      Z3, Z6, Z6
-	VFMADD231PS Z4, Z7, Z6
-	VFMADD231PS Z5, Z8, Z6
-	VMOVUPS     Z9, K1, (AX)
-	VMOVUPS     Z6, K1, (CX)
-	VMOVUPS.Z   64(AX), K2, Z6
-	VMOVUPS.Z   64(CX), K2, Z7
-	VMOVUPS.Z   64(DX), K2, Z8
-	VMULPS      Z0, Z6, Z9
-	VFMADD231PS Z1, Z7, Z9
-	VFMADD231PS Z2, Z8, Z9
-	VMULPS      Z3, Z6, Z6
-	VFMADD231PS Z4, Z7, Z6
-	VFMADD231PS Z5, Z8, Z6
-	VMOVUPS     Z9, K2, 64(AX)
-	VMOVUPS     Z6, K2, 64(CX)
-	ADDQ        BX, AX
-	ADDQ        BX, CX
-	ADDQ        SI, DX
-	DECQ        DI
-	JNZ         row602
-	VZEROUPPER
-	RET
-
-narrow601:
-row603:
-	VMOVUPS.Z   (AX), K1, Z6
-	VMOVUPS.Z   (CX), K1, Z7
-	VMOVUPS.Z   (DX), K1, Z8
-	VMULPS      Z0, Z6, Z9
-	VFMADD231PS Z1, Z7, Z9
-	VFMADD231PS Z2, Z8, Z9
-	VMULPS      Z3, Z6, Z6
-	VFMADD231PS Z4, Z7, Z6
-	VFMADD231PS Z5, Z8, Z6
-	VMOVUPS     Z9, K1, (AX)
-	VMOVUPS     Z6, K1, (CX)
-	ADDQ        BX, AX
-	ADDQ        BX, CX
-	ADDQ        SI, DX
-	DECQ        DI
-	JNZ         row603
+	JNZ          row572
 	VZEROUPPER
 	RET
 
@@ -15811,9 +18116,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower605
+	JLT          narrower574
 
-block604:
+block573:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -15842,13 +18147,13 @@ block604:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block604
+	JGE         block573
 
-narrower605:
+narrower574:
 	CMPQ DX, $0x00000010
-	JLT  narrower607
+	JLT  narrower576
 
-block606:
+block575:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -15859,11 +18164,11 @@ block606:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block606
+	JGE         block575
 
-narrower607:
+narrower576:
 	TESTQ       DX, DX
-	JZ          done608
+	JZ          done577
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -15877,7 +18182,7 @@ narrower607:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done608:
+done577:
 	VZEROUPPER
 	RET
 
@@ -15961,9 +18266,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower610
+	JLT          narrower579
 
-block609:
+block578:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -16019,13 +18324,13 @@ block609:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block609
+	JGE         block578
 
-narrower610:
+narrower579:
 	CMPQ DI, $0x00000010
-	JLT  narrower612
+	JLT  narrower581
 
-block611:
+block580:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -16045,11 +18350,11 @@ block611:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block611
+	JGE         block580
 
-narrower612:
+narrower581:
 	TESTQ       DI, DI
-	JZ          done613
+	JZ          done582
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -16075,7 +18380,7 @@ narrower612:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done613:
+done582:
 	VZEROUPPER
 	RET
 
@@ -16086,9 +18391,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower615
+	JLT  narrower584
 
-block614:
+block583:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -16117,13 +18422,13 @@ block614:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block614
+	JGE     block583
 
-narrower615:
+narrower584:
 	CMPQ DX, $0x00000010
-	JLT  narrower617
+	JLT  narrower586
 
-block616:
+block585:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -16134,11 +18439,11 @@ block616:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block616
+	JGE     block585
 
-narrower617:
+narrower586:
 	TESTQ      DX, DX
-	JZ         done618
+	JZ         done587
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -16152,7 +18457,7 @@ narrower617:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done618:
+done587:
 	VZEROUPPER
 	RET
 
@@ -16163,9 +18468,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower620
+	JLT          narrower589
 
-block619:
+block588:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -16185,13 +18490,13 @@ block619:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block619
+	JGE     block588
 
-narrower620:
+narrower589:
 	CMPQ CX, $0x00000010
-	JLT  narrower622
+	JLT  narrower591
 
-block621:
+block590:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -16199,11 +18504,11 @@ block621:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block621
+	JGE     block590
 
-narrower622:
+narrower591:
 	TESTQ      CX, CX
-	JZ         done623
+	JZ         done592
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -16215,7 +18520,7 @@ narrower622:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done623:
+done592:
 	VZEROUPPER
 	RET
 
@@ -16230,9 +18535,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower625
+	JLT          narrower594
 
-block624:
+block593:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -16301,13 +18606,13 @@ block624:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block624
+	JGE         block593
 
-narrower625:
+narrower594:
 	CMPQ DX, $0x00000010
-	JLT  narrower627
+	JLT  narrower596
 
-block626:
+block595:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -16328,11 +18633,11 @@ block626:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block626
+	JGE         block595
 
-narrower627:
+narrower596:
 	TESTQ       DX, DX
-	JZ          done628
+	JZ          done597
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -16354,7 +18659,7 @@ narrower627:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done628:
+done597:
 	VZEROUPPER
 	RET
 
@@ -16373,9 +18678,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 256(SI), Y4
 	VMOVUPS 320(SI), Y5
 	CMPQ    BX, $0x00000040
-	JLT     narrower630
+	JLT     narrower599
 
-block629:
+block598:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -16469,13 +18774,13 @@ block629:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block629
+	JGE         block598
 
-narrower630:
+narrower599:
 	CMPQ BX, $0x00000010
-	JLT  narrower632
+	JLT  narrower601
 
-block631:
+block600:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -16503,11 +18808,11 @@ block631:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block631
+	JGE         block600
 
-narrower632:
+narrower601:
 	TESTQ       BX, BX
-	JZ          done633
+	JZ          done602
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y6
@@ -16535,7 +18840,7 @@ narrower632:
 	VMASKMOVPS  Y0, Y7, 32(AX)
 	VMASKMOVPS  Y1, Y7, 32(CX)
 
-done633:
+done602:
 	VZEROUPPER
 	RET
 
@@ -16555,9 +18860,9 @@ TEXT ·stepOuterAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS      320(SI), Y5
 	VBROADCASTSS a+16(FP), Y6
 	CMPQ         BX, $0x00000040
-	JLT          narrower635
+	JLT          narrower604
 
-block634:
+block603:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -16659,13 +18964,13 @@ block634:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block634
+	JGE         block603
 
-narrower635:
+narrower604:
 	CMPQ BX, $0x00000010
-	JLT  narrower637
+	JLT  narrower606
 
-block636:
+block605:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -16695,11 +19000,11 @@ block636:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block636
+	JGE         block605
 
-narrower637:
+narrower606:
 	TESTQ       BX, BX
-	JZ          done638
+	JZ          done607
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y7
@@ -16729,7 +19034,7 @@ narrower637:
 	VMASKMOVPS  Y0, Y8, 32(AX)
 	VMASKMOVPS  Y1, Y8, 32(CX)
 
-done638:
+done607:
 	VZEROUPPER
 	RET
 
@@ -16742,9 +19047,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower640
+	JLT          narrower609
 
-block639:
+block608:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -16781,13 +19086,13 @@ block639:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block639
+	JGE         block608
 
-narrower640:
+narrower609:
 	CMPQ DX, $0x00000010
-	JLT  narrower642
+	JLT  narrower611
 
-block641:
+block610:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -16800,11 +19105,11 @@ block641:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block641
+	JGE         block610
 
-narrower642:
+narrower611:
 	TESTQ       DX, DX
-	JZ          done643
+	JZ          done612
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -16820,7 +19125,7 @@ narrower642:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done643:
+done612:
 	VZEROUPPER
 	RET
 
@@ -16839,9 +19144,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower645
+	JLT    narrower614
 
-block644:
+block613:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -16862,13 +19167,13 @@ block644:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block644
+	JGE         block613
 
-narrower645:
+narrower614:
 	CMPQ DX, $0x00000010
-	JLT  narrower647
+	JLT  narrower616
 
-block646:
+block615:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -16877,11 +19182,11 @@ block646:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block646
+	JGE         block615
 
-narrower647:
+narrower616:
 	TESTQ       DX, DX
-	JZ          done648
+	JZ          done617
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -16893,7 +19198,7 @@ narrower647:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done648:
+done617:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -16926,9 +19231,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower650
+	JLT    narrower619
 
-block649:
+block618:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -16965,13 +19270,13 @@ block649:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block649
+	JGE         block618
 
-narrower650:
+narrower619:
 	CMPQ DX, $0x00000008
-	JLT  narrower652
+	JLT  narrower621
 
-block651:
+block620:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -16984,11 +19289,11 @@ block651:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block651
+	JGE         block620
 
-narrower652:
+narrower621:
 	TESTQ       DX, DX
-	JZ          done653
+	JZ          done622
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -17006,7 +19311,7 @@ narrower652:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done653:
+done622:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -17039,9 +19344,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower655
+	JLT          narrower624
 
-block654:
+block623:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -17078,13 +19383,13 @@ block654:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block654
+	JGE         block623
 
-narrower655:
+narrower624:
 	CMPQ DX, $0x00000008
-	JLT  narrower657
+	JLT  narrower626
 
-block656:
+block625:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -17105,11 +19410,11 @@ block656:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block656
+	JGE         block625
 
-narrower657:
+narrower626:
 	TESTQ       DX, DX
-	JZ          done658
+	JZ          done627
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -17135,7 +19440,7 @@ narrower657:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done658:
+done627:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -17167,9 +19472,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel659:
+panel628:
 	CMPQ     R9, $0x00000060
-	JLE      narrow660
+	JLE      narrow629
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -17187,7 +19492,7 @@ panel659:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row661:
+row630:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -17209,7 +19514,7 @@ row661:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row661
+	JLT          row630
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17225,9 +19530,9 @@ row661:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel659
+	JMP          panel628
 
-narrow660:
+narrow629:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -17237,17 +19542,17 @@ narrow660:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast662
+	JGE     atLeast631
 	CMPQ    R10, $0x00000003
-	JGE     atLeast663
+	JGE     atLeast632
 	CMPQ    R10, $0x00000001
-	JGE     atLeast664
+	JGE     atLeast633
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row665:
+row634:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17258,22 +19563,22 @@ row665:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row665
+	JLT          row634
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast664:
+atLeast633:
 	CMPQ R10, $0x00000002
-	JGE  atLeast666
+	JGE  atLeast635
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row667:
+row636:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17285,21 +19590,21 @@ row667:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row667
+	JLT          row636
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast666:
+atLeast635:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row668:
+row637:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17312,7 +19617,7 @@ row668:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row668
+	JLT          row637
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -17320,9 +19625,9 @@ row668:
 	VZEROUPPER
 	RET
 
-atLeast663:
+atLeast632:
 	CMPQ R10, $0x00000004
-	JGE  atLeast669
+	JGE  atLeast638
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -17331,7 +19636,7 @@ atLeast663:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row670:
+row639:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17345,7 +19650,7 @@ row670:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row670
+	JLT          row639
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17354,9 +19659,9 @@ row670:
 	VZEROUPPER
 	RET
 
-atLeast669:
+atLeast638:
 	CMPQ R10, $0x00000005
-	JGE  atLeast671
+	JGE  atLeast640
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -17366,7 +19671,7 @@ atLeast669:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row672:
+row641:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17381,7 +19686,7 @@ row672:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row672
+	JLT          row641
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17391,7 +19696,7 @@ row672:
 	VZEROUPPER
 	RET
 
-atLeast671:
+atLeast640:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -17401,7 +19706,7 @@ atLeast671:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row673:
+row642:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17417,7 +19722,7 @@ row673:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row673
+	JLT          row642
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17428,11 +19733,11 @@ row673:
 	VZEROUPPER
 	RET
 
-atLeast662:
+atLeast631:
 	CMPQ R10, $0x00000009
-	JGE  atLeast674
+	JGE  atLeast643
 	CMPQ R10, $0x00000007
-	JGE  atLeast675
+	JGE  atLeast644
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -17444,7 +19749,7 @@ atLeast662:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row676:
+row645:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17461,7 +19766,7 @@ row676:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row676
+	JLT          row645
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17473,9 +19778,9 @@ row676:
 	VZEROUPPER
 	RET
 
-atLeast675:
+atLeast644:
 	CMPQ R10, $0x00000008
-	JGE  atLeast677
+	JGE  atLeast646
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -17488,7 +19793,7 @@ atLeast675:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row678:
+row647:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17506,7 +19811,7 @@ row678:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row678
+	JLT          row647
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17519,7 +19824,7 @@ row678:
 	VZEROUPPER
 	RET
 
-atLeast677:
+atLeast646:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -17532,7 +19837,7 @@ atLeast677:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row679:
+row648:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17551,7 +19856,7 @@ row679:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row679
+	JLT          row648
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17565,9 +19870,9 @@ row679:
 	VZEROUPPER
 	RET
 
-atLeast674:
+atLeast643:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast680
+	JGE  atLeast649
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -17582,7 +19887,7 @@ atLeast674:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row681:
+row650:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17602,7 +19907,7 @@ row681:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row681
+	JLT          row650
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17617,9 +19922,9 @@ row681:
 	VZEROUPPER
 	RET
 
-atLeast680:
+atLeast649:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast682
+	JGE  atLeast651
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -17635,7 +19940,7 @@ atLeast680:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row683:
+row652:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17656,7 +19961,7 @@ row683:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row683
+	JLT          row652
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17672,7 +19977,7 @@ row683:
 	VZEROUPPER
 	RET
 
-atLeast682:
+atLeast651:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -17688,7 +19993,7 @@ atLeast682:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row684:
+row653:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -17710,7 +20015,7 @@ row684:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row684
+	JLT          row653
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -17742,9 +20047,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel685:
+panel654:
 	CMPQ     DI, $0x00000060
-	JLE      narrow686
+	JLE      narrow655
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -17763,7 +20068,7 @@ panel685:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row687:
+row656:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -17781,7 +20086,7 @@ row687:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row687
+	JLT          row656
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -17797,9 +20102,9 @@ row687:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel685
+	JMP          panel654
 
-narrow686:
+narrow655:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -17809,38 +20114,38 @@ narrow686:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast688
+	JGE     atLeast657
 	CMPQ    R8, $0x00000003
-	JGE     atLeast689
+	JGE     atLeast658
 	CMPQ    R8, $0x00000001
-	JGE     atLeast690
+	JGE     atLeast659
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row691:
+row660:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row691
+	JLT          row660
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast690:
+atLeast659:
 	CMPQ R8, $0x00000002
-	JGE  atLeast692
+	JGE  atLeast661
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row693:
+row662:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -17848,20 +20153,20 @@ row693:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row693
+	JLT          row662
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast692:
+atLeast661:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row694:
+row663:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -17870,16 +20175,16 @@ row694:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row694
+	JLT          row663
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast689:
+atLeast658:
 	CMPQ R8, $0x00000004
-	JGE  atLeast695
+	JGE  atLeast664
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -17888,7 +20193,7 @@ atLeast689:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row696:
+row665:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -17898,7 +20203,7 @@ row696:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row696
+	JLT          row665
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -17906,9 +20211,9 @@ row696:
 	VZEROUPPER
 	RET
 
-atLeast695:
+atLeast664:
 	CMPQ R8, $0x00000005
-	JGE  atLeast697
+	JGE  atLeast666
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -17918,7 +20223,7 @@ atLeast695:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row698:
+row667:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -17929,7 +20234,7 @@ row698:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row698
+	JLT          row667
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -17938,7 +20243,7 @@ row698:
 	VZEROUPPER
 	RET
 
-atLeast697:
+atLeast666:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -17948,7 +20253,7 @@ atLeast697:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row699:
+row668:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -17960,7 +20265,7 @@ row699:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row699
+	JLT          row668
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -17970,11 +20275,11 @@ row699:
 	VZEROUPPER
 	RET
 
-atLeast688:
+atLeast657:
 	CMPQ R8, $0x00000009
-	JGE  atLeast700
+	JGE  atLeast669
 	CMPQ R8, $0x00000007
-	JGE  atLeast701
+	JGE  atLeast670
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -17986,7 +20291,7 @@ atLeast688:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row702:
+row671:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -17999,7 +20304,7 @@ row702:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row702
+	JLT          row671
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -18010,9 +20315,9 @@ row702:
 	VZEROUPPER
 	RET
 
-atLeast701:
+atLeast670:
 	CMPQ R8, $0x00000008
-	JGE  atLeast703
+	JGE  atLeast672
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -18025,7 +20330,7 @@ atLeast701:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row704:
+row673:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -18039,7 +20344,7 @@ row704:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row704
+	JLT          row673
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -18051,7 +20356,7 @@ row704:
 	VZEROUPPER
 	RET
 
-atLeast703:
+atLeast672:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -18064,7 +20369,7 @@ atLeast703:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row705:
+row674:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -18079,7 +20384,7 @@ row705:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row705
+	JLT          row674
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -18092,9 +20397,9 @@ row705:
 	VZEROUPPER
 	RET
 
-atLeast700:
+atLeast669:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast706
+	JGE  atLeast675
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -18109,7 +20414,7 @@ atLeast700:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row707:
+row676:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -18125,7 +20430,7 @@ row707:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row707
+	JLT          row676
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -18139,9 +20444,9 @@ row707:
 	VZEROUPPER
 	RET
 
-atLeast706:
+atLeast675:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast708
+	JGE  atLeast677
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -18157,7 +20462,7 @@ atLeast706:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row709:
+row678:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -18174,7 +20479,7 @@ row709:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row709
+	JLT          row678
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -18189,7 +20494,7 @@ row709:
 	VZEROUPPER
 	RET
 
-atLeast708:
+atLeast677:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -18205,7 +20510,7 @@ atLeast708:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row710:
+row679:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -18223,7 +20528,7 @@ row710:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row710
+	JLT          row679
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -18251,9 +20556,9 @@ TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel711:
+panel680:
 	CMPQ     R9, $0x00000050
-	JLE      narrow712
+	JLE      narrow681
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 10 vectors.
@@ -18269,7 +20574,7 @@ panel711:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R11, R11
 
-row713:
+row682:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -18308,13 +20613,13 @@ row713:
 	VMASKMOVPS   Y12, Y0, 288(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row713
+	JLT          row682
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000140, BX
 	SUBQ         $0x00000050, R9
-	JMP          panel711
+	JMP          panel680
 
-narrow712:
+narrow681:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -18324,17 +20629,17 @@ narrow712:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000005
-	JGE     atLeast714
+	JGE     atLeast683
 	CMPQ    R10, $0x00000002
-	JGE     atLeast715
+	JGE     atLeast684
 	CMPQ    R10, $0x00000001
-	JGE     atLeast716
+	JGE     atLeast685
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R9, R9
 
-row717:
+row686:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18346,18 +20651,18 @@ row717:
 	VMASKMOVPS   Y3, Y0, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row717
+	JLT          row686
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast716:
+atLeast685:
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R9, R9
 
-row718:
+row687:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18372,14 +20677,14 @@ row718:
 	VMASKMOVPS   Y4, Y0, 32(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row718
+	JLT          row687
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast715:
+atLeast684:
 	CMPQ R10, $0x00000003
-	JGE  atLeast719
+	JGE  atLeast688
 
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
@@ -18387,7 +20692,7 @@ atLeast715:
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R9, R9
 
-row720:
+row689:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18405,14 +20710,14 @@ row720:
 	VMASKMOVPS   Y5, Y0, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row720
+	JLT          row689
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast719:
+atLeast688:
 	CMPQ R10, $0x00000004
-	JGE  atLeast721
+	JGE  atLeast690
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -18421,7 +20726,7 @@ atLeast719:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R9, R9
 
-row722:
+row691:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18442,12 +20747,12 @@ row722:
 	VMASKMOVPS   Y6, Y0, 96(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row722
+	JLT          row691
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast721:
+atLeast690:
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -18456,7 +20761,7 @@ atLeast721:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R9, R9
 
-row723:
+row692:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18480,16 +20785,16 @@ row723:
 	VMASKMOVPS   Y7, Y0, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row723
+	JLT          row692
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast714:
+atLeast683:
 	CMPQ R10, $0x00000007
-	JGE  atLeast724
+	JGE  atLeast693
 	CMPQ R10, $0x00000006
-	JGE  atLeast725
+	JGE  atLeast694
 
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
@@ -18500,7 +20805,7 @@ atLeast714:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R9, R9
 
-row726:
+row695:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18527,12 +20832,12 @@ row726:
 	VMASKMOVPS   Y8, Y0, 160(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row726
+	JLT          row695
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast725:
+atLeast694:
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -18543,7 +20848,7 @@ atLeast725:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R9, R9
 
-row727:
+row696:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18573,14 +20878,14 @@ row727:
 	VMASKMOVPS   Y9, Y0, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row727
+	JLT          row696
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast724:
+atLeast693:
 	CMPQ R10, $0x00000008
-	JGE  atLeast728
+	JGE  atLeast697
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -18593,7 +20898,7 @@ atLeast724:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R9, R9
 
-row729:
+row698:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18626,14 +20931,14 @@ row729:
 	VMASKMOVPS   Y10, Y0, 224(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row729
+	JLT          row698
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast728:
+atLeast697:
 	CMPQ R10, $0x00000009
-	JGE  atLeast730
+	JGE  atLeast699
 
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
@@ -18647,7 +20952,7 @@ atLeast728:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R9, R9
 
-row731:
+row700:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18683,12 +20988,12 @@ row731:
 	VMASKMOVPS   Y11, Y0, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row731
+	JLT          row700
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast730:
+atLeast699:
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -18702,7 +21007,7 @@ atLeast730:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R9, R9
 
-row732:
+row701:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -18741,7 +21046,7 @@ row732:
 	VMASKMOVPS   Y12, Y0, 288(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row732
+	JLT          row701
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -18771,9 +21076,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower734
+	JLT          narrower703
 
-block733:
+block702:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -18861,13 +21166,13 @@ block733:
 	ADDQ        $0x00000100, R8
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block733
+	JGE         block702
 
-narrower734:
+narrower703:
 	CMPQ AX, $0x00000010
-	JLT  narrower736
+	JLT  narrower705
 
-block735:
+block704:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -18895,11 +21200,11 @@ block735:
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block735
+	JGE         block704
 
-narrower736:
+narrower705:
 	TESTQ       AX, AX
-	JZ          done737
+	JZ          done706
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -18941,7 +21246,7 @@ narrower736:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done737:
+done706:
 	VZEROUPPER
 	RET
 
@@ -18952,9 +21257,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower739
+	JLT  narrower708
 
-block738:
+block707:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -19071,13 +21376,13 @@ block738:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block738
+	JGE          block707
 
-narrower739:
+narrower708:
 	CMPQ DX, $0x00000010
-	JLT  narrower741
+	JLT  narrower710
 
-block740:
+block709:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -19138,11 +21443,11 @@ block740:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block740
+	JGE          block709
 
-narrower741:
+narrower710:
 	TESTQ        DX, DX
-	JZ           done742
+	JZ           done711
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -19204,7 +21509,7 @@ narrower741:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done742:
+done711:
 	VZEROUPPER
 	RET
 
@@ -19225,9 +21530,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower744
+	JLT     narrower713
 
-block743:
+block712:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -19239,23 +21544,23 @@ block743:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block743
+	JGE    block712
 
-narrower744:
+narrower713:
 	CMPQ SI, $0x00000010
-	JLT  narrower746
+	JLT  narrower715
 
-block745:
+block714:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block745
+	JGE    block714
 
-narrower746:
+narrower715:
 	TESTQ      SI, SI
-	JZ         done747
+	JZ         done716
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -19269,7 +21574,7 @@ narrower746:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done747:
+done716:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -19292,9 +21597,9 @@ done747:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower749
+	JLT          narrower718
 
-block748:
+block717:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -19419,11 +21724,11 @@ block748:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block748
+	JGE          block717
 
-narrower749:
+narrower718:
 	TESTQ        SI, SI
-	JZ           done750
+	JZ           done719
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -19555,7 +21860,7 @@ narrower749:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done750:
+done719:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -19570,9 +21875,9 @@ done750:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower752
+	JLT          narrower721
 
-block751:
+block720:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -19592,13 +21897,13 @@ block751:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block751
+	JGE     block720
 
-narrower752:
+narrower721:
 	CMPQ DX, $0x00000010
-	JLT  narrower754
+	JLT  narrower723
 
-block753:
+block722:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -19606,11 +21911,11 @@ block753:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block753
+	JGE     block722
 
-narrower754:
+narrower723:
 	TESTQ      DX, DX
-	JZ         done755
+	JZ         done724
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -19622,7 +21927,7 @@ narrower754:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done755:
+done724:
 	VZEROUPPER
 	RET
 
@@ -19640,32 +21945,32 @@ TEXT ·tileByRowsAVX2(SB), NOSPLIT, $0-104
 	MOVQ    base+96(FP), R10
 	MOVQ    cols+64(FP), R11
 	LEAQ    tailTable<>+0(SB), R12
-	MOVQ    R11, R13
-	NEGQ    R13
-	VMOVUPS 128(R12)(R13*4), Y0
-	VMOVUPS 160(R12)(R13*4), Y1
+	NEGQ    R11
+	VMOVUPS 128(R12)(R11*4), Y0
+	VMOVUPS 160(R12)(R11*4), Y1
+	MOVQ    cols+64(FP), R11
 	CMPQ    R11, $0x00000008
-	JLE     narrow756
+	JLE     narrow725
 	MOVQ    height+0(FP), R11
 	CMPQ    R11, $0x00000003
-	JG      atLeast757
+	JG      atLeast726
 	MOVQ    height+0(FP), R8
 	CMPQ    R8, $0x00000001
-	JG      atLeast758
+	JG      atLeast727
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh759
+	JZ         fresh728
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y2
 	VMASKMOVPS 32(BX), Y1, Y3
 
-fresh759:
-column760:
+fresh728:
+column729:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -19674,7 +21979,7 @@ column760:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column760
+	JNZ          column729
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -19682,10 +21987,10 @@ column760:
 	VZEROUPPER
 	RET
 
-atLeast758:
+atLeast727:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast762
+	JG   atLeast731
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -19694,7 +21999,7 @@ atLeast758:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh763
+	JZ         fresh732
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -19703,8 +22008,8 @@ atLeast758:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh763:
-column764:
+fresh732:
+column733:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -19716,7 +22021,7 @@ column764:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column764
+	JNZ          column733
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -19727,7 +22032,7 @@ column764:
 	VZEROUPPER
 	RET
 
-atLeast762:
+atLeast731:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -19737,7 +22042,7 @@ atLeast762:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh766
+	JZ         fresh735
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -19749,8 +22054,8 @@ atLeast762:
 	VMASKMOVPS (R8), Y0, Y6
 	VMASKMOVPS 32(R8), Y1, Y7
 
-fresh766:
-column767:
+fresh735:
+column736:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -19766,7 +22071,7 @@ column767:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column767
+	JNZ          column736
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -19780,10 +22085,10 @@ column767:
 	VZEROUPPER
 	RET
 
-atLeast757:
+atLeast726:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000004
-	JG   atLeast769
+	JG   atLeast738
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -19796,7 +22101,7 @@ atLeast757:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh770
+	JZ         fresh739
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R11
 	VMASKMOVPS (R8), Y0, Y2
@@ -19811,11 +22116,11 @@ atLeast757:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh770:
+fresh739:
 	SUBQ $0x00000004, DX
-	JL   rest774
+	JL   rest743
 
-columns773:
+columns742:
 	MOVQ         (R9), R8
 	PREFETCHT0   (R10)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -19888,13 +22193,13 @@ columns773:
 	ADDQ         $0x00000010, DI
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns773
+	JGE          columns742
 
-rest774:
+rest743:
 	ADDQ $0x00000004, DX
-	JZ   done772
+	JZ   done741
 
-column771:
+column740:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -19913,9 +22218,9 @@ column771:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column771
+	JNZ          column740
 
-done772:
+done741:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -19932,10 +22237,10 @@ done772:
 	VZEROUPPER
 	RET
 
-atLeast769:
+atLeast738:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000005
-	JG   atLeast775
+	JG   atLeast744
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -19950,7 +22255,7 @@ atLeast769:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh776
+	JZ         fresh745
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -19968,11 +22273,11 @@ atLeast769:
 	VMASKMOVPS (R11), Y0, Y10
 	VMASKMOVPS 32(R11), Y1, Y11
 
-fresh776:
+fresh745:
 	SUBQ $0x00000004, DX
-	JL   rest780
+	JL   rest749
 
-columns779:
+columns748:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y12
@@ -20058,13 +22363,13 @@ columns779:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns779
+	JGE          columns748
 
-rest780:
+rest749:
 	ADDQ $0x00000004, DX
-	JZ   done778
+	JZ   done747
 
-column777:
+column746:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -20087,9 +22392,9 @@ column777:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column777
+	JNZ          column746
 
-done778:
+done747:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -20109,7 +22414,7 @@ done778:
 	VZEROUPPER
 	RET
 
-atLeast775:
+atLeast744:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -20125,7 +22430,7 @@ atLeast775:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh781
+	JZ         fresh750
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -20146,11 +22451,11 @@ atLeast775:
 	VMASKMOVPS (R11), Y0, Y12
 	VMASKMOVPS 32(R11), Y1, Y13
 
-fresh781:
+fresh750:
 	SUBQ $0x00000004, DX
-	JL   rest785
+	JL   rest754
 
-columns784:
+columns753:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y14
@@ -20248,13 +22553,13 @@ columns784:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns784
+	JGE          columns753
 
-rest785:
+rest754:
 	ADDQ $0x00000004, DX
-	JZ   done783
+	JZ   done752
 
-column782:
+column751:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -20280,9 +22585,9 @@ column782:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column782
+	JNZ          column751
 
-done783:
+done752:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -20305,57 +22610,57 @@ done783:
 	VZEROUPPER
 	RET
 
-narrow756:
+narrow725:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast786
+	JG   atLeast755
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast787
+	JG   atLeast756
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh788
+	JZ         fresh757
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y1
 
-fresh788:
-column789:
+fresh757:
+column758:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column789
+	JNZ          column758
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast787:
+atLeast756:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast791
+	JG   atLeast760
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh792
+	JZ         fresh761
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh792:
-column793:
+fresh761:
+column762:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -20364,7 +22669,7 @@ column793:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column793
+	JNZ          column762
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -20373,14 +22678,14 @@ column793:
 	VZEROUPPER
 	RET
 
-atLeast791:
+atLeast760:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh795
+	JZ         fresh764
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -20389,8 +22694,8 @@ atLeast791:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y3
 
-fresh795:
-column796:
+fresh764:
+column765:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -20402,7 +22707,7 @@ column796:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column796
+	JNZ          column765
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -20413,10 +22718,10 @@ column796:
 	VZEROUPPER
 	RET
 
-atLeast786:
+atLeast755:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast798
+	JG   atLeast767
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -20425,7 +22730,7 @@ atLeast786:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh799
+	JZ         fresh768
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -20436,8 +22741,8 @@ atLeast786:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh799:
-column800:
+fresh768:
+column769:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -20451,7 +22756,7 @@ column800:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column800
+	JNZ          column769
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -20464,10 +22769,10 @@ column800:
 	VZEROUPPER
 	RET
 
-atLeast798:
+atLeast767:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast802
+	JG   atLeast771
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -20477,7 +22782,7 @@ atLeast798:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh803
+	JZ         fresh772
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -20490,8 +22795,8 @@ atLeast798:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y5
 
-fresh803:
-column804:
+fresh772:
+column773:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -20508,7 +22813,7 @@ column804:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column804
+	JNZ          column773
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -20523,7 +22828,7 @@ column804:
 	VZEROUPPER
 	RET
 
-atLeast802:
+atLeast771:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -20533,7 +22838,7 @@ atLeast802:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh806
+	JZ         fresh775
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -20548,8 +22853,8 @@ atLeast802:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh806:
-column807:
+fresh775:
+column776:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -20568,7 +22873,7 @@ column807:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column807
+	JNZ          column776
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -20595,32 +22900,32 @@ TEXT ·tileByColsAVX2(SB), NOSPLIT, $0-73
 	MOVQ    bStride+40(FP), SI
 	MOVQ    cols+64(FP), DI
 	LEAQ    tailTable<>+0(SB), R8
-	MOVQ    DI, R9
-	NEGQ    R9
-	VMOVUPS 128(R8)(R9*4), Y0
-	VMOVUPS 160(R8)(R9*4), Y1
+	NEGQ    DI
+	VMOVUPS 128(R8)(DI*4), Y0
+	VMOVUPS 160(R8)(DI*4), Y1
+	MOVQ    cols+64(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow809
+	JLE     narrow778
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000003
-	JG      atLeast810
+	JG      atLeast779
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast811
+	JG      atLeast780
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh812
+	JZ         fresh781
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 
-fresh812:
-column813:
+fresh781:
+column782:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -20629,7 +22934,7 @@ column813:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column813
+	JNZ          column782
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -20637,10 +22942,10 @@ column813:
 	VZEROUPPER
 	RET
 
-atLeast811:
+atLeast780:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast815
+	JG   atLeast784
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -20649,7 +22954,7 @@ atLeast811:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh816
+	JZ         fresh785
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -20658,8 +22963,8 @@ atLeast811:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh816:
-column817:
+fresh785:
+column786:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -20671,7 +22976,7 @@ column817:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column817
+	JNZ          column786
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -20682,7 +22987,7 @@ column817:
 	VZEROUPPER
 	RET
 
-atLeast815:
+atLeast784:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -20692,7 +22997,7 @@ atLeast815:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh819
+	JZ         fresh788
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -20704,8 +23009,8 @@ atLeast815:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh819:
-column820:
+fresh788:
+column789:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -20720,7 +23025,7 @@ column820:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column820
+	JNZ          column789
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -20734,10 +23039,10 @@ column820:
 	VZEROUPPER
 	RET
 
-atLeast810:
+atLeast779:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast822
+	JG   atLeast791
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -20750,7 +23055,7 @@ atLeast810:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh823
+	JZ         fresh792
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -20765,11 +23070,11 @@ atLeast810:
 	VMASKMOVPS (DI), Y0, Y8
 	VMASKMOVPS 32(DI), Y1, Y9
 
-fresh823:
+fresh792:
 	SUBQ $0x00000004, DX
-	JL   rest827
+	JL   rest796
 
-columns826:
+columns795:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -20835,13 +23140,13 @@ columns826:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns826
+	JGE          columns795
 
-rest827:
+rest796:
 	ADDQ $0x00000004, DX
-	JZ   done825
+	JZ   done794
 
-column824:
+column793:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -20859,9 +23164,9 @@ column824:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column824
+	JNZ          column793
 
-done825:
+done794:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -20878,10 +23183,10 @@ done825:
 	VZEROUPPER
 	RET
 
-atLeast822:
+atLeast791:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast828
+	JG   atLeast797
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -20896,7 +23201,7 @@ atLeast822:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh829
+	JZ         fresh798
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -20914,11 +23219,11 @@ atLeast822:
 	VMASKMOVPS (DI), Y0, Y10
 	VMASKMOVPS 32(DI), Y1, Y11
 
-fresh829:
+fresh798:
 	SUBQ $0x00000004, DX
-	JL   rest833
+	JL   rest802
 
-columns832:
+columns801:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -20996,13 +23301,13 @@ columns832:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns832
+	JGE          columns801
 
-rest833:
+rest802:
 	ADDQ $0x00000004, DX
-	JZ   done831
+	JZ   done800
 
-column830:
+column799:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -21023,9 +23328,9 @@ column830:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column830
+	JNZ          column799
 
-done831:
+done800:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -21045,7 +23350,7 @@ done831:
 	VZEROUPPER
 	RET
 
-atLeast828:
+atLeast797:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -21061,7 +23366,7 @@ atLeast828:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh834
+	JZ         fresh803
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -21082,11 +23387,11 @@ atLeast828:
 	VMASKMOVPS (DI), Y0, Y12
 	VMASKMOVPS 32(DI), Y1, Y13
 
-fresh834:
+fresh803:
 	SUBQ $0x00000004, DX
-	JL   rest838
+	JL   rest807
 
-columns837:
+columns806:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -21176,13 +23481,13 @@ columns837:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns837
+	JGE          columns806
 
-rest838:
+rest807:
 	ADDQ $0x00000004, DX
-	JZ   done836
+	JZ   done805
 
-column835:
+column804:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -21206,9 +23511,9 @@ column835:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column835
+	JNZ          column804
 
-done836:
+done805:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -21231,57 +23536,57 @@ done836:
 	VZEROUPPER
 	RET
 
-narrow809:
+narrow778:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast839
+	JG   atLeast808
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast840
+	JG   atLeast809
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh841
+	JZ         fresh810
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 
-fresh841:
-column842:
+fresh810:
+column811:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column842
+	JNZ          column811
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast840:
+atLeast809:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast844
+	JG   atLeast813
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh845
+	JZ         fresh814
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh845:
-column846:
+fresh814:
+column815:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -21290,7 +23595,7 @@ column846:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column846
+	JNZ          column815
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -21299,14 +23604,14 @@ column846:
 	VZEROUPPER
 	RET
 
-atLeast844:
+atLeast813:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh848
+	JZ         fresh817
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -21315,8 +23620,8 @@ atLeast844:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh848:
-column849:
+fresh817:
+column818:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -21327,7 +23632,7 @@ column849:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column849
+	JNZ          column818
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -21338,10 +23643,10 @@ column849:
 	VZEROUPPER
 	RET
 
-atLeast839:
+atLeast808:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast851
+	JG   atLeast820
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -21350,7 +23655,7 @@ atLeast839:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh852
+	JZ         fresh821
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -21361,8 +23666,8 @@ atLeast839:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y4
 
-fresh852:
-column853:
+fresh821:
+column822:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -21375,7 +23680,7 @@ column853:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column853
+	JNZ          column822
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -21388,10 +23693,10 @@ column853:
 	VZEROUPPER
 	RET
 
-atLeast851:
+atLeast820:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast855
+	JG   atLeast824
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -21401,7 +23706,7 @@ atLeast851:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh856
+	JZ         fresh825
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -21414,8 +23719,8 @@ atLeast851:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y5
 
-fresh856:
-column857:
+fresh825:
+column826:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -21430,7 +23735,7 @@ column857:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column857
+	JNZ          column826
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -21445,7 +23750,7 @@ column857:
 	VZEROUPPER
 	RET
 
-atLeast855:
+atLeast824:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -21455,7 +23760,7 @@ atLeast855:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh859
+	JZ         fresh828
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -21470,8 +23775,8 @@ atLeast855:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y6
 
-fresh859:
-column860:
+fresh828:
+column829:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -21488,7 +23793,7 @@ column860:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column860
+	JNZ          column829
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -21505,1060 +23810,1500 @@ column860:
 	VZEROUPPER
 	RET
 
-// func tileInPanelsAVX2(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
+// func stepTileAVX2(height int, inner int, grad *float32, gradStride int, x *float32, w *float32, v *float32, stride int, cols int, factor *float32, ahead *int, aheadStep int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·tileInPanelsAVX2(SB), NOSPLIT, $0-104
-	MOVQ    a+16(FP), AX
-	MOVQ    b+32(FP), CX
-	MOVQ    inner+8(FP), DX
-	MOVQ    aStride+24(FP), BX
-	MOVQ    bStride+40(FP), SI
-	MOVQ    ahead+80(FP), R8
-	MOVQ    base+96(FP), R9
-	MOVQ    cols+64(FP), DI
-	LEAQ    tailTable<>+0(SB), R10
-	MOVQ    DI, R11
-	NEGQ    R11
-	VMOVUPS 128(R10)(R11*4), Y0
-	VMOVUPS 160(R10)(R11*4), Y1
-	CMPQ    DI, $0x00000008
-	JLE     narrow862
-	MOVQ    height+0(FP), DI
-	CMPQ    DI, $0x00000003
-	JG      atLeast863
-	MOVQ    height+0(FP), DI
-	CMPQ    DI, $0x00000001
-	JG      atLeast864
+TEXT ·stepTileAVX2(SB), NOSPLIT, $0-96
+	MOVQ grad+16(FP), AX
+	MOVQ x+32(FP), CX
+	MOVQ ahead+80(FP), DX
+	MOVQ w+40(FP), BX
+	MOVQ inner+8(FP), SI
+	MOVQ cols+64(FP), DI
+	CMPQ DI, $0x00000008
+	JLE  narrow831
+	MOVQ height+0(FP), DI
+	CMPQ DI, $0x00000003
+	JG   atLeast832
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000001
+	JG   atLeast833
 
 	// 1 rows of 2 vectors.
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh865
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y2
-	VMASKMOVPS 32(DI), Y1, Y3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 
-fresh865:
-panel866:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel834:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column867:
+column835:
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y3
+	VBROADCASTSS (AX), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         $0x00000004, AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column835
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel834
+	MOVQ         v+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	MOVQ         factor+72(FP), CX
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (AX), Y3
+	VMULPS       (CX), Y2, Y4
+	VFMADD231PS  64(CX), Y3, Y4
+	VFMADD231PS  128(CX), Y0, Y4
+	VMULPS       192(CX), Y2, Y2
+	VFMADD231PS  256(CX), Y3, Y2
+	VFMADD231PS  320(CX), Y0, Y2
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      32(BX), Y0
+	VMOVUPS      32(AX), Y2
+	VMULPS       (CX), Y0, Y3
+	VFMADD231PS  64(CX), Y2, Y3
+	VFMADD231PS  128(CX), Y1, Y3
+	VMULPS       192(CX), Y0, Y0
+	VFMADD231PS  256(CX), Y2, Y0
+	VFMADD231PS  320(CX), Y1, Y0
+	VMOVUPS      Y3, 32(BX)
+	VMOVUPS      Y0, 32(AX)
+	VZEROUPPER
+	RET
+
+atLeast833:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000002
+	JG   atLeast837
+
+	// 2 rows of 2 vectors.
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+panel838:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
+
+column839:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 64(AX), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column867
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel866
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column839
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel838
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y2, Y0, (AX)
-	VMASKMOVPS   Y3, Y1, 32(AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (AX), Y5
+	VMULPS       (DX), Y4, Y6
+	VFMADD231PS  64(DX), Y5, Y6
+	VFMADD231PS  128(DX), Y0, Y6
+	VMULPS       192(DX), Y4, Y4
+	VFMADD231PS  256(DX), Y5, Y4
+	VFMADD231PS  320(DX), Y0, Y4
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(BX), Y0
+	VMOVUPS      32(AX), Y4
+	VMULPS       (DX), Y0, Y5
+	VFMADD231PS  64(DX), Y4, Y5
+	VFMADD231PS  128(DX), Y1, Y5
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y4, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, BX
+	ADDQ         CX, AX
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y4
+	VFMADD231PS  64(DX), Y1, Y4
+	VFMADD231PS  128(DX), Y2, Y4
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y2, Y0
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(BX), Y0
+	VMOVUPS      32(AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y3, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y3, Y0
+	VMOVUPS      Y2, 32(BX)
+	VMOVUPS      Y0, 32(AX)
 	VZEROUPPER
 	RET
 
-atLeast864:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000002
-	JG   atLeast869
+atLeast837:
+	// 3 rows of 2 vectors.
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 
-	// 2 rows of 2 vectors.
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh870
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y2
-	VMASKMOVPS 32(DI), Y1, Y3
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y4
-	VMASKMOVPS 32(DI), Y1, Y5
+panel841:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-fresh870:
-panel871:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
-
-column872:
+column842:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS 64(AX), Y8
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
-	VBROADCASTSS 64(AX), Y8
+	VBROADCASTSS 128(AX), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column872
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel871
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column842
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel841
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y2, Y0, (AX)
-	VMASKMOVPS   Y3, Y1, 32(AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y6
+	VMOVUPS      (AX), Y7
+	VMULPS       (DX), Y6, Y8
+	VFMADD231PS  64(DX), Y7, Y8
+	VFMADD231PS  128(DX), Y0, Y8
+	VMULPS       192(DX), Y6, Y6
+	VFMADD231PS  256(DX), Y7, Y6
+	VFMADD231PS  320(DX), Y0, Y6
+	VMOVUPS      Y8, (BX)
+	VMOVUPS      Y6, (AX)
+	VMOVUPS      32(BX), Y0
+	VMOVUPS      32(AX), Y6
+	VMULPS       (DX), Y0, Y7
+	VFMADD231PS  64(DX), Y6, Y7
+	VFMADD231PS  128(DX), Y1, Y7
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y6, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y4, Y0, (AX)
-	VMASKMOVPS   Y5, Y1, 32(AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y6
+	VFMADD231PS  64(DX), Y1, Y6
+	VFMADD231PS  128(DX), Y2, Y6
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y2, Y0
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(BX), Y0
+	VMOVUPS      32(AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y3, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y3, Y0
+	VMOVUPS      Y2, 32(BX)
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, BX
+	ADDQ         CX, AX
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y4, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y4, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(BX), Y0
+	VMOVUPS      32(AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y5, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y5, Y0
+	VMOVUPS      Y2, 32(BX)
+	VMOVUPS      Y0, 32(AX)
 	VZEROUPPER
 	RET
 
-atLeast869:
-	// 3 rows of 2 vectors.
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh874
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y2
-	VMASKMOVPS 32(DI), Y1, Y3
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y4
-	VMASKMOVPS 32(DI), Y1, Y5
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y6
-	VMASKMOVPS 32(DI), Y1, Y7
+atLeast832:
+	MOVQ height+0(FP), DI
+	CMPQ DI, $0x00000004
+	JG   atLeast844
 
-fresh874:
-panel875:
+	// 4 rows of 2 vectors.
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+panel845:
 	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
 	CMOVQGT R8, DI
-	SUBQ    DI, DX
+	SUBQ    DI, SI
+	SUBQ    $0x00000004, DI
+	JL      rest849
 
-column876:
+columns848:
+	MOVQ         (DX), R8
+	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 64(AX), Y10
 	VFMADD231PS  Y8, Y10, Y2
 	VFMADD231PS  Y9, Y10, Y3
-	VBROADCASTSS 64(AX), Y10
+	VBROADCASTSS 128(AX), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS 128(AX), Y10
+	VBROADCASTSS 192(AX), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         SI, CX
-	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column876
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel875
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y2, Y0, (AX)
-	VMASKMOVPS   Y3, Y1, 32(AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y4, Y0, (AX)
-	VMASKMOVPS   Y5, Y1, 32(AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y6, Y0, (AX)
-	VMASKMOVPS   Y7, Y1, 32(AX)
-	VZEROUPPER
-	RET
-
-atLeast863:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000004
-	JG   atLeast878
-
-	// 4 rows of 2 vectors.
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh879
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R10
-	VMASKMOVPS (DI), Y0, Y2
-	VMASKMOVPS 32(DI), Y1, Y3
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y4
-	VMASKMOVPS 32(DI), Y1, Y5
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y6
-	VMASKMOVPS 32(DI), Y1, Y7
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y8
-	VMASKMOVPS 32(DI), Y1, Y9
-
-fresh879:
-panel880:
-	MOVQ    $0x00000010, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
-	SUBQ    $0x00000004, DI
-	JL      rest884
-
-columns883:
-	MOVQ         (R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y10
-	VMOVUPS      32(CX), Y11
-	VBROADCASTSS (AX), Y12
-	VFMADD231PS  Y10, Y12, Y2
-	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 64(AX), Y12
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 128(AX), Y12
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 192(AX), Y12
-	VFMADD231PS  Y10, Y12, Y8
-	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         SI, CX
-	MOVQ         8(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y10
-	VMOVUPS      32(CX), Y11
-	VBROADCASTSS 4(AX), Y12
-	VFMADD231PS  Y10, Y12, Y2
-	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 68(AX), Y12
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 132(AX), Y12
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 196(AX), Y12
-	VFMADD231PS  Y10, Y12, Y8
-	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         SI, CX
-	MOVQ         16(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y10
-	VMOVUPS      32(CX), Y11
-	VBROADCASTSS 8(AX), Y12
-	VFMADD231PS  Y10, Y12, Y2
-	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 72(AX), Y12
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 136(AX), Y12
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 200(AX), Y12
-	VFMADD231PS  Y10, Y12, Y8
-	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         SI, CX
-	MOVQ         24(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y10
-	VMOVUPS      32(CX), Y11
-	VBROADCASTSS 12(AX), Y12
-	VFMADD231PS  Y10, Y12, Y2
-	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 76(AX), Y12
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 140(AX), Y12
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 204(AX), Y12
-	VFMADD231PS  Y10, Y12, Y8
-	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         SI, CX
+	MOVQ         8(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      64(CX), Y8
+	VMOVUPS      96(CX), Y9
+	VBROADCASTSS 4(AX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 68(AX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 132(AX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 196(AX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	MOVQ         16(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      128(CX), Y8
+	VMOVUPS      160(CX), Y9
+	VBROADCASTSS 8(AX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 72(AX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 136(AX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 200(AX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	MOVQ         24(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      192(CX), Y8
+	VMOVUPS      224(CX), Y9
+	VBROADCASTSS 12(AX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 76(AX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 140(AX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 204(AX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x00000010, AX
-	ADDQ         aheadStep+88(FP), R8
+	ADDQ         $0x00000100, CX
+	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns883
+	JGE          columns848
 
-rest884:
+rest849:
 	ADDQ $0x00000004, DI
-	JZ   done882
+	JZ   done847
 
-column881:
-	VMOVUPS      (CX), Y10
-	VMOVUPS      32(CX), Y11
-	VBROADCASTSS (AX), Y12
-	VFMADD231PS  Y10, Y12, Y2
-	VFMADD231PS  Y11, Y12, Y3
-	VBROADCASTSS 64(AX), Y12
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS 128(AX), Y12
-	VFMADD231PS  Y10, Y12, Y6
-	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS 192(AX), Y12
-	VFMADD231PS  Y10, Y12, Y8
-	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         SI, CX
+column846:
+	VMOVUPS      (CX), Y8
+	VMOVUPS      32(CX), Y9
+	VBROADCASTSS (AX), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 64(AX), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS 128(AX), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 192(AX), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         $0x00000004, AX
+	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column881
+	JNZ          column846
 
-done882:
-	LEAQ       -64(AX)(BX*1), AX
-	TESTQ      DX, DX
-	JNZ        panel880
-	MOVQ       c+48(FP), AX
-	MOVQ       stride+56(FP), CX
-	VMASKMOVPS Y2, Y0, (AX)
-	VMASKMOVPS Y3, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y4, Y0, (AX)
-	VMASKMOVPS Y5, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y6, Y0, (AX)
-	VMASKMOVPS Y7, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y8, Y0, (AX)
-	VMASKMOVPS Y9, Y1, 32(AX)
+done847:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000040, AX
+	TESTQ       SI, SI
+	JNZ         panel845
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Y8
+	VMOVUPS     (AX), Y9
+	VMULPS      (DX), Y8, Y10
+	VFMADD231PS 64(DX), Y9, Y10
+	VFMADD231PS 128(DX), Y0, Y10
+	VMULPS      192(DX), Y8, Y8
+	VFMADD231PS 256(DX), Y9, Y8
+	VFMADD231PS 320(DX), Y0, Y8
+	VMOVUPS     Y10, (BX)
+	VMOVUPS     Y8, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y8
+	VMULPS      (DX), Y0, Y9
+	VFMADD231PS 64(DX), Y8, Y9
+	VFMADD231PS 128(DX), Y1, Y9
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y8, Y0
+	VFMADD231PS 320(DX), Y1, Y0
+	VMOVUPS     Y9, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y8
+	VFMADD231PS 64(DX), Y1, Y8
+	VFMADD231PS 128(DX), Y2, Y8
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y2, Y0
+	VMOVUPS     Y8, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y3, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y3, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y4, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y4, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y5, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y5, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y6, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y6, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y7, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y7, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
 	VZEROUPPER
 	RET
 
-atLeast878:
+atLeast844:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast885
+	JG   atLeast850
 
 	// 5 rows of 2 vectors.
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	VXORPS     Y10, Y10, Y10
-	VXORPS     Y11, Y11, Y11
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh886
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R10
-	VMASKMOVPS (DI), Y0, Y2
-	VMASKMOVPS 32(DI), Y1, Y3
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y4
-	VMASKMOVPS 32(DI), Y1, Y5
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y6
-	VMASKMOVPS 32(DI), Y1, Y7
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y8
-	VMASKMOVPS 32(DI), Y1, Y9
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y10
-	VMASKMOVPS 32(DI), Y1, Y11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
 
-fresh886:
-panel887:
-	MOVQ    $0x00000010, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel851:
+	MOVQ    $0x00000010, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest891
+	JL      rest855
 
-columns890:
-	MOVQ         (R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y12
-	VMOVUPS      32(CX), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 64(AX), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 128(AX), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 192(AX), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 256(AX), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         SI, CX
-	MOVQ         8(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y12
-	VMOVUPS      32(CX), Y13
-	VBROADCASTSS 4(AX), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 68(AX), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 132(AX), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 196(AX), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 260(AX), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         SI, CX
-	MOVQ         16(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y12
-	VMOVUPS      32(CX), Y13
-	VBROADCASTSS 8(AX), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 72(AX), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 136(AX), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 200(AX), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 264(AX), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         SI, CX
-	MOVQ         24(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y12
-	VMOVUPS      32(CX), Y13
-	VBROADCASTSS 12(AX), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 76(AX), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 140(AX), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 204(AX), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 268(AX), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         SI, CX
+columns854:
+	MOVQ         (DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      (CX), Y10
+	VMOVUPS      32(CX), Y11
+	VBROADCASTSS (AX), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 64(AX), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 128(AX), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS 192(AX), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS 256(AX), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	MOVQ         8(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      64(CX), Y10
+	VMOVUPS      96(CX), Y11
+	VBROADCASTSS 4(AX), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 68(AX), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 132(AX), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS 196(AX), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS 260(AX), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	MOVQ         16(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      128(CX), Y10
+	VMOVUPS      160(CX), Y11
+	VBROADCASTSS 8(AX), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 72(AX), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 136(AX), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS 200(AX), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS 264(AX), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	MOVQ         24(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      192(CX), Y10
+	VMOVUPS      224(CX), Y11
+	VBROADCASTSS 12(AX), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 76(AX), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 140(AX), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS 204(AX), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS 268(AX), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         $0x00000010, AX
-	ADDQ         aheadStep+88(FP), R8
+	ADDQ         $0x00000100, CX
+	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns890
+	JGE          columns854
 
-rest891:
+rest855:
 	ADDQ $0x00000004, DI
-	JZ   done889
+	JZ   done853
 
-column888:
-	VMOVUPS      (CX), Y12
-	VMOVUPS      32(CX), Y13
-	VBROADCASTSS (AX), Y14
-	VFMADD231PS  Y12, Y14, Y2
-	VFMADD231PS  Y13, Y14, Y3
-	VBROADCASTSS 64(AX), Y14
-	VFMADD231PS  Y12, Y14, Y4
-	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS 128(AX), Y14
-	VFMADD231PS  Y12, Y14, Y6
-	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS 192(AX), Y14
-	VFMADD231PS  Y12, Y14, Y8
-	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS 256(AX), Y14
-	VFMADD231PS  Y12, Y14, Y10
-	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         SI, CX
+column852:
+	VMOVUPS      (CX), Y10
+	VMOVUPS      32(CX), Y11
+	VBROADCASTSS (AX), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS 64(AX), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS 128(AX), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS 192(AX), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS 256(AX), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         $0x00000004, AX
+	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column888
+	JNZ          column852
 
-done889:
-	LEAQ       -64(AX)(BX*1), AX
-	TESTQ      DX, DX
-	JNZ        panel887
-	MOVQ       c+48(FP), AX
-	MOVQ       stride+56(FP), CX
-	VMASKMOVPS Y2, Y0, (AX)
-	VMASKMOVPS Y3, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y4, Y0, (AX)
-	VMASKMOVPS Y5, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y6, Y0, (AX)
-	VMASKMOVPS Y7, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y8, Y0, (AX)
-	VMASKMOVPS Y9, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y10, Y0, (AX)
-	VMASKMOVPS Y11, Y1, 32(AX)
+done853:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000040, AX
+	TESTQ       SI, SI
+	JNZ         panel851
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Y10
+	VMOVUPS     (AX), Y11
+	VMULPS      (DX), Y10, Y12
+	VFMADD231PS 64(DX), Y11, Y12
+	VFMADD231PS 128(DX), Y0, Y12
+	VMULPS      192(DX), Y10, Y10
+	VFMADD231PS 256(DX), Y11, Y10
+	VFMADD231PS 320(DX), Y0, Y10
+	VMOVUPS     Y12, (BX)
+	VMOVUPS     Y10, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y10
+	VMULPS      (DX), Y0, Y11
+	VFMADD231PS 64(DX), Y10, Y11
+	VFMADD231PS 128(DX), Y1, Y11
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y10, Y0
+	VFMADD231PS 320(DX), Y1, Y0
+	VMOVUPS     Y11, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y10
+	VFMADD231PS 64(DX), Y1, Y10
+	VFMADD231PS 128(DX), Y2, Y10
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y2, Y0
+	VMOVUPS     Y10, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y3, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y3, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y4, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y4, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y5, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y5, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y6, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y6, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y7, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y7, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y8, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y8, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y9, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y9, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
 	VZEROUPPER
 	RET
 
-atLeast885:
+atLeast850:
 	// 6 rows of 2 vectors.
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	VXORPS     Y10, Y10, Y10
-	VXORPS     Y11, Y11, Y11
-	VXORPS     Y12, Y12, Y12
-	VXORPS     Y13, Y13, Y13
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh892
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R10
-	VMASKMOVPS (DI), Y0, Y2
-	VMASKMOVPS 32(DI), Y1, Y3
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y4
-	VMASKMOVPS 32(DI), Y1, Y5
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y6
-	VMASKMOVPS 32(DI), Y1, Y7
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y8
-	VMASKMOVPS 32(DI), Y1, Y9
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y10
-	VMASKMOVPS 32(DI), Y1, Y11
-	ADDQ       R10, DI
-	VMASKMOVPS (DI), Y0, Y12
-	VMASKMOVPS 32(DI), Y1, Y13
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
 
-fresh892:
-panel893:
-	MOVQ    $0x00000010, R10
-	MOVQ    DX, DI
-	CMPQ    DX, R10
-	CMOVQGT R10, DI
-	SUBQ    DI, DX
+panel856:
+	MOVQ    $0x00000010, R8
+	MOVQ    SI, DI
+	CMPQ    DI, R8
+	CMOVQGT R8, DI
+	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest897
+	JL      rest860
 
-columns896:
-	MOVQ         (R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y14
-	VMOVUPS      32(CX), Y15
-	VBROADCASTSS (AX), Y16
-	VFMADD231PS  Y14, Y16, Y2
-	VFMADD231PS  Y15, Y16, Y3
-	VBROADCASTSS 64(AX), Y16
-	VFMADD231PS  Y14, Y16, Y4
-	VFMADD231PS  Y15, Y16, Y5
-	VBROADCASTSS 128(AX), Y16
-	VFMADD231PS  Y14, Y16, Y6
-	VFMADD231PS  Y15, Y16, Y7
-	VBROADCASTSS 192(AX), Y16
-	VFMADD231PS  Y14, Y16, Y8
-	VFMADD231PS  Y15, Y16, Y9
-	VBROADCASTSS 256(AX), Y16
-	VFMADD231PS  Y14, Y16, Y10
-	VFMADD231PS  Y15, Y16, Y11
-	VBROADCASTSS 320(AX), Y16
-	VFMADD231PS  Y14, Y16, Y12
-	VFMADD231PS  Y15, Y16, Y13
-	ADDQ         SI, CX
-	MOVQ         8(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y14
-	VMOVUPS      32(CX), Y15
-	VBROADCASTSS 4(AX), Y16
-	VFMADD231PS  Y14, Y16, Y2
-	VFMADD231PS  Y15, Y16, Y3
-	VBROADCASTSS 68(AX), Y16
-	VFMADD231PS  Y14, Y16, Y4
-	VFMADD231PS  Y15, Y16, Y5
-	VBROADCASTSS 132(AX), Y16
-	VFMADD231PS  Y14, Y16, Y6
-	VFMADD231PS  Y15, Y16, Y7
-	VBROADCASTSS 196(AX), Y16
-	VFMADD231PS  Y14, Y16, Y8
-	VFMADD231PS  Y15, Y16, Y9
-	VBROADCASTSS 260(AX), Y16
-	VFMADD231PS  Y14, Y16, Y10
-	VFMADD231PS  Y15, Y16, Y11
-	VBROADCASTSS 324(AX), Y16
-	VFMADD231PS  Y14, Y16, Y12
-	VFMADD231PS  Y15, Y16, Y13
-	ADDQ         SI, CX
-	MOVQ         16(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y14
-	VMOVUPS      32(CX), Y15
-	VBROADCASTSS 8(AX), Y16
-	VFMADD231PS  Y14, Y16, Y2
-	VFMADD231PS  Y15, Y16, Y3
-	VBROADCASTSS 72(AX), Y16
-	VFMADD231PS  Y14, Y16, Y4
-	VFMADD231PS  Y15, Y16, Y5
-	VBROADCASTSS 136(AX), Y16
-	VFMADD231PS  Y14, Y16, Y6
-	VFMADD231PS  Y15, Y16, Y7
-	VBROADCASTSS 200(AX), Y16
-	VFMADD231PS  Y14, Y16, Y8
-	VFMADD231PS  Y15, Y16, Y9
-	VBROADCASTSS 264(AX), Y16
-	VFMADD231PS  Y14, Y16, Y10
-	VFMADD231PS  Y15, Y16, Y11
-	VBROADCASTSS 328(AX), Y16
-	VFMADD231PS  Y14, Y16, Y12
-	VFMADD231PS  Y15, Y16, Y13
-	ADDQ         SI, CX
-	MOVQ         24(R8), R10
-	PREFETCHT0   (R9)(R10*1)
-	VMOVUPS      (CX), Y14
-	VMOVUPS      32(CX), Y15
-	VBROADCASTSS 12(AX), Y16
-	VFMADD231PS  Y14, Y16, Y2
-	VFMADD231PS  Y15, Y16, Y3
-	VBROADCASTSS 76(AX), Y16
-	VFMADD231PS  Y14, Y16, Y4
-	VFMADD231PS  Y15, Y16, Y5
-	VBROADCASTSS 140(AX), Y16
-	VFMADD231PS  Y14, Y16, Y6
-	VFMADD231PS  Y15, Y16, Y7
-	VBROADCASTSS 204(AX), Y16
-	VFMADD231PS  Y14, Y16, Y8
-	VFMADD231PS  Y15, Y16, Y9
-	VBROADCASTSS 268(AX), Y16
-	VFMADD231PS  Y14, Y16, Y10
-	VFMADD231PS  Y15, Y16, Y11
-	VBROADCASTSS 332(AX), Y16
-	VFMADD231PS  Y14, Y16, Y12
-	VFMADD231PS  Y15, Y16, Y13
-	ADDQ         SI, CX
+columns859:
+	MOVQ         (DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      (CX), Y12
+	VMOVUPS      32(CX), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 64(AX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 128(AX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 192(AX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 256(AX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 320(AX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	MOVQ         8(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      64(CX), Y12
+	VMOVUPS      96(CX), Y13
+	VBROADCASTSS 4(AX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 68(AX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 132(AX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 196(AX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 260(AX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 324(AX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	MOVQ         16(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      128(CX), Y12
+	VMOVUPS      160(CX), Y13
+	VBROADCASTSS 8(AX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 72(AX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 136(AX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 200(AX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 264(AX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 328(AX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	MOVQ         24(DX), R8
+	PREFETCHT0   (BX)(R8*1)
+	VMOVUPS      192(CX), Y12
+	VMOVUPS      224(CX), Y13
+	VBROADCASTSS 12(AX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 76(AX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 140(AX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 204(AX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 268(AX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 332(AX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x00000010, AX
-	ADDQ         aheadStep+88(FP), R8
+	ADDQ         $0x00000100, CX
+	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns896
+	JGE          columns859
 
-rest897:
+rest860:
 	ADDQ $0x00000004, DI
-	JZ   done895
+	JZ   done858
 
-column894:
-	VMOVUPS      (CX), Y14
-	VMOVUPS      32(CX), Y15
-	VBROADCASTSS (AX), Y16
-	VFMADD231PS  Y14, Y16, Y2
-	VFMADD231PS  Y15, Y16, Y3
-	VBROADCASTSS 64(AX), Y16
-	VFMADD231PS  Y14, Y16, Y4
-	VFMADD231PS  Y15, Y16, Y5
-	VBROADCASTSS 128(AX), Y16
-	VFMADD231PS  Y14, Y16, Y6
-	VFMADD231PS  Y15, Y16, Y7
-	VBROADCASTSS 192(AX), Y16
-	VFMADD231PS  Y14, Y16, Y8
-	VFMADD231PS  Y15, Y16, Y9
-	VBROADCASTSS 256(AX), Y16
-	VFMADD231PS  Y14, Y16, Y10
-	VFMADD231PS  Y15, Y16, Y11
-	VBROADCASTSS 320(AX), Y16
-	VFMADD231PS  Y14, Y16, Y12
-	VFMADD231PS  Y15, Y16, Y13
-	ADDQ         SI, CX
+column857:
+	VMOVUPS      (CX), Y12
+	VMOVUPS      32(CX), Y13
+	VBROADCASTSS (AX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS 64(AX), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS 128(AX), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS 192(AX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS 256(AX), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS 320(AX), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         $0x00000004, AX
+	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column894
+	JNZ          column857
 
-done895:
-	LEAQ       -64(AX)(BX*1), AX
-	TESTQ      DX, DX
-	JNZ        panel893
-	MOVQ       c+48(FP), AX
-	MOVQ       stride+56(FP), CX
-	VMASKMOVPS Y2, Y0, (AX)
-	VMASKMOVPS Y3, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y4, Y0, (AX)
-	VMASKMOVPS Y5, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y6, Y0, (AX)
-	VMASKMOVPS Y7, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y8, Y0, (AX)
-	VMASKMOVPS Y9, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y10, Y0, (AX)
-	VMASKMOVPS Y11, Y1, 32(AX)
-	ADDQ       CX, AX
-	VMASKMOVPS Y12, Y0, (AX)
-	VMASKMOVPS Y13, Y1, 32(AX)
+done858:
+	ADDQ        gradStride+24(FP), AX
+	SUBQ        $0x00000040, AX
+	TESTQ       SI, SI
+	JNZ         panel856
+	MOVQ        v+48(FP), AX
+	MOVQ        stride+56(FP), CX
+	MOVQ        factor+72(FP), DX
+	VMOVUPS     (BX), Y12
+	VMOVUPS     (AX), Y13
+	VMULPS      (DX), Y12, Y14
+	VFMADD231PS 64(DX), Y13, Y14
+	VFMADD231PS 128(DX), Y0, Y14
+	VMULPS      192(DX), Y12, Y12
+	VFMADD231PS 256(DX), Y13, Y12
+	VFMADD231PS 320(DX), Y0, Y12
+	VMOVUPS     Y14, (BX)
+	VMOVUPS     Y12, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y12
+	VMULPS      (DX), Y0, Y13
+	VFMADD231PS 64(DX), Y12, Y13
+	VFMADD231PS 128(DX), Y1, Y13
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y12, Y0
+	VFMADD231PS 320(DX), Y1, Y0
+	VMOVUPS     Y13, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y12
+	VFMADD231PS 64(DX), Y1, Y12
+	VFMADD231PS 128(DX), Y2, Y12
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y2, Y0
+	VMOVUPS     Y12, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y3, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y3, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y4, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y4, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y5, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y5, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y6, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y6, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y7, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y7, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y8, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y8, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y9, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y9, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
+	ADDQ        CX, BX
+	ADDQ        CX, AX
+	VMOVUPS     (BX), Y0
+	VMOVUPS     (AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y10, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y10, Y0
+	VMOVUPS     Y2, (BX)
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     32(BX), Y0
+	VMOVUPS     32(AX), Y1
+	VMULPS      (DX), Y0, Y2
+	VFMADD231PS 64(DX), Y1, Y2
+	VFMADD231PS 128(DX), Y11, Y2
+	VMULPS      192(DX), Y0, Y0
+	VFMADD231PS 256(DX), Y1, Y0
+	VFMADD231PS 320(DX), Y11, Y0
+	VMOVUPS     Y2, 32(BX)
+	VMOVUPS     Y0, 32(AX)
 	VZEROUPPER
 	RET
 
-narrow862:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000003
-	JG   atLeast898
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000001
-	JG   atLeast899
+narrow831:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000003
+	JG   atLeast861
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000001
+	JG   atLeast862
 
 	// 1 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh900
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
+	VXORPS Y0, Y0, Y0
 
-fresh900:
-panel901:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel863:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column902:
-	VMOVUPS      (CX), Y2
-	VBROADCASTSS (AX), Y3
-	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         SI, CX
+column864:
+	VMOVUPS      (CX), Y1
+	VBROADCASTSS (AX), Y2
+	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column902
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel901
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column864
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel863
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
+	MOVQ         factor+72(FP), CX
+	VMOVUPS      (BX), Y1
+	VMOVUPS      (AX), Y2
+	VMULPS       (CX), Y1, Y3
+	VFMADD231PS  64(CX), Y2, Y3
+	VFMADD231PS  128(CX), Y0, Y3
+	VMULPS       192(CX), Y1, Y1
+	VFMADD231PS  256(CX), Y2, Y1
+	VFMADD231PS  320(CX), Y0, Y1
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast899:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000002
-	JG   atLeast904
+atLeast862:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000002
+	JG   atLeast866
 
 	// 2 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh905
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 
-fresh905:
-panel906:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel867:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column907:
+column868:
+	VMOVUPS      (CX), Y2
+	VBROADCASTSS (AX), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS 64(AX), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         $0x00000004, AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column868
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel867
+	MOVQ         v+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y2
+	VMOVUPS      (AX), Y3
+	VMULPS       (DX), Y2, Y4
+	VFMADD231PS  64(DX), Y3, Y4
+	VFMADD231PS  128(DX), Y0, Y4
+	VMULPS       192(DX), Y2, Y2
+	VFMADD231PS  256(DX), Y3, Y2
+	VFMADD231PS  320(DX), Y0, Y2
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, BX
+	ADDQ         CX, AX
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y2
+	VMULPS       (DX), Y0, Y3
+	VFMADD231PS  64(DX), Y2, Y3
+	VFMADD231PS  128(DX), Y1, Y3
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y2, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y0, (AX)
+	VZEROUPPER
+	RET
+
+atLeast866:
+	// 3 rows of 1 vectors.
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+
+panel870:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
+
+column871:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
-	VFMADD231PS  Y3, Y4, Y1
+	VFMADD231PS  Y3, Y4, Y0
 	VBROADCASTSS 64(AX), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS 128(AX), Y4
 	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column907
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel906
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column871
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel870
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y3
+	VMOVUPS      (AX), Y4
+	VMULPS       (DX), Y3, Y5
+	VFMADD231PS  64(DX), Y4, Y5
+	VFMADD231PS  128(DX), Y0, Y5
+	VMULPS       192(DX), Y3, Y3
+	VFMADD231PS  256(DX), Y4, Y3
+	VFMADD231PS  320(DX), Y0, Y3
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y3
+	VMULPS       (DX), Y0, Y4
+	VFMADD231PS  64(DX), Y3, Y4
+	VFMADD231PS  128(DX), Y1, Y4
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y3, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
+	ADDQ         CX, AX
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y3
+	VFMADD231PS  64(DX), Y1, Y3
+	VFMADD231PS  128(DX), Y2, Y3
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y2, Y0
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast904:
-	// 3 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh909
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y3
-
-fresh909:
-panel910:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
-
-column911:
-	VMOVUPS      (CX), Y4
-	VBROADCASTSS (AX), Y5
-	VFMADD231PS  Y4, Y5, Y1
-	VBROADCASTSS 64(AX), Y5
-	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS 128(AX), Y5
-	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         SI, CX
-	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column911
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel910
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y3, Y0, (AX)
-	VZEROUPPER
-	RET
-
-atLeast898:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000004
-	JG   atLeast913
+atLeast861:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000004
+	JG   atLeast873
 
 	// 4 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh914
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y3
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y4
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 
-fresh914:
-panel915:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel874:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column916:
-	VMOVUPS      (CX), Y5
-	VBROADCASTSS (AX), Y6
-	VFMADD231PS  Y5, Y6, Y1
-	VBROADCASTSS 64(AX), Y6
-	VFMADD231PS  Y5, Y6, Y2
-	VBROADCASTSS 128(AX), Y6
-	VFMADD231PS  Y5, Y6, Y3
-	VBROADCASTSS 192(AX), Y6
-	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         SI, CX
+column875:
+	VMOVUPS      (CX), Y4
+	VBROADCASTSS (AX), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS 64(AX), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS 128(AX), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS 192(AX), Y5
+	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column916
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel915
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column875
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel874
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y4
+	VMOVUPS      (AX), Y5
+	VMULPS       (DX), Y4, Y6
+	VFMADD231PS  64(DX), Y5, Y6
+	VFMADD231PS  128(DX), Y0, Y6
+	VMULPS       192(DX), Y4, Y4
+	VFMADD231PS  256(DX), Y5, Y4
+	VFMADD231PS  320(DX), Y0, Y4
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y4
+	VMULPS       (DX), Y0, Y5
+	VFMADD231PS  64(DX), Y4, Y5
+	VFMADD231PS  128(DX), Y1, Y5
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y4, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y3, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y4
+	VFMADD231PS  64(DX), Y1, Y4
+	VFMADD231PS  128(DX), Y2, Y4
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y2, Y0
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y4, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y3, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y3, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast913:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x00000005
-	JG   atLeast918
+atLeast873:
+	MOVQ height+0(FP), DX
+	CMPQ DX, $0x00000005
+	JG   atLeast877
 
 	// 5 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh919
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y3
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y4
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y5
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
 
-fresh919:
-panel920:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel878:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column921:
-	VMOVUPS      (CX), Y6
-	VBROADCASTSS (AX), Y7
-	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS 64(AX), Y7
-	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 128(AX), Y7
-	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 192(AX), Y7
-	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 256(AX), Y7
-	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         SI, CX
+column879:
+	VMOVUPS      (CX), Y5
+	VBROADCASTSS (AX), Y6
+	VFMADD231PS  Y5, Y6, Y0
+	VBROADCASTSS 64(AX), Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS 128(AX), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS 192(AX), Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VBROADCASTSS 256(AX), Y6
+	VFMADD231PS  Y5, Y6, Y4
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column921
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel920
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column879
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel878
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y5
+	VMOVUPS      (AX), Y6
+	VMULPS       (DX), Y5, Y7
+	VFMADD231PS  64(DX), Y6, Y7
+	VFMADD231PS  128(DX), Y0, Y7
+	VMULPS       192(DX), Y5, Y5
+	VFMADD231PS  256(DX), Y6, Y5
+	VFMADD231PS  320(DX), Y0, Y5
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y5, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y5
+	VMULPS       (DX), Y0, Y6
+	VFMADD231PS  64(DX), Y5, Y6
+	VFMADD231PS  128(DX), Y1, Y6
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y5, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y3, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y5
+	VFMADD231PS  64(DX), Y1, Y5
+	VFMADD231PS  128(DX), Y2, Y5
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y2, Y0
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y4, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y3, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y3, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y5, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y4, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y4, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast918:
+atLeast877:
 	// 6 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh923
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y3
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y4
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y5
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y6
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 
-fresh923:
-panel924:
-	MOVQ    $0x00000010, R8
-	MOVQ    DX, DI
-	CMPQ    DX, R8
-	CMOVQGT R8, DI
-	SUBQ    DI, DX
+panel881:
+	MOVQ    $0x00000010, DI
+	MOVQ    SI, DX
+	CMPQ    DX, DI
+	CMOVQGT DI, DX
+	SUBQ    DX, SI
 
-column925:
-	VMOVUPS      (CX), Y7
-	VBROADCASTSS (AX), Y8
-	VFMADD231PS  Y7, Y8, Y1
-	VBROADCASTSS 64(AX), Y8
-	VFMADD231PS  Y7, Y8, Y2
-	VBROADCASTSS 128(AX), Y8
-	VFMADD231PS  Y7, Y8, Y3
-	VBROADCASTSS 192(AX), Y8
-	VFMADD231PS  Y7, Y8, Y4
-	VBROADCASTSS 256(AX), Y8
-	VFMADD231PS  Y7, Y8, Y5
-	VBROADCASTSS 320(AX), Y8
-	VFMADD231PS  Y7, Y8, Y6
-	ADDQ         SI, CX
+column882:
+	VMOVUPS      (CX), Y6
+	VBROADCASTSS (AX), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS 64(AX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 128(AX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 192(AX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 256(AX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 320(AX), Y7
+	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         $0x00000004, AX
-	DECQ         DI
-	JNZ          column925
-	LEAQ         -64(AX)(BX*1), AX
-	TESTQ        DX, DX
-	JNZ          panel924
-	MOVQ         c+48(FP), AX
+	ADDQ         $0x00000040, CX
+	DECQ         DX
+	JNZ          column882
+	ADDQ         gradStride+24(FP), AX
+	SUBQ         $0x00000040, AX
+	TESTQ        SI, SI
+	JNZ          panel881
+	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
+	MOVQ         factor+72(FP), DX
+	VMOVUPS      (BX), Y6
+	VMOVUPS      (AX), Y7
+	VMULPS       (DX), Y6, Y8
+	VFMADD231PS  64(DX), Y7, Y8
+	VFMADD231PS  128(DX), Y0, Y8
+	VMULPS       192(DX), Y6, Y6
+	VFMADD231PS  256(DX), Y7, Y6
+	VFMADD231PS  320(DX), Y0, Y6
+	VMOVUPS      Y8, (BX)
+	VMOVUPS      Y6, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y6
+	VMULPS       (DX), Y0, Y7
+	VFMADD231PS  64(DX), Y6, Y7
+	VFMADD231PS  128(DX), Y1, Y7
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y6, Y0
+	VFMADD231PS  320(DX), Y1, Y0
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y3, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y6
+	VFMADD231PS  64(DX), Y1, Y6
+	VFMADD231PS  128(DX), Y2, Y6
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y2, Y0
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y4, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y3, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y3, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y5, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y4, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y4, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, BX
 	ADDQ         CX, AX
-	VMASKMOVPS   Y6, Y0, (AX)
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (AX), Y1
+	VMULPS       (DX), Y0, Y2
+	VFMADD231PS  64(DX), Y1, Y2
+	VFMADD231PS  128(DX), Y5, Y2
+	VMULPS       192(DX), Y0, Y0
+	VFMADD231PS  256(DX), Y1, Y0
+	VFMADD231PS  320(DX), Y5, Y0
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      Y0, (AX)
 	VZEROUPPER
 	RET
 
@@ -22577,9 +25322,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow927
+	JLE     narrow884
 
-row928:
+row885:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -22587,18 +25332,18 @@ row928:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row928
+	JNZ        row885
 	VZEROUPPER
 	RET
 
-narrow927:
-row929:
+narrow884:
+row886:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row929
+	JNZ        row886
 	VZEROUPPER
 	RET
 
@@ -22616,9 +25361,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square930:
+square887:
 	CMPQ       DI, $0x00000008
-	JLT        tail931
+	JLT        tail888
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -22691,11 +25436,11 @@ square930:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square930
+	JMP        square887
 
-tail931:
+tail888:
 	TESTQ      DI, DI
-	JZ         done932
+	JZ         done889
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -22756,37 +25501,37 @@ tail931:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done932
+	JZ         done889
 
-done932:
+done889:
 	VZEROUPPER
 	RET
 
@@ -22802,9 +25547,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows933:
+rows890:
 	CMPQ         BX, $0x00000002
-	JLT          row934
+	JLT          row891
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -22822,11 +25567,11 @@ rows933:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows933
+	JMP          rows890
 
-row934:
+row891:
 	TESTQ        BX, BX
-	JZ           done935
+	JZ           done892
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -22835,7 +25580,7 @@ row934:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done935:
+done892:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -22855,9 +25600,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows936:
+rows893:
 	CMPQ         BX, $0x00000004
-	JLT          row937
+	JLT          row894
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -23092,11 +25837,11 @@ rows936:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows936
+	JMP          rows893
 
-row937:
+row894:
 	TESTQ        BX, BX
-	JZ           done938
+	JZ           done895
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -23163,9 +25908,9 @@ row937:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row937
+	JMP          row894
 
-done938:
+done895:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -23184,7 +25929,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row939:
+row896:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -23200,7 +25945,7 @@ row939:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row939
+	JNZ          row896
 	VZEROUPPER
 	RET
 
@@ -23216,7 +25961,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node940:
+node897:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -23224,22 +25969,22 @@ node940:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done942
+	JGE     done899
 
-child941:
+child898:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child941
+	JLT     child898
 
-done942:
+done899:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node940
+	JNZ     node897
 	VZEROUPPER
 	RET
 
@@ -23254,7 +25999,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row943:
+row900:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -23268,84 +26013,7 @@ row943:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row943
-	VZEROUPPER
-	RET
-
-// func stepRowsAVX2(w *float32, v *float32, stride int, grad *float32, gradStride int, rows int, cols int, factor *float32)
-// Requires: AVX, FMA3
-TEXT ·stepRowsAVX2(SB), NOSPLIT, $0-64
-	MOVQ    w+0(FP), AX
-	MOVQ    v+8(FP), CX
-	MOVQ    grad+24(FP), DX
-	MOVQ    factor+56(FP), BX
-	VMOVUPS (BX), Y0
-	VMOVUPS 64(BX), Y1
-	VMOVUPS 128(BX), Y2
-	VMOVUPS 192(BX), Y3
-	VMOVUPS 256(BX), Y4
-	VMOVUPS 320(BX), Y5
-	MOVQ    stride+16(FP), BX
-	MOVQ    gradStride+32(FP), SI
-	MOVQ    rows+40(FP), DI
-	MOVQ    cols+48(FP), R8
-	LEAQ    tailTable<>+0(SB), R9
-	MOVQ    R8, R10
-	NEGQ    R10
-	VMOVUPS 128(R9)(R10*4), Y6
-	VMOVUPS 160(R9)(R10*4), Y7
-	CMPQ    R8, $0x00000008
-	JLE     narrow944
-
-row945:
-	VMASKMOVPS  (AX), Y6, Y8
-	VMASKMOVPS  (CX), Y6, Y9
-	VMASKMOVPS  (DX), Y6, Y10
-	VMULPS      Y0, Y8, Y11
-	VFMADD231PS Y1, Y9, Y11
-	VFMADD231PS Y2, Y10, Y11
-	VMULPS      Y3, Y8, Y8
-	VFMADD231PS Y4, Y9, Y8
-	VFMADD231PS Y5, Y10, Y8
-	VMASKMOVPS  Y11, Y6, (AX)
-	VMASKMOVPS  Y8, Y6, (CX)
-	VMASKMOVPS  32(AX), Y7, Y8
-	VMASKMOVPS  32(CX), Y7, Y9
-	VMASKMOVPS  32(DX), Y7, Y10
-	VMULPS      Y0, Y8, Y11
-	VFMADD231PS Y1, Y9, Y11
-	VFMADD231PS Y2, Y10, Y11
-	VMULPS      Y3, Y8, Y8
-	VFMADD231PS Y4, Y9, Y8
-	VFMADD231PS Y5, Y10, Y8
-	VMASKMOVPS  Y11, Y7, 32(AX)
-	VMASKMOVPS  Y8, Y7, 32(CX)
-	ADDQ        BX, AX
-	ADDQ        BX, CX
-	ADDQ        SI, DX
-	DECQ        DI
-	JNZ         row945
-	VZEROUPPER
-	RET
-
-narrow944:
-row946:
-	VMASKMOVPS  (AX), Y6, Y7
-	VMASKMOVPS  (CX), Y6, Y8
-	VMASKMOVPS  (DX), Y6, Y9
-	VMULPS      Y0, Y7, Y10
-	VFMADD231PS Y1, Y8, Y10
-	VFMADD231PS Y2, Y9, Y10
-	VMULPS      Y3, Y7, Y7
-	VFMADD231PS Y4, Y8, Y7
-	VFMADD231PS Y5, Y9, Y7
-	VMASKMOVPS  Y10, Y6, (AX)
-	VMASKMOVPS  Y7, Y6, (CX)
-	ADDQ        BX, AX
-	ADDQ        BX, CX
-	ADDQ        SI, DX
-	DECQ        DI
-	JNZ         row946
+	JNZ          row900
 	VZEROUPPER
 	RET
 
@@ -23357,16 +26025,16 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row947:
+row901:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line948:
+line902:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line948
+	JNZ        line902
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row947
+	JNZ        row901
 	RET

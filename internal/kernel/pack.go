@@ -21,21 +21,16 @@ func ceil(n, by int) int { return (n + by - 1) / by }
 type layout int
 
 const (
-	byRows   layout = iota // those of a row follow each other, rows are aStride numbers apart
-	byCols                 // those of a column follow each other, columns are aStride numbers apart
-	inPanels               // in panels of panelCols columns, rows of which follow each other and which are aStride numbers apart
+	byRows layout = iota // those of a row follow each other, rows are aStride numbers apart
+	byCols               // those of a column follow each other, columns are aStride numbers apart
 )
 
 // at returns where the number of row i and inner index j lies.
-func (l layout) at(k kind, aStride, i, j int) int {
-	switch nr := k.panelCols(); l {
-	case byRows:
+func (l layout) at(aStride, i, j int) int {
+	if l == byRows {
 		return i*aStride + j
-	case byCols:
-		return j*aStride + i
-	default:
-		return j/nr*aStride + i*nr + j%nr
 	}
+	return j*aStride + i
 }
 
 func tileGo(l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
@@ -47,7 +42,7 @@ func tileGo(l layout, height, inner int, a []float32, aStride int, b []float32, 
 			copy(sum[:], row)
 		}
 		for j := range inner {
-			x, y := a[l.at(plain, aStride, i, j)], b[j*bStride:j*bStride+width]
+			x, y := a[l.at(aStride, i, j)], b[j*bStride:j*bStride+width]
 			sum[0] += x * y[0]
 			sum[1] += x * y[1]
 			sum[2] += x * y[2]

@@ -64,13 +64,16 @@ func kernelRowsGo(f *Family, z []float32) {
 	down(0, f.classParent, f.classLength)
 }
 
-func stepRowsGo(w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *factors) {
-	for i := range rows {
-		w, v := w[i*stride:i*stride+cols], v[i*stride:i*stride+cols]
-		for j, g := range grad[i*gradStride : i*gradStride+cols] {
-			x, y := w[j], v[j]
-			w[j] = s[0][0]*x + s[1][0]*y + s[2][0]*g
-			v[j] = s[3][0]*x + s[4][0]*y + s[5][0]*g
+func stepTileGo(height, inner int, g []float32, gStride int, x, w, v []float32, stride, cols int, f *factors) {
+	const nr = 4
+	for i := range height {
+		var sum [nr]float32
+		for b := range inner {
+			a, y := g[b/nr*gStride+i*nr+b%nr], x[b*nr:][:nr]
+			for j := range sum {
+				sum[j] += a * y[j]
+			}
 		}
+		stepRowGo(w[i*stride:i*stride+cols], v[i*stride:], sum[:], f)
 	}
 }

@@ -70,18 +70,30 @@ func kernelRows32(k kind, f *Family, z []float32) {
 	}
 }
 
-func stepRows32(k kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *factors) {
+// stepTile32 makes a step on a piece of the weights w and the velocities v
+// (height x cols, rows stride numbers apart) with the gradient g x. g (height x
+// inner) lies in panels, gStride numbers apart; x (inner x panelCols) is a panel.
+// Where cols does not fill a register the rest of it takes the step too. Cache
+// lines are asked for as by prefetch, from w on.
+func stepTile32(k kind, height, inner int, g []float32, gStride int, x, w, v []float32, stride, cols int, f *factors, lines []int) {
 	if k == plain {
-		stepRowsGo(w, v, stride, grad, gradStride, rows, cols, s)
+		stepTileGo(height, inner, g, gStride, x, w, v, stride, cols, f)
 		return
 	}
-	mustHold(rows > 0 && cols > 0 && cols <= k.panelCols() && stride >= 0 && gradStride >= 0)
-	end := (rows-1)*stride + cols - 1
-	_, _, _ = w[end], v[end], grad[(rows-1)*gradStride+cols-1]
+	nr := k.panelCols()
+	mustHold(height > 0 && height <= k.tileRows() && inner > 0 && cols > 0 && cols <= nr && gStride >= 0 && stride >= 0)
+	piece, rest := (inner-1)/nr, (inner-1)%nr
+	end := (height-1)*stride + ceil(cols, nr/2)*nr/2 - 1
+	_, _, _, _ = g[piece*gStride+(height-1)*nr+rest], x[inner*nr-1], w[end], v[end]
+	line, step := &here[0], 0
+	if len(lines) > 0 {
+		_ = lines[inner-1]
+		line, step = &lines[0], 8*len(here)
+	}
 	if k == avx512 {
-		stepRowsAVX512(first(w), first(v), 4*stride, first(grad), 4*gradStride, rows, cols, &s[0][0])
+		stepTileAVX512(height, inner, first(g), 4*gStride, first(x), first(w), first(v), 4*stride, cols, &f[0][0], line, step)
 	} else {
-		stepRowsAVX2(first(w), first(v), 4*stride, first(grad), 4*gradStride, rows, cols, &s[0][0])
+		stepTileAVX2(height, inner, first(g), 4*gStride, first(x), first(w), first(v), 4*stride, cols, &f[0][0], line, step)
 	}
 }
 

@@ -16,8 +16,8 @@ func scaleColumns32(_ kind, z []float32, rows int, factor, sum []float32) {
 
 func kernelRows32(_ kind, f *Family, z []float32) { kernelRowsGo(f, z) }
 
-func stepRows32(_ kind, w, v []float32, stride int, grad []float32, gradStride, rows, cols int, s *factors) {
-	stepRowsGo(w, v, stride, grad, gradStride, rows, cols, s)
+func stepTile32(_ kind, height, inner int, g []float32, gStride int, x, w, v []float32, stride, cols int, f *factors, _ []int) {
+	stepTileGo(height, inner, g, gStride, x, w, v, stride, cols, f)
 }
 
 func stepRow32(_ kind, w, v, grad []float32, f *factors) { stepRowGo(w, v, grad, f) }

@@ -211,7 +211,7 @@ func (p *Product) multiplyRows(worker, task int) {
 	nr, inner := p.kind.panelCols(), p.lHi-p.lLo
 	for block := task * p.group; block < min((task+1)*p.group, p.blocks); block++ {
 		lo, hi := cut(p.c.Rows, p.blocks, block)
-		a, aStride := p.a[p.layout.at(p.kind, p.aStride, lo, p.lLo):], p.aStride
+		a, aStride := p.a[p.layout.at(p.aStride, lo, p.lLo):], p.aStride
 		if p.copyA {
 			a, aStride = p.copied(worker, a, hi-lo, inner)
 		}

@@ -85,7 +85,11 @@ func stepOuterGo(w, v []float32, a float32, x []float32, f *factors) {
 }
 
 func stepRowGo(w, v, grad []float32, f *factors) {
-	stepRowsGo(w, v, 0, grad, 0, 1, len(w), f)
+	for j, x := range w {
+		y, g := v[j], grad[j]
+		w[j] = f[0][0]*x + f[1][0]*y + f[2][0]*g
+		v[j] = f[3][0]*x + f[4][0]*y + f[5][0]*g
+	}
 }
 
 // Fetch asks for the cache lines of x, which will be read soon, and does not

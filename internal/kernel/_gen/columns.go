@@ -236,17 +236,19 @@ func addParents(m isa) {
 const stepFactors = 16
 
 // stepOf loads the factors of a step from where factor points to.
-func (m isa) stepOf(factor GPVirtual) (f [6]VecVirtual) {
+func (m isa) stepOf(factor GPVirtual) []Op {
+	f := make([]Op, 6)
 	for i := range f {
-		f[i] = m.vec()
-		VMOVUPS(Mem{Base: factor, Disp: i * stepFactors * 4}, f[i])
+		v := m.vec()
+		VMOVUPS(Mem{Base: factor, Disp: i * stepFactors * 4}, v)
+		f[i] = v
 	}
 	return f
 }
 
 // step is the linear map of one vector: w becomes ww w + wv v + wg g, v becomes
 // vw w + vv v + vg g.
-func (m isa) step(f [6]VecVirtual, w, v, g VecVirtual) (newW, newV VecVirtual) {
+func (m isa) step(f []Op, w, v, g VecVirtual) (newW, newV VecVirtual) {
 	newW, newV = m.vec(), m.vec()
 	VMULPS(f[0], w, newW)
 	VFMADD231PS(f[1], v, newW)
@@ -255,28 +257,6 @@ func (m isa) step(f [6]VecVirtual, w, v, g VecVirtual) (newW, newV VecVirtual) {
 	VFMADD231PS(f[4], v, newV)
 	VFMADD231PS(f[5], g, newV)
 	return newW, newV
-}
-
-func stepRows(m isa) {
-	m.text("stepRows", "func(w, v *float32, stride int, grad *float32, gradStride, rows, cols int, factor *float32)",
-		"makes an SGD step on rows of weights w and velocities v with the gradient grad. Strides are in bytes; rows is at least 1, cols 1 to 2 registers; factor has the 6 factors of the step, 16 times each.")
-	p, factor := pointers("w", "v", "grad"), m.stepOf(pointers("factor")[0])
-	w, v, grad := p[0], p[1], p[2]
-	stride, gradStride, rows, cols := length("stride"), length("gradStride"), length("rows"), length("cols")
-	m.shortRows(rows, cols, func(row []access) {
-		for _, at := range row {
-			x, y, g := m.vec(), m.vec(), m.vec()
-			at.load(w, x)
-			at.load(v, y)
-			at.load(grad, g)
-			x, y = m.step(factor, x, y, g)
-			at.store(x, w)
-			at.store(y, v)
-		}
-		ADDQ(stride, w)
-		ADDQ(stride, v)
-		ADDQ(gradStride, grad)
-	})
 }
 
 func fetchRows(m isa) {

@@ -34,9 +34,9 @@ func main() {
 		addWideRows(m)
 		expKernel(m)
 		softmax(m)
-		for _, l := range []layout{byRows, byCols, inPanels} {
-			tile(m, l)
-		}
+		tile(m, byRows)
+		tile(m, byCols)
+		stepTile(m)
 		copyRows(m)
 		transpose(m)
 		columnsTop(m)
@@ -44,7 +44,6 @@ func main() {
 		scaleColumns(m)
 		sumChildren(m)
 		addParents(m)
-		stepRows(m)
 	}
 	fetchRows(isa{"", 0})
 	Generate()

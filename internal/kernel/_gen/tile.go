@@ -24,22 +24,8 @@ type layout int
 const (
 	byRows   layout = iota // those of a row follow each other
 	byCols                 // those of a column follow each other
-	inPanels               // panels as of b, with as many columns: rows of a panel follow each other
+	inPanels               // panels of two vectors: rows of a panel follow each other
 )
-
-func (l layout) kernel() (name, doc string) {
-	switch l {
-	case byRows:
-		return "tileByRows", "The numbers of a row of a follow each other, the rows are aStride bytes apart."
-	case byCols:
-		return "tileByCols", "The numbers of a column of a follow each other, the columns are aStride bytes apart."
-	default:
-		return "tileInPanels", "a is cut into panels of as many columns as b has, the rows of one follow each other, the panels are aStride bytes apart."
-	}
-}
-
-// fetches tells whether a tile of this layout asks for cache lines.
-func (l layout) fetches() bool { return l != byCols }
 
 // unrolled is how many columns of a a loop takes at a time.
 const unrolled = 4
@@ -56,47 +42,78 @@ const unrolled = 4
 // operation only if its address has no index, which is why rows have so many
 // pointers; were they to read all numbers there would be too many reads.
 func tile(m isa, l layout) {
-	fetch, fetches := "", ""
-	if l.fetches() {
-		fetch = ", ahead *int, aheadStep int, base *float32"
-		fetches = fmt.Sprintf(" With each of %d rows of b a cache line is asked for, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; a rest of b, and a piece of up to %d rows or %d columns, asks for none.", unrolled, m.tileRows()/2, m.lanes)
+	size := fmt.Sprintf("The rows of b (inner x %d) are bStride bytes apart and those of c stride bytes. height is 1 to %d, inner at least 1, cols 1 to %d.",
+		2*m.lanes, m.tileRows(), 2*m.lanes)
+	if l == byRows {
+		m.text("tileByRows", "func(height, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride, cols int, add bool, ahead *int, aheadStep int, base *float32)",
+			"sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. "+size+" "+m.fetching("base"))
+	} else {
+		m.text("tileByCols", "func(height, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride, cols int, add bool)",
+			"sets c (height x cols) to a b, or adds that to c. The numbers of a column of a follow each other, the columns are aStride bytes apart. "+size)
 	}
-	name, doc := l.kernel()
-	m.text(name, "func(height, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride, cols int, add bool"+fetch+")",
-		fmt.Sprintf("sets c (height x cols) to a b, or adds that to c. %s The rows of b (inner x %d) are bStride bytes apart and those of c stride bytes. height is 1 to %d, inner at least 1, cols 1 to %d.%s",
-			doc, 2*m.lanes, m.tileRows(), 2*m.lanes, fetches))
 	p := pointers("a", "b")
 	t := tiler{m: m, layout: l, a: p[0], b: p[1], inner: length("inner"), aStride: length("aStride"), bStride: length("bStride")}
-	switch l {
-	case byRows:
+	if l == byRows {
 		t.pairs = pairsOfRows(t.a, t.aStride, m.tileRows())
-	case inPanels:
-		t.panel = GP64()
-	}
-	if l.fetches() {
 		p := pointers("ahead", "base")
 		t.ahead, t.base = p[0], p[1]
 	}
-	cols := length("cols")
-	t.mask = m.tailMasks(cols, m.lanes, 2)
-	narrow := label("narrow")
-	CMPQ(cols, U32(m.lanes))
-	JLE(LabelRef(narrow))
-	t.choose(2, 0, m.tileRows())
-	Label(narrow)
-	t.choose(1, 0, m.tileRows())
+	t.mask = m.tailMasks(length("cols"), m.lanes, 2)
+	t.eachSize(func(vectors, height int) {
+		sum := m.zeros(vectors * height)
+		fresh := label("fresh")
+		flag := GP64()
+		Load(Param("add"), flag.As8())
+		TESTB(flag.As8(), flag.As8())
+		JZ(LabelRef(fresh))
+		t.eachOfC(vectors, height, func(n int, at access, c GPVirtual) { at.load(c, sum[n]) })
+		Label(fresh)
+		t.columns(t.inner, vectors, height, sum)
+		t.eachOfC(vectors, height, func(n int, at access, c GPVirtual) { at.store(sum[n], c) })
+	})
+}
+
+// stepTile is a tile of the gradient that goes from the registers into a step on
+// the weights: it is written nowhere.
+func stepTile(m isa) {
+	m.text("stepTile", "func(height, inner int, grad *float32, gradStride int, x, w, v *float32, stride, cols int, factor *float32, ahead *int, aheadStep int)",
+		fmt.Sprintf("makes an SGD step on weights w and velocities v (height x cols) with the gradient grad x. grad (height x inner) lies in panels of %d columns, gradStride bytes apart; x (inner x %d) is a panel. Rows of w and v are stride bytes apart and whole registers long; factor has the 6 factors of the step, %d times each. height is 1 to %d, inner at least 1, cols 1 to %d. %s",
+			2*m.lanes, 2*m.lanes, stepFactors, m.tileRows(), 2*m.lanes, m.fetching("w")))
+	p := pointers("grad", "x", "ahead", "w")
+	t := tiler{m: m, layout: inPanels, a: p[0], b: p[1], inner: length("inner"), ahead: p[2], base: p[3]}
+	t.eachSize(func(vectors, height int) {
+		sum := m.zeros(vectors * height)
+		panel, left, width := label("panel"), GP64(), GP64()
+		Label(panel)
+		MOVQ(U32(2*m.lanes), width)
+		MOVQ(t.inner, left)
+		CMPQ(left, width)
+		CMOVQGT(width, left)
+		SUBQ(left, t.inner)
+		t.columns(left, vectors, height, sum)
+		ADDQ(argument("gradStride"), t.a)
+		SUBQ(U32(m.panelRow()), t.a)
+		TESTQ(t.inner, t.inner)
+		JNZ(LabelRef(panel))
+		t.step(vectors, height, sum)
+	})
+}
+
+// fetching tells of the cache lines that a tile asks for.
+func (m isa) fetching(base string) string {
+	return fmt.Sprintf("With each of %d steps of the inner index it asks for a cache line, that ahead[i] bytes from %s, and then ahead goes on by aheadStep bytes; in a rest, and with up to %d rows or %d columns, it asks for none.",
+		unrolled, base, m.tileRows()/2, m.lanes)
 }
 
 type tiler struct {
 	m                isa
 	layout           layout
 	a, b             GPVirtual
-	aStride, bStride GPVirtual
+	aStride, bStride GPVirtual // of panels: nil
 	inner            GPVirtual
 	pairs            []GPVirtual // where rows 0, 2, 4... of a are, for byRows
-	panel            GPVirtual   // how many columns of a panel are left, for inPanels
 	ahead, base      GPVirtual
-	mask             []Op
+	mask             []Op // of the columns of c
 }
 
 // pairsOfRows returns pointers to every second of some rows.
@@ -118,11 +135,24 @@ func rowOf(pairs []GPVirtual, stride GPVirtual, i int) Mem {
 	return Mem{Base: pairs[i/2], Index: stride, Scale: 1}
 }
 
+// eachSize emits the code of each height and number of vectors a row, and the
+// search for it.
+func (t tiler) eachSize(body func(vectors, height int)) {
+	narrow := label("narrow")
+	CMPQ(length("cols"), U32(t.m.lanes))
+	JLE(LabelRef(narrow))
+	choose(2, 0, t.m.tileRows(), body)
+	Label(narrow)
+	choose(1, 0, t.m.tileRows(), body)
+}
+
 // choose emits a search for the code of a height above lo and up to hi, and
 // that code.
-func (t tiler) choose(vectors, lo, hi int) {
+func choose(vectors, lo, hi int, body func(vectors, height int)) {
 	if hi-lo == 1 {
-		t.product(vectors, hi)
+		Comment(fmt.Sprintf("%d rows of %d vectors.", hi, vectors))
+		body(vectors, hi)
+		finish()
 		return
 	}
 	mid := (lo + hi) / 2
@@ -130,40 +160,9 @@ func (t tiler) choose(vectors, lo, hi int) {
 	Load(Param("height"), height)
 	CMPQ(height, U32(mid))
 	JG(LabelRef(upper))
-	t.choose(vectors, lo, mid)
+	choose(vectors, lo, mid, body)
 	Label(upper)
-	t.choose(vectors, mid, hi)
-}
-
-// product emits the code of one height and its end.
-func (t tiler) product(vectors, height int) {
-	m := t.m
-	Comment(fmt.Sprintf("%d rows of %d vectors.", height, vectors))
-	sum := m.zeros(vectors * height)
-	fresh := label("fresh")
-	flag := GP64()
-	Load(Param("add"), flag.As8())
-	TESTB(flag.As8(), flag.As8())
-	JZ(LabelRef(fresh))
-	t.eachOfC(vectors, height, func(n int, at access, c GPVirtual) { at.load(c, sum[n]) })
-	Label(fresh)
-	if t.layout == inPanels {
-		panel, width := label("panel"), GP64()
-		Label(panel)
-		MOVQ(U32(2*m.lanes), width)
-		MOVQ(t.inner, t.panel)
-		CMPQ(t.inner, width)
-		CMOVQGT(width, t.panel)
-		SUBQ(t.panel, t.inner)
-		t.columns(t.panel, vectors, height, sum)
-		LEAQ(Mem{Base: t.a, Index: t.aStride, Scale: 1, Disp: -4 * 2 * m.lanes}, t.a)
-		TESTQ(t.inner, t.inner)
-		JNZ(LabelRef(panel))
-	} else {
-		t.columns(t.inner, vectors, height, sum)
-	}
-	t.eachOfC(vectors, height, func(n int, at access, c GPVirtual) { at.store(sum[n], c) })
-	finish()
+	choose(vectors, mid, hi, body)
 }
 
 // columns emits the code that goes over the next n columns of a.
@@ -175,22 +174,15 @@ func (t tiler) columns(n GPVirtual, vectors, height int, sum []VecVirtual) {
 		JL(LabelRef(rest))
 		Label(loop)
 		for l := range unrolled {
-			if t.layout.fetches() {
+			if t.ahead != nil {
 				line := GP64()
 				MOVQ(Mem{Base: t.ahead, Disp: 8 * l}, line)
 				PREFETCHT0(Mem{Base: t.base, Index: line, Scale: 1})
 			}
-			if t.layout == byCols {
-				t.column(0, vectors, height, sum)
-				t.move(1, height)
-			} else {
-				t.column(l, vectors, height, sum)
-			}
+			t.column(l, vectors, height, sum)
 		}
-		if t.layout != byCols {
-			t.move(unrolled, height)
-		}
-		if t.layout.fetches() {
+		t.move(unrolled, height)
+		if t.ahead != nil {
 			ADDQ(argument("aheadStep"), t.ahead)
 		}
 		SUBQ(U32(unrolled), n)
@@ -212,8 +204,12 @@ func (t tiler) columns(n GPVirtual, vectors, height int, sum []VecVirtual) {
 func (t tiler) column(l, vectors, height int, sum []VecVirtual) {
 	b := make([]VecVirtual, vectors)
 	for s := range b {
+		at := Mem{Base: t.b, Disp: s * t.m.lanes * 4}
+		if t.layout == inPanels {
+			at.Disp += l * t.m.panelRow()
+		}
 		b[s] = t.m.vec()
-		VMOVUPS(Mem{Base: t.b, Disp: s * t.m.lanes * 4}, b[s])
+		VMOVUPS(at, b[s])
 	}
 	for i := range height {
 		if t.m.wide() && vectors == 2 && i%2 == 0 {
@@ -228,7 +224,12 @@ func (t tiler) column(l, vectors, height int, sum []VecVirtual) {
 			VFMADD231PS(b[s], x, sum[i*vectors+s])
 		}
 	}
-	ADDQ(t.bStride, t.b)
+	if t.layout != inPanels {
+		ADDQ(t.bStride, t.b)
+	}
+	if t.layout == byCols {
+		ADDQ(t.aStride, t.a)
+	}
 }
 
 // at returns where the number of row i in column l is.
@@ -241,22 +242,46 @@ func (t tiler) at(i, l int) Mem {
 	case byCols:
 		return Mem{Base: t.a, Disp: 4 * i}
 	default:
-		return Mem{Base: t.a, Disp: 4 * (2*t.m.lanes*i + l)}
+		return Mem{Base: t.a, Disp: i*t.m.panelRow() + 4*l}
 	}
 }
 
-// move moves the pointers to a by columns, as many as height rows need; for
-// byCols by one.
+// move moves the pointers that column leaves behind, to a as many as height
+// rows need.
 func (t tiler) move(columns, height int) {
 	switch t.layout {
 	case byRows:
 		for _, p := range t.pairs[:(height+1)/2] {
 			ADDQ(U32(4*columns), p)
 		}
-	case byCols:
-		ADDQ(t.aStride, t.a)
-	default:
+	case inPanels:
 		ADDQ(U32(4*columns), t.a)
+		ADDQ(U32(columns*t.m.panelRow()), t.b)
+	}
+}
+
+// step makes the step on the rows of w and v with the sums as their gradient.
+func (t tiler) step(vectors, height int, sum []VecVirtual) {
+	m, w, v := t.m, t.base, pointers("v")[0]
+	stride, factor := length("stride"), pointers("factor")[0]
+	f := make([]Op, 6)
+	for i := range f {
+		f[i] = Mem{Base: factor, Disp: i * stepFactors * 4}
+	}
+	for i := range height {
+		for s := range vectors {
+			at := access{m: m, at: s * m.lanes * 4}
+			x, y := m.vec(), m.vec()
+			at.load(w, x)
+			at.load(v, y)
+			x, y = m.step(f, x, y, sum[i*vectors+s])
+			at.store(x, w)
+			at.store(y, v)
+		}
+		if i < height-1 {
+			ADDQ(stride, w)
+			ADDQ(stride, v)
+		}
 	}
 }
 
