@@ -187,8 +187,15 @@ func (s *Dense) readPanel(_, panel int) {
 	nr, d := s.kind.panelCols(), s.Features
 	whole, rest := d/nr, d%nr
 	lo, hi := panel*nr, min((panel+1)*nr, len(s.rows))
+	to := s.xt[lo*d : (lo+nr)*d]
 	for b, row := range s.rows[lo:hi] {
 		row = row[:d]
+		// What is read and what is written next has left the second cache since
+		// the last step.
+		if soon := lo + b + 2; soon < len(s.rows) {
+			fetchRows32(s.rows[soon], 0, 1, ceil(d, cacheLine))
+		}
+		fetchRows32(to[b*d:], 0, 1, ceil(d, cacheLine))
 		if to := s.x[(lo+b)*nr:]; whole > 0 {
 			copyRows32(s.kind, to, s.featurePanel(), row, nr, whole, nr)
 		}
@@ -196,7 +203,6 @@ func (s *Dense) readPanel(_, panel int) {
 			copyRows32(s.kind, s.x[whole*s.featurePanel()+(lo+b)*nr:], nr, row[whole*nr:], nr, 1, rest)
 		}
 	}
-	to := s.xt[lo*d : (lo+nr)*d]
 	for f := 0; f < d; f += nr {
 		transposeRows(s.kind, to[f*nr:], nr, s.x[f/nr*s.featurePanel()+lo*nr:], nr, hi-lo, min(nr, d-f))
 	}
