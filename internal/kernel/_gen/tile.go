@@ -269,6 +269,12 @@ func (t tiler) step(vectors, height int, sum []VecVirtual) {
 		f[i] = Mem{Base: factor, Disp: i * stepFactors * 4}
 	}
 	for i := range height {
+		if i*vectors == len(f) { // the sums so far have left as many registers
+			for n, at := range f {
+				f[n] = m.vec()
+				VMOVUPS(at, f[n])
+			}
+		}
 		for s := range vectors {
 			at := access{m: m, at: s * m.lanes * 4}
 			x, y := m.vec(), m.vec()
