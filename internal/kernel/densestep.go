@@ -46,10 +46,7 @@ type Dense struct {
 	zRows     int // of a panel of z
 	panels    int
 	group     int
-	read      func(worker, task int)
-	score     func(worker, task int)
-	normalise func(worker, task int)
-	update    func(worker, task int)
+	phases    [4]Phase
 }
 
 // denseWorker is the memory of one goroutine.
@@ -98,7 +95,7 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 	s.z = make([]float32, max(wide, fewExamples)*s.zRows)
 	s.biasParts, s.biasGrad, s.losses = make([]float32, wide/min(nr, 16)*k), make([]float32, k), make([]float64, wide)
 	s.blocks = ceil(k, kd.tileRows())
-	s.group = max(1, min(6, s.blocks/(4*team.Threads())))
+	s.group = max(1, min(3, s.blocks/(4*team.Threads())))
 	s.workers = make([]denseWorker, team.Threads())
 	for i := range s.workers {
 		w := &s.workers[i]
@@ -109,7 +106,7 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 	}
 	s.gradient = make([]float32, d)
 	s.fetches = newFetchPlan(kd, ceil(d, max(1, ceil(d, innerBlock))), batch)
-	s.read, s.score, s.normalise, s.update = s.readPanel, s.scoreRows, s.normalisePanel, s.updateRows
+	s.phases = [...]Phase{{Work: s.readPanel}, {Work: s.scoreRows}, {Work: s.normalisePanel}, {Work: s.updateRows}}
 	s.SetStep(Step[float32]{WW: 1, VV: 1}, Step[float32]{WW: 1, VV: 1})
 	return s
 }
@@ -159,26 +156,20 @@ func (s *Dense) Step(rows [][]float32, class []int32, share []float32) (loss flo
 	}
 	s.panels = ceil(n, s.kind.panelCols())
 	s.fetches.plan(s)
-	s.run(s.panels, s.read)
-	s.run(ceil(s.blocks, s.group), s.score)
-	s.run(s.panels, s.normalise)
-	s.run(ceil(s.blocks, s.group), s.update)
+	for i, tasks := range [...]int{s.panels, ceil(s.blocks, s.group), s.panels, ceil(s.blocks, s.group)} {
+		s.phases[i].Tasks = tasks
+	}
+	team := s.team
+	if n*s.Features*s.Classes < smallProduct {
+		team = nil
+	}
+	team.RunPhases(s.phases[:])
 	s.updateBias()
 	for _, l := range s.losses[:n] {
 		loss += l
 	}
 	s.rows, s.class, s.share = nil, nil, nil
 	return loss
-}
-
-func (s *Dense) run(tasks int, work func(worker, task int)) {
-	if len(s.rows)*s.Features*s.Classes < smallProduct {
-		for i := range tasks {
-			work(0, i)
-		}
-		return
-	}
-	s.team.Run(tasks, work)
 }
 
 // readPanel copies the rows of a panel of examples into the panels of features

@@ -32,6 +32,38 @@ func TestTeamDoesEachTaskOnce(t *testing.T) {
 	}
 }
 
+// TestTeamPhasesInTurn has tasks look whether those of the phase before are done.
+func TestTeamPhasesInTurn(t *testing.T) {
+	for _, threads := range []int{1, 2, 5} {
+		team := NewTeam(threads)
+		for round := range 300 {
+			tasks := [...]int{1 + round%7, 0, 40, 1, round % 3}
+			var done [len(tasks)]atomic.Int32
+			phases := make([]Phase, len(tasks))
+			for n := range phases {
+				phases[n] = Phase{tasks[n], func(_, task int) {
+					if task < 0 || task >= tasks[n] {
+						t.Errorf("phase %d has no task %d", n, task)
+					}
+					for before := range n {
+						if got := int(done[before].Load()); got != tasks[before] {
+							t.Errorf("phase %d began when %d of %d tasks of phase %d were done", n, got, tasks[before], before)
+						}
+					}
+					done[n].Add(1)
+				}}
+			}
+			team.RunPhases(phases)
+			for n := range phases {
+				if got := int(done[n].Load()); got != tasks[n] {
+					t.Errorf("%d threads: %d of %d tasks of phase %d", threads, got, tasks[n], n)
+				}
+			}
+		}
+		team.Close()
+	}
+}
+
 func TestNoTeamIsOneThread(t *testing.T) {
 	var team *Team
 	sum := 0
