@@ -58,7 +58,7 @@ type dual[T matrix.Float] struct {
 	visits  *rand.Rand // the order of batches
 
 	scores, p, moved []T // batchRows x k, of the batch at work
-	centre           []T // k
+	settled          []T // k
 }
 
 // dualBatch is some examples and what is fixed about them.
@@ -102,7 +102,7 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 		x: x, k: k, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
 		v: make([]T, x.Columns*k), bias: make([]T, k), logP: make([]T, n*k), surplus: make([]T, k), curvature: make([]T, k),
 		scores: make([]T, batchRows*k), p: make([]T, batchRows*k), moved: make([]T, batchRows*k),
-		centre: make([]T, k), visits: rand.New(rand.NewPCG(seed, streamDual)),
+		settled: make([]T, k), visits: rand.New(rand.NewPCG(seed, streamDual)),
 	}
 	t.target = func(i int, to []T) {
 		for c := range to {

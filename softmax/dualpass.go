@@ -77,21 +77,14 @@ func (t *dual[T]) ascend(b *dualBatch, m int, earlier []float32, lambda, lambdaB
 
 	t.target(i, moved)
 	targetScore := float64(kernel.Dot(moved, s))
-	copy(moved, p)
-	logSum := kernel.Softmax(t.centre, s)
+	logSum := kernel.Softmax(moved, s)
 	gap = w * (logSum + float64(kernel.Dot(p, logP)) - float64(kernel.Dot(p, s)))
 	objective = w * (logSum - targetScore)
 
 	q := T(w * (float64(b.inner[m*n+m])/lambda + 1/lambdaBias))
 	kernel.Axpy(q, p, s)
-	settle(p, logP, s, t.centre, q)
-	for c, p := range p {
-		t.curvature[c] += T(w) * p * (1 - p)
-	}
-	kernel.Axpy(-1, p, moved)
-	kernel.Scale(T(w), moved)
-	kernel.Add(moved, t.surplus)
-	kernel.Axpy(T(1/lambdaBias), moved, t.bias)
+	settle(t.settled, logP, s, q, logSum)
+	kernel.MoveMass(moved, p, t.settled, T(w), T(1/lambdaBias), t.surplus, t.bias, t.curvature)
 	return gap, objective
 }
 
@@ -119,47 +112,23 @@ func (t *dual[T]) spread(b *dualBatch, lambda float64) {
 }
 
 // settle sets p to about the distribution with log p + q p = c - const, which
-// maximises the dual in one example, and logP to its logarithm. p comes as the
-// distribution so far; spare is as long.
+// maximises the dual in one example, and logP to its logarithm. logSum is that of
+// the exponentials of c less q times the distribution so far.
 //
-// With w = q p and ν for the constant this is w + log w = log q + c - ν, that
-// is w e^w = z = q exp(c - ν): w is Lambert's function of z. For small z, as of
-// most classes, a Padé approximation serves (to 1.3 %, far less below 0.3). An
-// outer Newton iteration finds the ν for which p sums to 1. What errors are left make the
-// step a little shorter or longer than the best; p and logP still agree.
-func settle[T matrix.Float](p, logP, c, spare []T, q T) {
-	copy(logP, c)
-	kernel.Axpy(-q, p, logP)
-	nu := kernel.Softmax(spare, logP)
-	// The largest p is from 1/k to 1, which bounds ν.
-	top := c[0]
-	for _, x := range c {
-		top = max(top, x)
-	}
+// With ν for the constant q p is Wright's ω(log q + c - ν). An outer Newton
+// iteration finds the ν for which p sums to 1. What errors are left make the step
+// a little shorter or longer than the best; p and logP still agree.
+func settle[T matrix.Float](p, logP, c []T, q T, logSum float64) {
 	logQ := math.Log(float64(q))
-	low, high := float64(top-q), float64(top)+math.Log(float64(len(c)))
+	// Any distribution between 0 and 1 would move ν by no more.
+	nu, low, high := logSum, logSum-float64(q), logSum+float64(q)
 	for range 30 {
-		nu = clamp(nu, low, high)
-		for j, x := range c {
-			spare[j] = x - T(nu)
-		}
-		kernel.Exp(spare, spare)
-		var sum, slope T
-		for j, x := range spare {
-			z := q * x
-			if z < 1 {
-				p[j] = x * (1 + z*(4./3)) / (1 + z*(7./3+z*(5./6)))
-			} else {
-				p[j] = T(lambertOfLog(max(0, logQ+float64(c[j])-nu))) / q
-			}
-			sum += p[j]
-			slope += p[j] / (1 + q*p[j])
-		}
-		step := math.Log(float64(sum)) * float64(sum/slope) // sum is about exponential in ν
-		if math.Abs(step) < 1e-3 {
+		sum, slope := kernel.WrightOmega(p, c, T(nu-logQ))
+		step := (math.Log(float64(sum)) - logQ) * float64(sum/slope) // sum is about exponential in ν
+		if math.Abs(step) < settled {
 			break
 		}
-		if sum > 1 {
+		if step > 0 {
 			low = nu
 		} else {
 			high = nu
@@ -169,26 +138,9 @@ func settle[T matrix.Float](p, logP, c, spare []T, q T) {
 		}
 	}
 	copy(logP, c)
-	kernel.Axpy(-q, p, logP)
-	logSum := T(kernel.Softmax(p, logP))
-	for j := range logP {
-		logP[j] = max(logP[j]-logSum, noMass)
-	}
+	kernel.Axpy(-1, p, logP)
+	kernel.SubtractAbove(T(kernel.Softmax(p, logP)), noMass, logP)
 }
 
-// lambertOfLog returns the w with w + log w = x, Lambert's function of exp(x),
-// to about 1e-3, for x of at least 0.
-func lambertOfLog(x float64) float64 {
-	w := 0.567 + 0.433*x
-	if x > 1 {
-		w = x - math.Log(x)
-	}
-	for range 20 {
-		miss := x - w - math.Log(w)
-		w *= 1 + miss/(1+w)
-		if math.Abs(miss) < 1e-3 {
-			break
-		}
-	}
-	return w
-}
+// settled is how near ν has to come, in nats. Nearer saves no pass.
+const settled = 3e-3

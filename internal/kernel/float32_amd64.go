@@ -245,6 +245,43 @@ func exp32(k kind, dst, x []float32) {
 	}
 }
 
+func wrightOmega32(k kind, w, x []float32, shift float32) (sum, slope float32) {
+	n := len(x)
+	w = w[:n]
+	switch {
+	case n == 0 || k == plain:
+		return wrightOmegaGo(w, x, shift)
+	case k == avx512:
+		return wrightOmegaAVX512(first(w), first(x), n, shift)
+	default:
+		return wrightOmegaAVX2(first(w), first(x), n, shift)
+	}
+}
+
+func moveMass32(k kind, moved, from, to []float32, weight, rate float32, surplus, bias, curvature []float32) {
+	n := len(moved)
+	from, to, surplus, bias, curvature = from[:n], to[:n], surplus[:n], bias[:n], curvature[:n]
+	switch {
+	case n == 0 || k == plain:
+		moveMassGo(moved, from, to, weight, rate, surplus, bias, curvature)
+	case k == avx512:
+		moveMassAVX512(first(moved), first(from), first(to), weight, rate, first(surplus), first(bias), first(curvature), n)
+	default:
+		moveMassAVX2(first(moved), first(from), first(to), weight, rate, first(surplus), first(bias), first(curvature), n)
+	}
+}
+
+func subtractAbove32(k kind, a, least float32, x []float32) {
+	switch {
+	case len(x) == 0 || k == plain:
+		subtractAboveGo(a, least, x)
+	case k == avx512:
+		subtractAboveAVX512(a, least, first(x), len(x))
+	default:
+		subtractAboveAVX2(a, least, first(x), len(x))
+	}
+}
+
 func first[E any](x []E) *E { return unsafe.SliceData(x) }
 
 // The bounds of matrices are those of their last rows. Strides are in numbers.

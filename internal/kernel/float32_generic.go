@@ -41,6 +41,16 @@ func softmax32(_ kind, p, scores []float32) float64 { return softmaxGo(p, scores
 
 func exp32(_ kind, dst, x []float32) { expGo(dst, x) }
 
+func wrightOmega32(_ kind, w, x []float32, shift float32) (sum, slope float32) {
+	return wrightOmegaGo(w, x, shift)
+}
+
+func moveMass32(_ kind, moved, from, to []float32, weight, rate float32, surplus, bias, curvature []float32) {
+	moveMassGo(moved, from, to, weight, rate, surplus, bias, curvature)
+}
+
+func subtractAbove32(_ kind, a, least float32, x []float32) { subtractAboveGo(a, least, x) }
+
 func tile32(_ kind, l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool, _ prefetch) {
 	tileGo(l, height, inner, a, aStride, b, bStride, c, stride, cols, add)
 }

@@ -89,6 +89,21 @@ func expAVX512(dst *float32, x *float32, n int)
 //go:noescape
 func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64)
 
+// wrightOmegaAVX512 sets w to ω(x-shift), Wright's omega function; sum is the sum of w and slope that of w/(1+w), in 16 partial sums each.
+//
+//go:noescape
+func wrightOmegaAVX512(w *float32, x *float32, n int, shift float32) (sum float32, slope float32)
+
+// moveMassAVX512 sets moved to weight*(from-to) and adds it to surplus, rate times it to bias and weight*to*(1-to) to curvature.
+//
+//go:noescape
+func moveMassAVX512(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+
+// subtractAboveAVX512 sets x to the larger of x-a and least.
+//
+//go:noescape
+func subtractAboveAVX512(a float32, least float32, x *float32, n int)
+
 // tileByRowsAVX512 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 32) are bStride bytes apart and those of c stride bytes. height is 1 to 14, inner at least 1, cols 1 to 32. With each of 4 steps of the inner index it asks for a cache line, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; in a rest, and with up to 7 rows or 16 columns, it asks for none.
 //
 //go:noescape
@@ -223,6 +238,21 @@ func expAVX2(dst *float32, x *float32, n int)
 //
 //go:noescape
 func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
+
+// wrightOmegaAVX2 sets w to ω(x-shift), Wright's omega function; sum is the sum of w and slope that of w/(1+w), in 16 partial sums each.
+//
+//go:noescape
+func wrightOmegaAVX2(w *float32, x *float32, n int, shift float32) (sum float32, slope float32)
+
+// moveMassAVX2 sets moved to weight*(from-to) and adds it to surplus, rate times it to bias and weight*to*(1-to) to curvature.
+//
+//go:noescape
+func moveMassAVX2(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+
+// subtractAboveAVX2 sets x to the larger of x-a and least.
+//
+//go:noescape
+func subtractAboveAVX2(a float32, least float32, x *float32, n int)
 
 // tileByRowsAVX2 sets c (height x cols) to a b, or adds that to c. The numbers of a row of a follow each other, the rows are aStride bytes apart. The rows of b (inner x 16) are bStride bytes apart and those of c stride bytes. height is 1 to 6, inner at least 1, cols 1 to 16. With each of 4 steps of the inner index it asks for a cache line, that ahead[i] bytes from base, and then ahead goes on by aheadStep bytes; in a rest, and with up to 3 rows or 8 columns, it asks for none.
 //

@@ -4135,6 +4135,595 @@ DATA cff800000<>+56(SB)/4, $0xff800000
 DATA cff800000<>+60(SB)/4, $0xff800000
 GLOBL cff800000<>(SB), RODATA|NOPTR, $64
 
+// func wrightOmegaAVX512(w *float32, x *float32, n int, shift float32) (sum float32, slope float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·wrightOmegaAVX512(SB), NOSPLIT, $0-40
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS shift+24(FP), Z0
+	VMOVUPS      cc2d00000<>+0(SB), Z1
+	VMOVUPS      c42b20000<>+0(SB), Z2
+	VMOVUPS      c3f800000<>+0(SB), Z2
+	VMOVUPS      c4b400000<>+0(SB), Z6
+	VMOVUPS      c3fb8aa3b<>+0(SB), Z7
+	VMOVUPS      c3f318000<>+0(SB), Z8
+	VMOVUPS      cb95e8083<>+0(SB), Z9
+	VMOVUPS      c3ab511e6<>+0(SB), Z10
+	VMOVUPS      c3c091d10<>+0(SB), Z11
+	VMOVUPS      c3d2aac79<>+0(SB), Z12
+	VMOVUPS      c3e2aaa49<>+0(SB), Z13
+	VMOVUPS      c3efffffe<>+0(SB), Z14
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	CMPQ         DX, $0x00000010
+	JLT          narrower182
+
+block181:
+	VMOVUPS      (CX), Z15
+	VSUBPS       Z0, Z15, Z15
+	VMINPS       Z15, Z3, Z16
+	VMAXPS       Z16, Z1, Z16
+	VMOVAPS      Z6, Z17
+	VFMADD231PS  Z7, Z16, Z17
+	VSUBPS       Z6, Z17, Z17
+	VFNMADD231PS Z8, Z17, Z16
+	VFNMADD231PS Z9, Z17, Z16
+	VMOVAPS      Z10, Z18
+	VFMADD213PS  Z11, Z16, Z18
+	VFMADD213PS  Z12, Z16, Z18
+	VFMADD213PS  Z13, Z16, Z18
+	VFMADD213PS  Z14, Z16, Z18
+	VFMADD213PS  Z2, Z16, Z18
+	VFMADD213PS  Z2, Z16, Z18
+	VSCALEFPS    Z17, Z18, Z18
+	VMOVUPS      c3dcb614e<>+0(SB), Z16
+	VFMADD213PS  c3fb0f941<>+0(SB), Z18, Z16
+	VFMADD213PS  c3f800000<>+0(SB), Z18, Z16
+	VMOVUPS      c3f7e8501<>+0(SB), Z17
+	VFMADD213PS  c40187105<>+0(SB), Z18, Z17
+	VFMADD213PS  c3f800000<>+0(SB), Z18, Z17
+	VMULPS       Z16, Z18, Z16
+	VADDPS       Z16, Z17, Z18
+	VMULPS       Z17, Z18, Z19
+	VDIVPS       Z19, Z2, Z19
+	VMULPS       Z16, Z19, Z19
+	VMULPS       Z18, Z19, Z16
+	VMULPS       Z17, Z19, Z17
+	VCMPPS       $0x1d, Z3, Z15, K5
+	KMOVW        K5, BX
+	TESTL        BX, BX
+	JZ           small183
+	VMOVUPS      c3eddb22d<>+0(SB), Z18
+	VFMADD213PS  c3f1126e9<>+0(SB), Z15, Z18
+	VMOVUPS      c3f3504f3<>+0(SB), Z20
+	VPSUBD       Z20, Z18, Z19
+	VPSRAD       $0x17, Z19, Z19
+	VPSLLD       $0x17, Z19, Z21
+	VPSUBD       Z21, Z18, Z21
+	VSUBPS       c3f800000<>+0(SB), Z21, Z21
+	VCVTDQ2PS    Z19, Z19
+	VMOVUPS      c3e31a666<>+0(SB), Z20
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Z21, Z20
+	VFMADD213PS  c3eac6258<>+0(SB), Z21, Z20
+	VFMADD213PS  cbeffbebe<>+0(SB), Z21, Z20
+	VFMADD213PS  c3f7ffd85<>+0(SB), Z21, Z20
+	VMULPS       Z21, Z20, Z20
+	VFMADD231PS  c3f317218<>+0(SB), Z19, Z20
+	VSUBPS       Z20, Z15, Z20
+	VADDPS       Z2, Z20, Z20
+	VADDPS       Z2, Z18, Z19
+	VDIVPS       Z19, Z20, Z20
+	VMULPS       Z20, Z18, Z18
+	VMOVUPS      c3f3504f3<>+0(SB), Z20
+	VPSUBD       Z20, Z18, Z19
+	VPSRAD       $0x17, Z19, Z19
+	VPSLLD       $0x17, Z19, Z21
+	VPSUBD       Z21, Z18, Z21
+	VSUBPS       c3f800000<>+0(SB), Z21, Z21
+	VCVTDQ2PS    Z19, Z19
+	VMOVUPS      c3e31a666<>+0(SB), Z20
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Z21, Z20
+	VFMADD213PS  c3eac6258<>+0(SB), Z21, Z20
+	VFMADD213PS  cbeffbebe<>+0(SB), Z21, Z20
+	VFMADD213PS  c3f7ffd85<>+0(SB), Z21, Z20
+	VMULPS       Z21, Z20, Z20
+	VFMADD231PS  c3f317218<>+0(SB), Z19, Z20
+	VSUBPS       Z20, Z15, Z20
+	VADDPS       Z2, Z20, Z20
+	VADDPS       Z2, Z18, Z19
+	VDIVPS       Z19, Z20, Z20
+	VMULPS       Z20, Z18, Z18
+	VADDPS       Z2, Z18, Z19
+	VDIVPS       Z19, Z18, Z19
+	VMOVAPS      Z18, K5, Z16
+	VMOVAPS      Z19, K5, Z17
+
+small183:
+	VADDPS  Z16, Z4, Z4
+	VADDPS  Z17, Z5, Z5
+	VMOVUPS Z16, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	CMPQ    DX, $0x00000010
+	JGE     block181
+
+narrower182:
+	TESTQ        DX, DX
+	JZ           done184
+	MOVQ         $-1, BX
+	BZHIQ        DX, BX, BX
+	KMOVW        BX, K1
+	VMOVUPS      cff800000<>+0(SB), Z15
+	VMOVUPS      (CX), K1, Z15
+	VSUBPS       Z0, Z15, Z15
+	VMINPS       Z15, Z3, Z0
+	VMAXPS       Z0, Z1, Z0
+	VMOVAPS      Z6, Z1
+	VFMADD231PS  Z7, Z0, Z1
+	VSUBPS       Z6, Z1, Z1
+	VFNMADD231PS Z8, Z1, Z0
+	VFNMADD231PS Z9, Z1, Z0
+	VMOVAPS      Z10, Z6
+	VFMADD213PS  Z11, Z0, Z6
+	VFMADD213PS  Z12, Z0, Z6
+	VFMADD213PS  Z13, Z0, Z6
+	VFMADD213PS  Z14, Z0, Z6
+	VFMADD213PS  Z2, Z0, Z6
+	VFMADD213PS  Z2, Z0, Z6
+	VSCALEFPS    Z1, Z6, Z6
+	VMOVUPS      c3dcb614e<>+0(SB), Z0
+	VFMADD213PS  c3fb0f941<>+0(SB), Z6, Z0
+	VFMADD213PS  c3f800000<>+0(SB), Z6, Z0
+	VMOVUPS      c3f7e8501<>+0(SB), Z1
+	VFMADD213PS  c40187105<>+0(SB), Z6, Z1
+	VFMADD213PS  c3f800000<>+0(SB), Z6, Z1
+	VMULPS       Z0, Z6, Z0
+	VADDPS       Z0, Z1, Z6
+	VMULPS       Z1, Z6, Z7
+	VDIVPS       Z7, Z2, Z7
+	VMULPS       Z0, Z7, Z7
+	VMULPS       Z6, Z7, Z0
+	VMULPS       Z1, Z7, Z1
+	VCMPPS       $0x1d, Z3, Z15, K5
+	KMOVW        K5, CX
+	TESTL        CX, CX
+	JZ           small185
+	VMOVUPS      c3eddb22d<>+0(SB), Z3
+	VFMADD213PS  c3f1126e9<>+0(SB), Z15, Z3
+	VMOVUPS      c3f3504f3<>+0(SB), Z7
+	VPSUBD       Z7, Z3, Z6
+	VPSRAD       $0x17, Z6, Z6
+	VPSLLD       $0x17, Z6, Z8
+	VPSUBD       Z8, Z3, Z8
+	VSUBPS       c3f800000<>+0(SB), Z8, Z8
+	VCVTDQ2PS    Z6, Z6
+	VMOVUPS      c3e31a666<>+0(SB), Z7
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Z8, Z7
+	VFMADD213PS  c3eac6258<>+0(SB), Z8, Z7
+	VFMADD213PS  cbeffbebe<>+0(SB), Z8, Z7
+	VFMADD213PS  c3f7ffd85<>+0(SB), Z8, Z7
+	VMULPS       Z8, Z7, Z7
+	VFMADD231PS  c3f317218<>+0(SB), Z6, Z7
+	VSUBPS       Z7, Z15, Z7
+	VADDPS       Z2, Z7, Z7
+	VADDPS       Z2, Z3, Z6
+	VDIVPS       Z6, Z7, Z7
+	VMULPS       Z7, Z3, Z3
+	VMOVUPS      c3f3504f3<>+0(SB), Z7
+	VPSUBD       Z7, Z3, Z6
+	VPSRAD       $0x17, Z6, Z6
+	VPSLLD       $0x17, Z6, Z8
+	VPSUBD       Z8, Z3, Z8
+	VSUBPS       c3f800000<>+0(SB), Z8, Z8
+	VCVTDQ2PS    Z6, Z6
+	VMOVUPS      c3e31a666<>+0(SB), Z7
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Z8, Z7
+	VFMADD213PS  c3eac6258<>+0(SB), Z8, Z7
+	VFMADD213PS  cbeffbebe<>+0(SB), Z8, Z7
+	VFMADD213PS  c3f7ffd85<>+0(SB), Z8, Z7
+	VMULPS       Z8, Z7, Z7
+	VFMADD231PS  c3f317218<>+0(SB), Z6, Z7
+	VSUBPS       Z7, Z15, Z7
+	VADDPS       Z2, Z7, Z7
+	VADDPS       Z2, Z3, Z6
+	VDIVPS       Z6, Z7, Z7
+	VMULPS       Z7, Z3, Z3
+	VADDPS       Z2, Z3, Z6
+	VDIVPS       Z6, Z3, Z6
+	VMOVAPS      Z3, K5, Z0
+	VMOVAPS      Z6, K5, Z1
+
+small185:
+	VADDPS  Z0, Z4, Z4
+	VADDPS  Z1, Z5, Z5
+	VMOVUPS Z0, K1, (AX)
+
+done184:
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPS        X0, X4, X4
+	VPERMILPD     $0x01, X4, X0
+	VADDPS        X0, X4, X4
+	VMOVSHDUP     X4, X0
+	VADDPS        X0, X4, X4
+	VMOVSS        X4, sum+32(FP)
+	VEXTRACTF64X4 $0x01, Z5, Y0
+	VADDPS        Y0, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X0
+	VADDPS        X0, X5, X5
+	VPERMILPD     $0x01, X5, X0
+	VADDPS        X0, X5, X5
+	VMOVSHDUP     X5, X0
+	VADDPS        X0, X5, X5
+	VMOVSS        X5, slope+36(FP)
+	VZEROUPPER
+	RET
+
+DATA c3dcb614e<>+0(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+4(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+8(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+12(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+16(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+20(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+24(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+28(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+32(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+36(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+40(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+44(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+48(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+52(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+56(SB)/4, $0x3dcb614e
+DATA c3dcb614e<>+60(SB)/4, $0x3dcb614e
+GLOBL c3dcb614e<>(SB), RODATA|NOPTR, $64
+
+DATA c3fb0f941<>+0(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+4(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+8(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+12(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+16(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+20(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+24(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+28(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+32(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+36(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+40(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+44(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+48(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+52(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+56(SB)/4, $0x3fb0f941
+DATA c3fb0f941<>+60(SB)/4, $0x3fb0f941
+GLOBL c3fb0f941<>(SB), RODATA|NOPTR, $64
+
+DATA c3f7e8501<>+0(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+4(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+8(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+12(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+16(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+20(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+24(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+28(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+32(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+36(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+40(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+44(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+48(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+52(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+56(SB)/4, $0x3f7e8501
+DATA c3f7e8501<>+60(SB)/4, $0x3f7e8501
+GLOBL c3f7e8501<>(SB), RODATA|NOPTR, $64
+
+DATA c40187105<>+0(SB)/4, $0x40187105
+DATA c40187105<>+4(SB)/4, $0x40187105
+DATA c40187105<>+8(SB)/4, $0x40187105
+DATA c40187105<>+12(SB)/4, $0x40187105
+DATA c40187105<>+16(SB)/4, $0x40187105
+DATA c40187105<>+20(SB)/4, $0x40187105
+DATA c40187105<>+24(SB)/4, $0x40187105
+DATA c40187105<>+28(SB)/4, $0x40187105
+DATA c40187105<>+32(SB)/4, $0x40187105
+DATA c40187105<>+36(SB)/4, $0x40187105
+DATA c40187105<>+40(SB)/4, $0x40187105
+DATA c40187105<>+44(SB)/4, $0x40187105
+DATA c40187105<>+48(SB)/4, $0x40187105
+DATA c40187105<>+52(SB)/4, $0x40187105
+DATA c40187105<>+56(SB)/4, $0x40187105
+DATA c40187105<>+60(SB)/4, $0x40187105
+GLOBL c40187105<>(SB), RODATA|NOPTR, $64
+
+DATA c3eddb22d<>+0(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+4(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+8(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+12(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+16(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+20(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+24(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+28(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+32(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+36(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+40(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+44(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+48(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+52(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+56(SB)/4, $0x3eddb22d
+DATA c3eddb22d<>+60(SB)/4, $0x3eddb22d
+GLOBL c3eddb22d<>(SB), RODATA|NOPTR, $64
+
+DATA c3f1126e9<>+0(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+4(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+8(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+12(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+16(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+20(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+24(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+28(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+32(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+36(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+40(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+44(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+48(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+52(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+56(SB)/4, $0x3f1126e9
+DATA c3f1126e9<>+60(SB)/4, $0x3f1126e9
+GLOBL c3f1126e9<>(SB), RODATA|NOPTR, $64
+
+DATA c3f3504f3<>+0(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+4(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+8(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+12(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+16(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+20(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+24(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+28(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+32(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+36(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+40(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+44(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+48(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+52(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+56(SB)/4, $0x3f3504f3
+DATA c3f3504f3<>+60(SB)/4, $0x3f3504f3
+GLOBL c3f3504f3<>(SB), RODATA|NOPTR, $64
+
+DATA c3e31a666<>+0(SB)/4, $0x3e31a666
+DATA c3e31a666<>+4(SB)/4, $0x3e31a666
+DATA c3e31a666<>+8(SB)/4, $0x3e31a666
+DATA c3e31a666<>+12(SB)/4, $0x3e31a666
+DATA c3e31a666<>+16(SB)/4, $0x3e31a666
+DATA c3e31a666<>+20(SB)/4, $0x3e31a666
+DATA c3e31a666<>+24(SB)/4, $0x3e31a666
+DATA c3e31a666<>+28(SB)/4, $0x3e31a666
+DATA c3e31a666<>+32(SB)/4, $0x3e31a666
+DATA c3e31a666<>+36(SB)/4, $0x3e31a666
+DATA c3e31a666<>+40(SB)/4, $0x3e31a666
+DATA c3e31a666<>+44(SB)/4, $0x3e31a666
+DATA c3e31a666<>+48(SB)/4, $0x3e31a666
+DATA c3e31a666<>+52(SB)/4, $0x3e31a666
+DATA c3e31a666<>+56(SB)/4, $0x3e31a666
+DATA c3e31a666<>+60(SB)/4, $0x3e31a666
+GLOBL c3e31a666<>(SB), RODATA|NOPTR, $64
+
+DATA cbe8a4ad9<>+0(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+4(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+8(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+12(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+16(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+20(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+24(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+28(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+32(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+36(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+40(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+44(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+48(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+52(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+56(SB)/4, $0xbe8a4ad9
+DATA cbe8a4ad9<>+60(SB)/4, $0xbe8a4ad9
+GLOBL cbe8a4ad9<>(SB), RODATA|NOPTR, $64
+
+DATA c3eac6258<>+0(SB)/4, $0x3eac6258
+DATA c3eac6258<>+4(SB)/4, $0x3eac6258
+DATA c3eac6258<>+8(SB)/4, $0x3eac6258
+DATA c3eac6258<>+12(SB)/4, $0x3eac6258
+DATA c3eac6258<>+16(SB)/4, $0x3eac6258
+DATA c3eac6258<>+20(SB)/4, $0x3eac6258
+DATA c3eac6258<>+24(SB)/4, $0x3eac6258
+DATA c3eac6258<>+28(SB)/4, $0x3eac6258
+DATA c3eac6258<>+32(SB)/4, $0x3eac6258
+DATA c3eac6258<>+36(SB)/4, $0x3eac6258
+DATA c3eac6258<>+40(SB)/4, $0x3eac6258
+DATA c3eac6258<>+44(SB)/4, $0x3eac6258
+DATA c3eac6258<>+48(SB)/4, $0x3eac6258
+DATA c3eac6258<>+52(SB)/4, $0x3eac6258
+DATA c3eac6258<>+56(SB)/4, $0x3eac6258
+DATA c3eac6258<>+60(SB)/4, $0x3eac6258
+GLOBL c3eac6258<>(SB), RODATA|NOPTR, $64
+
+DATA cbeffbebe<>+0(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+4(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+8(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+12(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+16(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+20(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+24(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+28(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+32(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+36(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+40(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+44(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+48(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+52(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+56(SB)/4, $0xbeffbebe
+DATA cbeffbebe<>+60(SB)/4, $0xbeffbebe
+GLOBL cbeffbebe<>(SB), RODATA|NOPTR, $64
+
+DATA c3f7ffd85<>+0(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+4(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+8(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+12(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+16(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+20(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+24(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+28(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+32(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+36(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+40(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+44(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+48(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+52(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+56(SB)/4, $0x3f7ffd85
+DATA c3f7ffd85<>+60(SB)/4, $0x3f7ffd85
+GLOBL c3f7ffd85<>(SB), RODATA|NOPTR, $64
+
+DATA c3f317218<>+0(SB)/4, $0x3f317218
+DATA c3f317218<>+4(SB)/4, $0x3f317218
+DATA c3f317218<>+8(SB)/4, $0x3f317218
+DATA c3f317218<>+12(SB)/4, $0x3f317218
+DATA c3f317218<>+16(SB)/4, $0x3f317218
+DATA c3f317218<>+20(SB)/4, $0x3f317218
+DATA c3f317218<>+24(SB)/4, $0x3f317218
+DATA c3f317218<>+28(SB)/4, $0x3f317218
+DATA c3f317218<>+32(SB)/4, $0x3f317218
+DATA c3f317218<>+36(SB)/4, $0x3f317218
+DATA c3f317218<>+40(SB)/4, $0x3f317218
+DATA c3f317218<>+44(SB)/4, $0x3f317218
+DATA c3f317218<>+48(SB)/4, $0x3f317218
+DATA c3f317218<>+52(SB)/4, $0x3f317218
+DATA c3f317218<>+56(SB)/4, $0x3f317218
+DATA c3f317218<>+60(SB)/4, $0x3f317218
+GLOBL c3f317218<>(SB), RODATA|NOPTR, $64
+
+// func moveMassAVX512(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·moveMassAVX512(SB), NOSPLIT, $0-64
+	MOVQ         moved+0(FP), AX
+	MOVQ         from+8(FP), CX
+	MOVQ         to+16(FP), DX
+	MOVQ         surplus+32(FP), BX
+	MOVQ         bias+40(FP), SI
+	MOVQ         curvature+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS weight+24(FP), Z0
+	VBROADCASTSS rate+28(FP), Z1
+	CMPQ         R8, $0x00000010
+	JLT          narrower187
+
+block186:
+	VMOVUPS      (DX), Z2
+	VMOVUPS      (CX), Z3
+	VSUBPS       Z2, Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (AX)
+	VADDPS       (BX), Z3, Z4
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      (SI), Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, (SI)
+	VFNMADD213PS Z2, Z2, Z2
+	VMOVUPS      (DI), Z4
+	VFMADD231PS  Z0, Z2, Z4
+	VMOVUPS      Z4, (DI)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000010, R8
+	CMPQ         R8, $0x00000010
+	JGE          block186
+
+narrower187:
+	TESTQ        R8, R8
+	JZ           done188
+	MOVQ         $-1, R9
+	BZHIQ        R8, R9, R9
+	KMOVW        R9, K1
+	VMOVUPS.Z    (DX), K1, Z2
+	VMOVUPS.Z    (CX), K1, Z3
+	VSUBPS       Z2, Z3, Z3
+	VMULPS       Z0, Z3, Z3
+	VMOVUPS      Z3, K1, (AX)
+	VMOVUPS.Z    (BX), K1, Z4
+	VADDPS       Z4, Z3, Z4
+	VMOVUPS      Z4, K1, (BX)
+	VMOVUPS.Z    (SI), K1, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, K1, (SI)
+	VFNMADD213PS Z2, Z2, Z2
+	VMOVUPS.Z    (DI), K1, Z4
+	VFMADD231PS  Z0, Z2, Z4
+	VMOVUPS      Z4, K1, (DI)
+
+done188:
+	VZEROUPPER
+	RET
+
+// func subtractAboveAVX512(a float32, least float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·subtractAboveAVX512(SB), NOSPLIT, $0-24
+	MOVQ         x+8(FP), AX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS a+0(FP), Z0
+	VBROADCASTSS least+4(FP), Z1
+	CMPQ         CX, $0x00000040
+	JLT          narrower190
+
+block189:
+	VMOVUPS (AX), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z2
+	VMOVUPS Z2, (AX)
+	VMOVUPS 64(AX), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z2
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS 128(AX), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z2
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS 192(AX), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z2
+	VMOVUPS Z2, 192(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000040, CX
+	CMPQ    CX, $0x00000040
+	JGE     block189
+
+narrower190:
+	CMPQ CX, $0x00000010
+	JLT  narrower192
+
+block191:
+	VMOVUPS (AX), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMAXPS  Z2, Z1, Z2
+	VMOVUPS Z2, (AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, CX
+	CMPQ    CX, $0x00000010
+	JGE     block191
+
+narrower192:
+	TESTQ     CX, CX
+	JZ        done193
+	MOVQ      $-1, DX
+	BZHIQ     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX), K1, Z2
+	VSUBPS    Z0, Z2, Z2
+	VMAXPS    Z2, Z1, Z2
+	VMOVUPS   Z2, K1, (AX)
+
+done193:
+	VZEROUPPER
+	RET
+
 // func tileByRowsAVX512(height int, inner int, a *float32, aStride int, b *float32, bStride int, c *float32, stride int, cols int, add bool, ahead *int, aheadStep int, base *float32)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·tileByRowsAVX512(SB), NOSPLIT, $8-104
@@ -4159,30 +4748,30 @@ TEXT ·tileByRowsAVX512(SB), NOSPLIT, $8-104
 	KMOVW BP, K2
 	MOVQ  cols+64(FP), R15
 	CMPQ  R15, $0x00000010
-	JLE   narrow181
+	JLE   narrow194
 	MOVQ  height+0(FP), R15
 	CMPQ  R15, $0x00000007
-	JG    atLeast182
+	JG    atLeast195
 	MOVQ  height+0(FP), R10
 	CMPQ  R10, $0x00000003
-	JG    atLeast183
+	JG    atLeast196
 	MOVQ  height+0(FP), R8
 	CMPQ  R8, $0x00000001
-	JG    atLeast184
+	JG    atLeast197
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), BL
 	TESTB     BL, BL
-	JZ        fresh185
+	JZ        fresh198
 	MOVQ      c+48(FP), BX
 	MOVQ      stride+56(FP), DI
 	VMOVUPS.Z (BX), K1, Z0
 	VMOVUPS.Z 64(BX), K2, Z1
 
-fresh185:
-column186:
+fresh198:
+column199:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
@@ -4190,7 +4779,7 @@ column186:
 	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
 	DECQ             DX
-	JNZ              column186
+	JNZ              column199
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4198,10 +4787,10 @@ column186:
 	VZEROUPPER
 	RET
 
-atLeast184:
+atLeast197:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast188
+	JG   atLeast201
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4210,7 +4799,7 @@ atLeast184:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh189
+	JZ        fresh202
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4219,8 +4808,8 @@ atLeast184:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh189:
-column190:
+fresh202:
+column203:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -4231,7 +4820,7 @@ column190:
 	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
 	DECQ             DX
-	JNZ              column190
+	JNZ              column203
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4242,7 +4831,7 @@ column190:
 	VZEROUPPER
 	RET
 
-atLeast188:
+atLeast201:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4252,7 +4841,7 @@ atLeast188:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh192
+	JZ        fresh205
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4264,8 +4853,8 @@ atLeast188:
 	VMOVUPS.Z (R8), K1, Z4
 	VMOVUPS.Z 64(R8), K2, Z5
 
-fresh192:
-column193:
+fresh205:
+column206:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -4279,7 +4868,7 @@ column193:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000004, DI
 	DECQ             DX
-	JNZ              column193
+	JNZ              column206
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4293,13 +4882,13 @@ column193:
 	VZEROUPPER
 	RET
 
-atLeast183:
+atLeast196:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000005
-	JG   atLeast195
+	JG   atLeast208
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast196
+	JG   atLeast209
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4312,7 +4901,7 @@ atLeast183:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh197
+	JZ        fresh210
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4327,8 +4916,8 @@ atLeast183:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh197:
-column198:
+fresh210:
+column211:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -4345,7 +4934,7 @@ column198:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000004, DI
 	DECQ             DX
-	JNZ              column198
+	JNZ              column211
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4362,7 +4951,7 @@ column198:
 	VZEROUPPER
 	RET
 
-atLeast196:
+atLeast209:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4376,7 +4965,7 @@ atLeast196:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh200
+	JZ        fresh213
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4394,8 +4983,8 @@ atLeast196:
 	VMOVUPS.Z (R9), K1, Z8
 	VMOVUPS.Z 64(R9), K2, Z9
 
-fresh200:
-column201:
+fresh213:
+column214:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -4415,7 +5004,7 @@ column201:
 	ADDQ             $0x00000004, DI
 	ADDQ             $0x00000004, R8
 	DECQ             DX
-	JNZ              column201
+	JNZ              column214
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4435,10 +5024,10 @@ column201:
 	VZEROUPPER
 	RET
 
-atLeast195:
+atLeast208:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000006
-	JG   atLeast203
+	JG   atLeast216
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4455,7 +5044,7 @@ atLeast195:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh204
+	JZ        fresh217
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4476,8 +5065,8 @@ atLeast195:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh204:
-column205:
+fresh217:
+column218:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -4500,7 +5089,7 @@ column205:
 	ADDQ             $0x00000004, DI
 	ADDQ             $0x00000004, R8
 	DECQ             DX
-	JNZ              column205
+	JNZ              column218
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4523,7 +5112,7 @@ column205:
 	VZEROUPPER
 	RET
 
-atLeast203:
+atLeast216:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4541,7 +5130,7 @@ atLeast203:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh207
+	JZ        fresh220
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4565,8 +5154,8 @@ atLeast203:
 	VMOVUPS.Z (R10), K1, Z12
 	VMOVUPS.Z 64(R10), K2, Z13
 
-fresh207:
-column208:
+fresh220:
+column221:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -4592,7 +5181,7 @@ column208:
 	ADDQ             $0x00000004, R8
 	ADDQ             $0x00000004, R9
 	DECQ             DX
-	JNZ              column208
+	JNZ              column221
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4618,13 +5207,13 @@ column208:
 	VZEROUPPER
 	RET
 
-atLeast182:
+atLeast195:
 	MOVQ height+0(FP), R15
 	CMPQ R15, $0x0000000a
-	JG   atLeast210
+	JG   atLeast223
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast211
+	JG   atLeast224
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4645,7 +5234,7 @@ atLeast182:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh212
+	JZ        fresh225
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -4672,11 +5261,11 @@ atLeast182:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh212:
+fresh225:
 	SUBQ $0x00000004, DX
-	JL   rest216
+	JL   rest229
 
-columns215:
+columns228:
 	MOVQ             (R13), R10
 	PREFETCHT0       (R14)(R10*1)
 	VMOVUPS          (CX), Z16
@@ -4783,13 +5372,13 @@ columns215:
 	ADDQ             $0x00000010, R9
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns215
+	JGE              columns228
 
-rest216:
+rest229:
 	ADDQ $0x00000004, DX
-	JZ   done214
+	JZ   done227
 
-column213:
+column226:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -4818,9 +5407,9 @@ column213:
 	ADDQ             $0x00000004, R8
 	ADDQ             $0x00000004, R9
 	DECQ             DX
-	JNZ              column213
+	JNZ              column226
 
-done214:
+done227:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -4849,10 +5438,10 @@ done214:
 	VZEROUPPER
 	RET
 
-atLeast211:
+atLeast224:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast217
+	JG   atLeast230
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4875,7 +5464,7 @@ atLeast211:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh218
+	JZ        fresh231
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -4905,11 +5494,11 @@ atLeast211:
 	VMOVUPS.Z (R11), K1, Z16
 	VMOVUPS.Z 64(R11), K2, Z17
 
-fresh218:
+fresh231:
 	SUBQ $0x00000004, DX
-	JL   rest222
+	JL   rest235
 
-columns221:
+columns234:
 	MOVQ             (R13), R11
 	PREFETCHT0       (R14)(R11*1)
 	VMOVUPS          (CX), Z18
@@ -5025,13 +5614,13 @@ columns221:
 	ADDQ             $0x00000010, R10
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns221
+	JGE              columns234
 
-rest222:
+rest235:
 	ADDQ $0x00000004, DX
-	JZ   done220
+	JZ   done233
 
-column219:
+column232:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -5063,9 +5652,9 @@ column219:
 	ADDQ             $0x00000004, R9
 	ADDQ             $0x00000004, R10
 	DECQ             DX
-	JNZ              column219
+	JNZ              column232
 
-done220:
+done233:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5097,7 +5686,7 @@ done220:
 	VZEROUPPER
 	RET
 
-atLeast217:
+atLeast230:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5121,7 +5710,7 @@ atLeast217:
 	VPXORD    Z19, Z19, Z19
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh223
+	JZ        fresh236
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5154,11 +5743,11 @@ atLeast217:
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
 
-fresh223:
+fresh236:
 	SUBQ $0x00000004, DX
-	JL   rest227
+	JL   rest240
 
-columns226:
+columns239:
 	MOVQ             (R13), R11
 	PREFETCHT0       (R14)(R11*1)
 	VMOVUPS          (CX), Z20
@@ -5286,13 +5875,13 @@ columns226:
 	ADDQ             $0x00000010, R10
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns226
+	JGE              columns239
 
-rest227:
+rest240:
 	ADDQ $0x00000004, DX
-	JZ   done225
+	JZ   done238
 
-column224:
+column237:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -5327,9 +5916,9 @@ column224:
 	ADDQ             $0x00000004, R9
 	ADDQ             $0x00000004, R10
 	DECQ             DX
-	JNZ              column224
+	JNZ              column237
 
-done225:
+done238:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5364,13 +5953,13 @@ done225:
 	VZEROUPPER
 	RET
 
-atLeast210:
+atLeast223:
 	MOVQ height+0(FP), R15
 	CMPQ R15, $0x0000000c
-	JG   atLeast228
+	JG   atLeast241
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast229
+	JG   atLeast242
 
 	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5397,7 +5986,7 @@ atLeast210:
 	VPXORD    Z21, Z21, Z21
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh230
+	JZ        fresh243
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R15
 	VMOVUPS.Z (R12), K1, Z0
@@ -5433,11 +6022,11 @@ atLeast210:
 	VMOVUPS.Z (R12), K1, Z20
 	VMOVUPS.Z 64(R12), K2, Z21
 
-fresh230:
+fresh243:
 	SUBQ $0x00000004, DX
-	JL   rest234
+	JL   rest247
 
-columns233:
+columns246:
 	MOVQ             (R13), R12
 	PREFETCHT0       (R14)(R12*1)
 	VMOVUPS          (CX), Z22
@@ -5574,13 +6163,13 @@ columns233:
 	ADDQ             $0x00000010, R11
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns233
+	JGE              columns246
 
-rest234:
+rest247:
 	ADDQ $0x00000004, DX
-	JZ   done232
+	JZ   done245
 
-column231:
+column244:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -5618,9 +6207,9 @@ column231:
 	ADDQ             $0x00000004, R10
 	ADDQ             $0x00000004, R11
 	DECQ             DX
-	JNZ              column231
+	JNZ              column244
 
-done232:
+done245:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5658,7 +6247,7 @@ done232:
 	VZEROUPPER
 	RET
 
-atLeast229:
+atLeast242:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5686,7 +6275,7 @@ atLeast229:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh235
+	JZ        fresh248
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R15
 	VMOVUPS.Z (R12), K1, Z0
@@ -5725,11 +6314,11 @@ atLeast229:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh235:
+fresh248:
 	SUBQ $0x00000004, DX
-	JL   rest239
+	JL   rest252
 
-columns238:
+columns251:
 	MOVQ             (R13), R12
 	PREFETCHT0       (R14)(R12*1)
 	VMOVUPS          (CX), Z24
@@ -5878,13 +6467,13 @@ columns238:
 	ADDQ             $0x00000010, R11
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns238
+	JGE              columns251
 
-rest239:
+rest252:
 	ADDQ $0x00000004, DX
-	JZ   done237
+	JZ   done250
 
-column236:
+column249:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -5925,9 +6514,9 @@ column236:
 	ADDQ             $0x00000004, R10
 	ADDQ             $0x00000004, R11
 	DECQ             DX
-	JNZ              column236
+	JNZ              column249
 
-done237:
+done250:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5968,10 +6557,10 @@ done237:
 	VZEROUPPER
 	RET
 
-atLeast228:
+atLeast241:
 	MOVQ height+0(FP), R15
 	CMPQ R15, $0x0000000d
-	JG   atLeast240
+	JG   atLeast253
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6002,7 +6591,7 @@ atLeast228:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+72(FP), R15
 	TESTB     R15, R15
-	JZ        fresh241
+	JZ        fresh254
 	MOVQ      c+48(FP), R15
 	MOVQ      stride+56(FP), BP
 	VMOVUPS.Z (R15), K1, Z0
@@ -6044,11 +6633,11 @@ atLeast228:
 	VMOVUPS.Z (R15), K1, Z24
 	VMOVUPS.Z 64(R15), K2, Z25
 
-fresh241:
+fresh254:
 	SUBQ $0x00000004, DX
-	JL   rest245
+	JL   rest258
 
-columns244:
+columns257:
 	MOVQ             (R13), R15
 	PREFETCHT0       (R14)(R15*1)
 	VMOVUPS          (CX), Z26
@@ -6206,13 +6795,13 @@ columns244:
 	ADDQ             $0x00000010, R12
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns244
+	JGE              columns257
 
-rest245:
+rest258:
 	ADDQ $0x00000004, DX
-	JZ   done243
+	JZ   done256
 
-column242:
+column255:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -6256,9 +6845,9 @@ column242:
 	ADDQ             $0x00000004, R11
 	ADDQ             $0x00000004, R12
 	DECQ             DX
-	JNZ              column242
+	JNZ              column255
 
-done243:
+done256:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -6302,7 +6891,7 @@ done243:
 	VZEROUPPER
 	RET
 
-atLeast240:
+atLeast253:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6334,7 +6923,7 @@ atLeast240:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+72(FP), R15
 	TESTB     R15, R15
-	JZ        fresh246
+	JZ        fresh259
 	MOVQ      c+48(FP), R15
 	MOVQ      stride+56(FP), BP
 	VMOVUPS.Z (R15), K1, Z0
@@ -6379,11 +6968,11 @@ atLeast240:
 	VMOVUPS.Z (R15), K1, Z26
 	VMOVUPS.Z 64(R15), K2, Z27
 
-fresh246:
+fresh259:
 	SUBQ $0x00000004, DX
-	JL   rest250
+	JL   rest263
 
-columns249:
+columns262:
 	MOVQ             (R13), R15
 	PREFETCHT0       (R14)(R15*1)
 	VMOVUPS          (CX), Z28
@@ -6553,13 +7142,13 @@ columns249:
 	ADDQ             $0x00000010, R12
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns249
+	JGE              columns262
 
-rest250:
+rest263:
 	ADDQ $0x00000004, DX
-	JZ   done248
+	JZ   done261
 
-column247:
+column260:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -6606,9 +7195,9 @@ column247:
 	ADDQ             $0x00000004, R11
 	ADDQ             $0x00000004, R12
 	DECQ             DX
-	JNZ              column247
+	JNZ              column260
 
-done248:
+done261:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -6655,60 +7244,60 @@ done248:
 	VZEROUPPER
 	RET
 
-narrow181:
+narrow194:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast251
+	JG   atLeast264
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000003
-	JG   atLeast252
+	JG   atLeast265
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast253
+	JG   atLeast266
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+72(FP), BL
 	TESTB     BL, BL
-	JZ        fresh254
+	JZ        fresh267
 	MOVQ      c+48(FP), BX
 	MOVQ      stride+56(FP), DI
 	VMOVUPS.Z (BX), K1, Z0
 
-fresh254:
-column255:
+fresh267:
+column268:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column255
+	JNZ          column268
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast253:
+atLeast266:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast257
+	JG   atLeast270
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh258
+	JZ        fresh271
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh258:
-column259:
+fresh271:
+column272:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -6717,7 +7306,7 @@ column259:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column259
+	JNZ          column272
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6726,14 +7315,14 @@ column259:
 	VZEROUPPER
 	RET
 
-atLeast257:
+atLeast270:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh261
+	JZ        fresh274
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -6742,8 +7331,8 @@ atLeast257:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z2
 
-fresh261:
-column262:
+fresh274:
+column275:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -6755,7 +7344,7 @@ column262:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column262
+	JNZ          column275
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6766,13 +7355,13 @@ column262:
 	VZEROUPPER
 	RET
 
-atLeast252:
+atLeast265:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000005
-	JG   atLeast264
+	JG   atLeast277
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast265
+	JG   atLeast278
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6781,7 +7370,7 @@ atLeast252:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh266
+	JZ        fresh279
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -6792,8 +7381,8 @@ atLeast252:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh266:
-column267:
+fresh279:
+column280:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -6807,7 +7396,7 @@ column267:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column267
+	JNZ          column280
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6820,7 +7409,7 @@ column267:
 	VZEROUPPER
 	RET
 
-atLeast265:
+atLeast278:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6829,7 +7418,7 @@ atLeast265:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh269
+	JZ        fresh282
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -6842,8 +7431,8 @@ atLeast265:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z4
 
-fresh269:
-column270:
+fresh282:
+column283:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -6860,7 +7449,7 @@ column270:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column270
+	JNZ          column283
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6875,10 +7464,10 @@ column270:
 	VZEROUPPER
 	RET
 
-atLeast264:
+atLeast277:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000006
-	JG   atLeast272
+	JG   atLeast285
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6889,7 +7478,7 @@ atLeast264:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh273
+	JZ        fresh286
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -6904,8 +7493,8 @@ atLeast264:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh273:
-column274:
+fresh286:
+column287:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -6924,7 +7513,7 @@ column274:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column274
+	JNZ          column287
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -6941,7 +7530,7 @@ column274:
 	VZEROUPPER
 	RET
 
-atLeast272:
+atLeast285:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6952,7 +7541,7 @@ atLeast272:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh276
+	JZ        fresh289
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -6969,8 +7558,8 @@ atLeast272:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z6
 
-fresh276:
-column277:
+fresh289:
+column290:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -6992,7 +7581,7 @@ column277:
 	ADDQ         $0x00000004, R8
 	ADDQ         $0x00000004, R9
 	DECQ         DX
-	JNZ          column277
+	JNZ          column290
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7011,13 +7600,13 @@ column277:
 	VZEROUPPER
 	RET
 
-atLeast251:
+atLeast264:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast279
+	JG   atLeast292
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast280
+	JG   atLeast293
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7030,7 +7619,7 @@ atLeast251:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh281
+	JZ        fresh294
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -7049,8 +7638,8 @@ atLeast251:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh281:
-column282:
+fresh294:
+column295:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -7074,7 +7663,7 @@ column282:
 	ADDQ         $0x00000004, R8
 	ADDQ         $0x00000004, R9
 	DECQ         DX
-	JNZ          column282
+	JNZ          column295
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7095,10 +7684,10 @@ column282:
 	VZEROUPPER
 	RET
 
-atLeast280:
+atLeast293:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast284
+	JG   atLeast297
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7112,7 +7701,7 @@ atLeast280:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh285
+	JZ        fresh298
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -7133,8 +7722,8 @@ atLeast280:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z8
 
-fresh285:
-column286:
+fresh298:
+column299:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -7161,7 +7750,7 @@ column286:
 	ADDQ         $0x00000004, R9
 	ADDQ         $0x00000004, R10
 	DECQ         DX
-	JNZ          column286
+	JNZ          column299
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7184,7 +7773,7 @@ column286:
 	VZEROUPPER
 	RET
 
-atLeast284:
+atLeast297:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7198,7 +7787,7 @@ atLeast284:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh288
+	JZ        fresh301
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -7221,8 +7810,8 @@ atLeast284:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
 
-fresh288:
-column289:
+fresh301:
+column302:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -7251,7 +7840,7 @@ column289:
 	ADDQ         $0x00000004, R9
 	ADDQ         $0x00000004, R10
 	DECQ         DX
-	JNZ          column289
+	JNZ          column302
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7276,13 +7865,13 @@ column289:
 	VZEROUPPER
 	RET
 
-atLeast279:
+atLeast292:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast291
+	JG   atLeast304
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast292
+	JG   atLeast305
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7298,7 +7887,7 @@ atLeast279:
 	VPXORD    Z10, Z10, Z10
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh293
+	JZ        fresh306
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -7323,8 +7912,8 @@ atLeast279:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z10
 
-fresh293:
-column294:
+fresh306:
+column307:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -7356,7 +7945,7 @@ column294:
 	ADDQ         $0x00000004, R10
 	ADDQ         $0x00000004, R11
 	DECQ         DX
-	JNZ          column294
+	JNZ          column307
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7383,7 +7972,7 @@ column294:
 	VZEROUPPER
 	RET
 
-atLeast292:
+atLeast305:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7399,7 +7988,7 @@ atLeast292:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh296
+	JZ        fresh309
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -7426,8 +8015,8 @@ atLeast292:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh296:
-column297:
+fresh309:
+column310:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -7461,7 +8050,7 @@ column297:
 	ADDQ         $0x00000004, R10
 	ADDQ         $0x00000004, R11
 	DECQ         DX
-	JNZ          column297
+	JNZ          column310
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7490,10 +8079,10 @@ column297:
 	VZEROUPPER
 	RET
 
-atLeast291:
+atLeast304:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast299
+	JG   atLeast312
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7511,7 +8100,7 @@ atLeast291:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+72(FP), R13
 	TESTB     R13, R13
-	JZ        fresh300
+	JZ        fresh313
 	MOVQ      c+48(FP), R13
 	MOVQ      stride+56(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -7540,8 +8129,8 @@ atLeast291:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z12
 
-fresh300:
-column301:
+fresh313:
+column314:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -7578,7 +8167,7 @@ column301:
 	ADDQ         $0x00000004, R11
 	ADDQ         $0x00000004, R12
 	DECQ         DX
-	JNZ          column301
+	JNZ          column314
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7609,7 +8198,7 @@ column301:
 	VZEROUPPER
 	RET
 
-atLeast299:
+atLeast312:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7627,7 +8216,7 @@ atLeast299:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), R13
 	TESTB     R13, R13
-	JZ        fresh303
+	JZ        fresh316
 	MOVQ      c+48(FP), R13
 	MOVQ      stride+56(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -7658,8 +8247,8 @@ atLeast299:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh303:
-column304:
+fresh316:
+column317:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -7698,7 +8287,7 @@ column304:
 	ADDQ         $0x00000004, R11
 	ADDQ         $0x00000004, R12
 	DECQ         DX
-	JNZ          column304
+	JNZ          column317
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7747,30 +8336,30 @@ TEXT ·tileByColsAVX512(SB), NOSPLIT, $0-73
 	KMOVW R8, K2
 	MOVQ  cols+64(FP), DI
 	CMPQ  DI, $0x00000010
-	JLE   narrow306
+	JLE   narrow319
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000007
-	JG    atLeast307
+	JG    atLeast320
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000003
-	JG    atLeast308
+	JG    atLeast321
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000001
-	JG    atLeast309
+	JG    atLeast322
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh310
+	JZ        fresh323
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 
-fresh310:
-column311:
+fresh323:
+column324:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
@@ -7778,7 +8367,7 @@ column311:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column311
+	JNZ              column324
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -7786,10 +8375,10 @@ column311:
 	VZEROUPPER
 	RET
 
-atLeast309:
+atLeast322:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast313
+	JG   atLeast326
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7798,7 +8387,7 @@ atLeast309:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh314
+	JZ        fresh327
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -7807,8 +8396,8 @@ atLeast309:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh314:
-column315:
+fresh327:
+column328:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -7819,7 +8408,7 @@ column315:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column315
+	JNZ              column328
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -7830,7 +8419,7 @@ column315:
 	VZEROUPPER
 	RET
 
-atLeast313:
+atLeast326:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7840,7 +8429,7 @@ atLeast313:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh317
+	JZ        fresh330
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -7852,8 +8441,8 @@ atLeast313:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh317:
-column318:
+fresh330:
+column331:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -7866,7 +8455,7 @@ column318:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column318
+	JNZ              column331
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -7880,13 +8469,13 @@ column318:
 	VZEROUPPER
 	RET
 
-atLeast308:
+atLeast321:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast320
+	JG   atLeast333
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast321
+	JG   atLeast334
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7899,7 +8488,7 @@ atLeast308:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh322
+	JZ        fresh335
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -7914,8 +8503,8 @@ atLeast308:
 	VMOVUPS.Z (DI), K1, Z6
 	VMOVUPS.Z 64(DI), K2, Z7
 
-fresh322:
-column323:
+fresh335:
+column336:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -7931,7 +8520,7 @@ column323:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column323
+	JNZ              column336
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -7948,7 +8537,7 @@ column323:
 	VZEROUPPER
 	RET
 
-atLeast321:
+atLeast334:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7962,7 +8551,7 @@ atLeast321:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh325
+	JZ        fresh338
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -7980,8 +8569,8 @@ atLeast321:
 	VMOVUPS.Z (DI), K1, Z8
 	VMOVUPS.Z 64(DI), K2, Z9
 
-fresh325:
-column326:
+fresh338:
+column339:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -7999,7 +8588,7 @@ column326:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column326
+	JNZ              column339
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8019,10 +8608,10 @@ column326:
 	VZEROUPPER
 	RET
 
-atLeast320:
+atLeast333:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000006
-	JG   atLeast328
+	JG   atLeast341
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8039,7 +8628,7 @@ atLeast320:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh329
+	JZ        fresh342
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8060,8 +8649,8 @@ atLeast320:
 	VMOVUPS.Z (DI), K1, Z10
 	VMOVUPS.Z 64(DI), K2, Z11
 
-fresh329:
-column330:
+fresh342:
+column343:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -8082,7 +8671,7 @@ column330:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column330
+	JNZ              column343
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8105,7 +8694,7 @@ column330:
 	VZEROUPPER
 	RET
 
-atLeast328:
+atLeast341:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -8123,7 +8712,7 @@ atLeast328:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh332
+	JZ        fresh345
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8147,8 +8736,8 @@ atLeast328:
 	VMOVUPS.Z (DI), K1, Z12
 	VMOVUPS.Z 64(DI), K2, Z13
 
-fresh332:
-column333:
+fresh345:
+column346:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -8171,7 +8760,7 @@ column333:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column333
+	JNZ              column346
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8197,13 +8786,13 @@ column333:
 	VZEROUPPER
 	RET
 
-atLeast307:
+atLeast320:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast335
+	JG   atLeast348
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast336
+	JG   atLeast349
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8224,7 +8813,7 @@ atLeast307:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh337
+	JZ        fresh350
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8251,11 +8840,11 @@ atLeast307:
 	VMOVUPS.Z (DI), K1, Z14
 	VMOVUPS.Z 64(DI), K2, Z15
 
-fresh337:
+fresh350:
 	SUBQ $0x00000004, DX
-	JL   rest341
+	JL   rest354
 
-columns340:
+columns353:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -8353,13 +8942,13 @@ columns340:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns340
+	JGE              columns353
 
-rest341:
+rest354:
 	ADDQ $0x00000004, DX
-	JZ   done339
+	JZ   done352
 
-column338:
+column351:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -8385,9 +8974,9 @@ column338:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column338
+	JNZ              column351
 
-done339:
+done352:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -8416,10 +9005,10 @@ done339:
 	VZEROUPPER
 	RET
 
-atLeast336:
+atLeast349:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast342
+	JG   atLeast355
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8442,7 +9031,7 @@ atLeast336:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh343
+	JZ        fresh356
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8472,11 +9061,11 @@ atLeast336:
 	VMOVUPS.Z (DI), K1, Z16
 	VMOVUPS.Z 64(DI), K2, Z17
 
-fresh343:
+fresh356:
 	SUBQ $0x00000004, DX
-	JL   rest347
+	JL   rest360
 
-columns346:
+columns359:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -8582,13 +9171,13 @@ columns346:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns346
+	JGE              columns359
 
-rest347:
+rest360:
 	ADDQ $0x00000004, DX
-	JZ   done345
+	JZ   done358
 
-column344:
+column357:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -8616,9 +9205,9 @@ column344:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column344
+	JNZ              column357
 
-done345:
+done358:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -8650,7 +9239,7 @@ done345:
 	VZEROUPPER
 	RET
 
-atLeast342:
+atLeast355:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -8674,7 +9263,7 @@ atLeast342:
 	VPXORD    Z19, Z19, Z19
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh348
+	JZ        fresh361
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8707,11 +9296,11 @@ atLeast342:
 	VMOVUPS.Z (DI), K1, Z18
 	VMOVUPS.Z 64(DI), K2, Z19
 
-fresh348:
+fresh361:
 	SUBQ $0x00000004, DX
-	JL   rest352
+	JL   rest365
 
-columns351:
+columns364:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -8829,13 +9418,13 @@ columns351:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns351
+	JGE              columns364
 
-rest352:
+rest365:
 	ADDQ $0x00000004, DX
-	JZ   done350
+	JZ   done363
 
-column349:
+column362:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -8866,9 +9455,9 @@ column349:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column349
+	JNZ              column362
 
-done350:
+done363:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -8903,13 +9492,13 @@ done350:
 	VZEROUPPER
 	RET
 
-atLeast335:
+atLeast348:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000c
-	JG   atLeast353
+	JG   atLeast366
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000b
-	JG   atLeast354
+	JG   atLeast367
 
 	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8936,7 +9525,7 @@ atLeast335:
 	VPXORD    Z21, Z21, Z21
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh355
+	JZ        fresh368
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8972,11 +9561,11 @@ atLeast335:
 	VMOVUPS.Z (DI), K1, Z20
 	VMOVUPS.Z 64(DI), K2, Z21
 
-fresh355:
+fresh368:
 	SUBQ $0x00000004, DX
-	JL   rest359
+	JL   rest372
 
-columns358:
+columns371:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -9102,13 +9691,13 @@ columns358:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns358
+	JGE              columns371
 
-rest359:
+rest372:
 	ADDQ $0x00000004, DX
-	JZ   done357
+	JZ   done370
 
-column356:
+column369:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -9141,9 +9730,9 @@ column356:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column356
+	JNZ              column369
 
-done357:
+done370:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -9181,7 +9770,7 @@ done357:
 	VZEROUPPER
 	RET
 
-atLeast354:
+atLeast367:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -9209,7 +9798,7 @@ atLeast354:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh360
+	JZ        fresh373
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -9248,11 +9837,11 @@ atLeast354:
 	VMOVUPS.Z (DI), K1, Z22
 	VMOVUPS.Z 64(DI), K2, Z23
 
-fresh360:
+fresh373:
 	SUBQ $0x00000004, DX
-	JL   rest364
+	JL   rest377
 
-columns363:
+columns376:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -9390,13 +9979,13 @@ columns363:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns363
+	JGE              columns376
 
-rest364:
+rest377:
 	ADDQ $0x00000004, DX
-	JZ   done362
+	JZ   done375
 
-column361:
+column374:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -9432,9 +10021,9 @@ column361:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column361
+	JNZ              column374
 
-done362:
+done375:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -9475,10 +10064,10 @@ done362:
 	VZEROUPPER
 	RET
 
-atLeast353:
+atLeast366:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000d
-	JG   atLeast365
+	JG   atLeast378
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -9509,7 +10098,7 @@ atLeast353:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh366
+	JZ        fresh379
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -9551,11 +10140,11 @@ atLeast353:
 	VMOVUPS.Z (DI), K1, Z24
 	VMOVUPS.Z 64(DI), K2, Z25
 
-fresh366:
+fresh379:
 	SUBQ $0x00000004, DX
-	JL   rest370
+	JL   rest383
 
-columns369:
+columns382:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -9701,13 +10290,13 @@ columns369:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns369
+	JGE              columns382
 
-rest370:
+rest383:
 	ADDQ $0x00000004, DX
-	JZ   done368
+	JZ   done381
 
-column367:
+column380:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -9745,9 +10334,9 @@ column367:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column367
+	JNZ              column380
 
-done368:
+done381:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -9791,7 +10380,7 @@ done368:
 	VZEROUPPER
 	RET
 
-atLeast365:
+atLeast378:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -9823,7 +10412,7 @@ atLeast365:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh371
+	JZ        fresh384
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -9868,11 +10457,11 @@ atLeast365:
 	VMOVUPS.Z (DI), K1, Z26
 	VMOVUPS.Z 64(DI), K2, Z27
 
-fresh371:
+fresh384:
 	SUBQ $0x00000004, DX
-	JL   rest375
+	JL   rest388
 
-columns374:
+columns387:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -10030,13 +10619,13 @@ columns374:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns374
+	JGE              columns387
 
-rest375:
+rest388:
 	ADDQ $0x00000004, DX
-	JZ   done373
+	JZ   done386
 
-column372:
+column385:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -10077,9 +10666,9 @@ column372:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column372
+	JNZ              column385
 
-done373:
+done386:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -10126,60 +10715,60 @@ done373:
 	VZEROUPPER
 	RET
 
-narrow306:
+narrow319:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000007
-	JG   atLeast376
+	JG   atLeast389
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast377
+	JG   atLeast390
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast378
+	JG   atLeast391
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh379
+	JZ        fresh392
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 
-fresh379:
-column380:
+fresh392:
+column393:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column380
+	JNZ          column393
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast378:
+atLeast391:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast382
+	JG   atLeast395
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh383
+	JZ        fresh396
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh383:
-column384:
+fresh396:
+column397:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -10188,7 +10777,7 @@ column384:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column384
+	JNZ          column397
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10197,14 +10786,14 @@ column384:
 	VZEROUPPER
 	RET
 
-atLeast382:
+atLeast395:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh386
+	JZ        fresh399
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10213,8 +10802,8 @@ atLeast382:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh386:
-column387:
+fresh399:
+column400:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -10225,7 +10814,7 @@ column387:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column387
+	JNZ          column400
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10236,13 +10825,13 @@ column387:
 	VZEROUPPER
 	RET
 
-atLeast377:
+atLeast390:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast389
+	JG   atLeast402
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast390
+	JG   atLeast403
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10251,7 +10840,7 @@ atLeast377:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh391
+	JZ        fresh404
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10262,8 +10851,8 @@ atLeast377:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z3
 
-fresh391:
-column392:
+fresh404:
+column405:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -10276,7 +10865,7 @@ column392:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column392
+	JNZ          column405
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10289,7 +10878,7 @@ column392:
 	VZEROUPPER
 	RET
 
-atLeast390:
+atLeast403:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -10298,7 +10887,7 @@ atLeast390:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh394
+	JZ        fresh407
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10311,8 +10900,8 @@ atLeast390:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z4
 
-fresh394:
-column395:
+fresh407:
+column408:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -10327,7 +10916,7 @@ column395:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column395
+	JNZ          column408
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10342,10 +10931,10 @@ column395:
 	VZEROUPPER
 	RET
 
-atLeast389:
+atLeast402:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000006
-	JG   atLeast397
+	JG   atLeast410
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10356,7 +10945,7 @@ atLeast389:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh398
+	JZ        fresh411
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10371,8 +10960,8 @@ atLeast389:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z5
 
-fresh398:
-column399:
+fresh411:
+column412:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -10389,7 +10978,7 @@ column399:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column399
+	JNZ          column412
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10406,7 +10995,7 @@ column399:
 	VZEROUPPER
 	RET
 
-atLeast397:
+atLeast410:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -10417,7 +11006,7 @@ atLeast397:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh401
+	JZ        fresh414
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10434,8 +11023,8 @@ atLeast397:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z6
 
-fresh401:
-column402:
+fresh414:
+column415:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -10454,7 +11043,7 @@ column402:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column402
+	JNZ          column415
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10473,13 +11062,13 @@ column402:
 	VZEROUPPER
 	RET
 
-atLeast376:
+atLeast389:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast404
+	JG   atLeast417
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast405
+	JG   atLeast418
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10492,7 +11081,7 @@ atLeast376:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh406
+	JZ        fresh419
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10511,8 +11100,8 @@ atLeast376:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z7
 
-fresh406:
-column407:
+fresh419:
+column420:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -10533,7 +11122,7 @@ column407:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column407
+	JNZ          column420
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10554,10 +11143,10 @@ column407:
 	VZEROUPPER
 	RET
 
-atLeast405:
+atLeast418:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast409
+	JG   atLeast422
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10571,7 +11160,7 @@ atLeast405:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh410
+	JZ        fresh423
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10592,8 +11181,8 @@ atLeast405:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z8
 
-fresh410:
-column411:
+fresh423:
+column424:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -10616,7 +11205,7 @@ column411:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column411
+	JNZ          column424
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10639,7 +11228,7 @@ column411:
 	VZEROUPPER
 	RET
 
-atLeast409:
+atLeast422:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -10653,7 +11242,7 @@ atLeast409:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh413
+	JZ        fresh426
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10676,8 +11265,8 @@ atLeast409:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z9
 
-fresh413:
-column414:
+fresh426:
+column427:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -10702,7 +11291,7 @@ column414:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column414
+	JNZ          column427
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10727,13 +11316,13 @@ column414:
 	VZEROUPPER
 	RET
 
-atLeast404:
+atLeast417:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000c
-	JG   atLeast416
+	JG   atLeast429
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000b
-	JG   atLeast417
+	JG   atLeast430
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10749,7 +11338,7 @@ atLeast404:
 	VPXORD    Z10, Z10, Z10
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh418
+	JZ        fresh431
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10774,8 +11363,8 @@ atLeast404:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z10
 
-fresh418:
-column419:
+fresh431:
+column432:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -10802,7 +11391,7 @@ column419:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column419
+	JNZ          column432
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10829,7 +11418,7 @@ column419:
 	VZEROUPPER
 	RET
 
-atLeast417:
+atLeast430:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -10845,7 +11434,7 @@ atLeast417:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh421
+	JZ        fresh434
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10872,8 +11461,8 @@ atLeast417:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z11
 
-fresh421:
-column422:
+fresh434:
+column435:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -10902,7 +11491,7 @@ column422:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column422
+	JNZ          column435
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10931,10 +11520,10 @@ column422:
 	VZEROUPPER
 	RET
 
-atLeast416:
+atLeast429:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000d
-	JG   atLeast424
+	JG   atLeast437
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10952,7 +11541,7 @@ atLeast416:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh425
+	JZ        fresh438
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10981,8 +11570,8 @@ atLeast416:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z12
 
-fresh425:
-column426:
+fresh438:
+column439:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -11013,7 +11602,7 @@ column426:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column426
+	JNZ          column439
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11044,7 +11633,7 @@ column426:
 	VZEROUPPER
 	RET
 
-atLeast424:
+atLeast437:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -11062,7 +11651,7 @@ atLeast424:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh428
+	JZ        fresh441
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11093,8 +11682,8 @@ atLeast424:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z13
 
-fresh428:
-column429:
+fresh441:
+column442:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -11127,7 +11716,7 @@ column429:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column429
+	JNZ          column442
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11170,29 +11759,29 @@ TEXT ·stepTileAVX512(SB), NOSPLIT, $0-96
 	MOVQ inner+8(FP), SI
 	MOVQ cols+64(FP), DI
 	CMPQ DI, $0x00000010
-	JLE  narrow431
+	JLE  narrow444
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000007
-	JG   atLeast432
+	JG   atLeast445
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast433
+	JG   atLeast446
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast434
+	JG   atLeast447
 
 	// 1 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-panel435:
+panel448:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column436:
+column449:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
@@ -11200,11 +11789,11 @@ column436:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column436
+	JNZ              column449
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel435
+	JNZ              panel448
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), CX
@@ -11231,10 +11820,10 @@ column436:
 	VZEROUPPER
 	RET
 
-atLeast434:
+atLeast447:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast438
+	JG   atLeast451
 
 	// 2 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -11242,14 +11831,14 @@ atLeast434:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
-panel439:
+panel452:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column440:
+column453:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -11260,11 +11849,11 @@ column440:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column440
+	JNZ              column453
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel439
+	JNZ              panel452
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -11313,7 +11902,7 @@ column440:
 	VZEROUPPER
 	RET
 
-atLeast438:
+atLeast451:
 	// 3 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -11322,14 +11911,14 @@ atLeast438:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 
-panel442:
+panel455:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column443:
+column456:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -11342,11 +11931,11 @@ column443:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column443
+	JNZ              column456
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel442
+	JNZ              panel455
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -11417,13 +12006,13 @@ column443:
 	VZEROUPPER
 	RET
 
-atLeast433:
+atLeast446:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast445
+	JG   atLeast458
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast446
+	JG   atLeast459
 
 	// 4 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -11435,14 +12024,14 @@ atLeast433:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-panel447:
+panel460:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column448:
+column461:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -11458,11 +12047,11 @@ column448:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column448
+	JNZ              column461
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel447
+	JNZ              panel460
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -11561,7 +12150,7 @@ column448:
 	VZEROUPPER
 	RET
 
-atLeast446:
+atLeast459:
 	// 5 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -11574,14 +12163,14 @@ atLeast446:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 
-panel450:
+panel463:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column451:
+column464:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -11599,11 +12188,11 @@ column451:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column451
+	JNZ              column464
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel450
+	JNZ              panel463
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -11724,10 +12313,10 @@ column451:
 	VZEROUPPER
 	RET
 
-atLeast445:
+atLeast458:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000006
-	JG   atLeast453
+	JG   atLeast466
 
 	// 6 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -11743,14 +12332,14 @@ atLeast445:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-panel454:
+panel467:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column455:
+column468:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -11771,11 +12360,11 @@ column455:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column455
+	JNZ              column468
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel454
+	JNZ              panel467
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -11918,7 +12507,7 @@ column455:
 	VZEROUPPER
 	RET
 
-atLeast453:
+atLeast466:
 	// 7 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -11935,14 +12524,14 @@ atLeast453:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 
-panel457:
+panel470:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column458:
+column471:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -11965,11 +12554,11 @@ column458:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column458
+	JNZ              column471
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel457
+	JNZ              panel470
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -12134,13 +12723,13 @@ column458:
 	VZEROUPPER
 	RET
 
-atLeast432:
+atLeast445:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast460
+	JG   atLeast473
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast461
+	JG   atLeast474
 
 	// 8 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -12160,16 +12749,16 @@ atLeast432:
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
 
-panel462:
+panel475:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest466
+	JL      rest479
 
-columns465:
+columns478:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z16
@@ -12270,13 +12859,13 @@ columns465:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns465
+	JGE              columns478
 
-rest466:
+rest479:
 	ADDQ $0x00000004, DI
-	JZ   done464
+	JZ   done477
 
-column463:
+column476:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -12302,13 +12891,13 @@ column463:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column463
+	JNZ              column476
 
-done464:
+done477:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel462
+	JNZ         panel475
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -12495,10 +13084,10 @@ done464:
 	VZEROUPPER
 	RET
 
-atLeast461:
+atLeast474:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast467
+	JG   atLeast480
 
 	// 9 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -12520,16 +13109,16 @@ atLeast461:
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
 
-panel468:
+panel481:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest472
+	JL      rest485
 
-columns471:
+columns484:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z18
@@ -12638,13 +13227,13 @@ columns471:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns471
+	JGE              columns484
 
-rest472:
+rest485:
 	ADDQ $0x00000004, DI
-	JZ   done470
+	JZ   done483
 
-column469:
+column482:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -12672,13 +13261,13 @@ column469:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column469
+	JNZ              column482
 
-done470:
+done483:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel468
+	JNZ         panel481
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -12887,7 +13476,7 @@ done470:
 	VZEROUPPER
 	RET
 
-atLeast467:
+atLeast480:
 	// 10 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -12910,16 +13499,16 @@ atLeast467:
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
 
-panel473:
+panel486:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest477
+	JL      rest490
 
-columns476:
+columns489:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z20
@@ -13040,13 +13629,13 @@ columns476:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns476
+	JGE              columns489
 
-rest477:
+rest490:
 	ADDQ $0x00000004, DI
-	JZ   done475
+	JZ   done488
 
-column474:
+column487:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -13077,13 +13666,13 @@ column474:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column474
+	JNZ              column487
 
-done475:
+done488:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel473
+	JNZ         panel486
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -13314,13 +13903,13 @@ done475:
 	VZEROUPPER
 	RET
 
-atLeast460:
+atLeast473:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000c
-	JG   atLeast478
+	JG   atLeast491
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000b
-	JG   atLeast479
+	JG   atLeast492
 
 	// 11 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -13346,16 +13935,16 @@ atLeast460:
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
 
-panel480:
+panel493:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest484
+	JL      rest497
 
-columns483:
+columns496:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z22
@@ -13484,13 +14073,13 @@ columns483:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns483
+	JGE              columns496
 
-rest484:
+rest497:
 	ADDQ $0x00000004, DI
-	JZ   done482
+	JZ   done495
 
-column481:
+column494:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -13523,13 +14112,13 @@ column481:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column481
+	JNZ              column494
 
-done482:
+done495:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel480
+	JNZ         panel493
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -13782,7 +14371,7 @@ done482:
 	VZEROUPPER
 	RET
 
-atLeast479:
+atLeast492:
 	// 12 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -13809,16 +14398,16 @@ atLeast479:
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
 
-panel485:
+panel498:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest489
+	JL      rest502
 
-columns488:
+columns501:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z24
@@ -13959,13 +14548,13 @@ columns488:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns488
+	JGE              columns501
 
-rest489:
+rest502:
 	ADDQ $0x00000004, DI
-	JZ   done487
+	JZ   done500
 
-column486:
+column499:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -14001,13 +14590,13 @@ column486:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column486
+	JNZ              column499
 
-done487:
+done500:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel485
+	JNZ         panel498
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -14282,10 +14871,10 @@ done487:
 	VZEROUPPER
 	RET
 
-atLeast478:
+atLeast491:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000d
-	JG   atLeast490
+	JG   atLeast503
 
 	// 13 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -14315,16 +14904,16 @@ atLeast478:
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-panel491:
+panel504:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest495
+	JL      rest508
 
-columns494:
+columns507:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z26
@@ -14473,13 +15062,13 @@ columns494:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns494
+	JGE              columns507
 
-rest495:
+rest508:
 	ADDQ $0x00000004, DI
-	JZ   done493
+	JZ   done506
 
-column492:
+column505:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -14517,13 +15106,13 @@ column492:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column492
+	JNZ              column505
 
-done493:
+done506:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel491
+	JNZ         panel504
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -14820,7 +15409,7 @@ done493:
 	VZEROUPPER
 	RET
 
-atLeast490:
+atLeast503:
 	// 14 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -14851,16 +15440,16 @@ atLeast490:
 	VPXORD Z26, Z26, Z26
 	VPXORD Z27, Z27, Z27
 
-panel496:
+panel509:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest500
+	JL      rest513
 
-columns499:
+columns512:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z28
@@ -15021,13 +15610,13 @@ columns499:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns499
+	JGE              columns512
 
-rest500:
+rest513:
 	ADDQ $0x00000004, DI
-	JZ   done498
+	JZ   done511
 
-column497:
+column510:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -15068,13 +15657,13 @@ column497:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column497
+	JNZ              column510
 
-done498:
+done511:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel496
+	JNZ         panel509
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -15393,39 +15982,39 @@ done498:
 	VZEROUPPER
 	RET
 
-narrow431:
+narrow444:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000007
-	JG   atLeast501
+	JG   atLeast514
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast502
+	JG   atLeast515
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast503
+	JG   atLeast516
 
 	// 1 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 
-panel504:
+panel517:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column505:
+column518:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column505
+	JNZ          column518
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel504
+	JNZ          panel517
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -15442,23 +16031,23 @@ column505:
 	VZEROUPPER
 	RET
 
-atLeast503:
+atLeast516:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast507
+	JG   atLeast520
 
 	// 2 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-panel508:
+panel521:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column509:
+column522:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -15467,11 +16056,11 @@ column509:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column509
+	JNZ          column522
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel508
+	JNZ          panel521
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -15500,20 +16089,20 @@ column509:
 	VZEROUPPER
 	RET
 
-atLeast507:
+atLeast520:
 	// 3 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 
-panel511:
+panel524:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column512:
+column525:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -15524,11 +16113,11 @@ column512:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column512
+	JNZ          column525
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel511
+	JNZ          panel524
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -15569,13 +16158,13 @@ column512:
 	VZEROUPPER
 	RET
 
-atLeast502:
+atLeast515:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast514
+	JG   atLeast527
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast515
+	JG   atLeast528
 
 	// 4 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -15583,14 +16172,14 @@ atLeast502:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
-panel516:
+panel529:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column517:
+column530:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -15603,11 +16192,11 @@ column517:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column517
+	JNZ          column530
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel516
+	JNZ          panel529
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -15660,7 +16249,7 @@ column517:
 	VZEROUPPER
 	RET
 
-atLeast515:
+atLeast528:
 	// 5 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -15668,14 +16257,14 @@ atLeast515:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 
-panel519:
+panel532:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column520:
+column533:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -15690,11 +16279,11 @@ column520:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column520
+	JNZ          column533
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel519
+	JNZ          panel532
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -15759,10 +16348,10 @@ column520:
 	VZEROUPPER
 	RET
 
-atLeast514:
+atLeast527:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000006
-	JG   atLeast522
+	JG   atLeast535
 
 	// 6 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -15772,14 +16361,14 @@ atLeast514:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 
-panel523:
+panel536:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column524:
+column537:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -15796,11 +16385,11 @@ column524:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column524
+	JNZ          column537
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel523
+	JNZ          panel536
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -15877,7 +16466,7 @@ column524:
 	VZEROUPPER
 	RET
 
-atLeast522:
+atLeast535:
 	// 7 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -15887,14 +16476,14 @@ atLeast522:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 
-panel526:
+panel539:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column527:
+column540:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -15913,11 +16502,11 @@ column527:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column527
+	JNZ          column540
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel526
+	JNZ          panel539
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16012,13 +16601,13 @@ column527:
 	VZEROUPPER
 	RET
 
-atLeast501:
+atLeast514:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000a
-	JG   atLeast529
+	JG   atLeast542
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000008
-	JG   atLeast530
+	JG   atLeast543
 
 	// 8 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16030,14 +16619,14 @@ atLeast501:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-panel531:
+panel544:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column532:
+column545:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -16058,11 +16647,11 @@ column532:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column532
+	JNZ          column545
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel531
+	JNZ          panel544
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16169,10 +16758,10 @@ column532:
 	VZEROUPPER
 	RET
 
-atLeast530:
+atLeast543:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000009
-	JG   atLeast534
+	JG   atLeast547
 
 	// 9 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16185,14 +16774,14 @@ atLeast530:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 
-panel535:
+panel548:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column536:
+column549:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -16215,11 +16804,11 @@ column536:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column536
+	JNZ          column549
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel535
+	JNZ          panel548
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16338,7 +16927,7 @@ column536:
 	VZEROUPPER
 	RET
 
-atLeast534:
+atLeast547:
 	// 10 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -16351,14 +16940,14 @@ atLeast534:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 
-panel538:
+panel551:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column539:
+column552:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -16383,11 +16972,11 @@ column539:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column539
+	JNZ          column552
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel538
+	JNZ          panel551
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16518,13 +17107,13 @@ column539:
 	VZEROUPPER
 	RET
 
-atLeast529:
+atLeast542:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000c
-	JG   atLeast541
+	JG   atLeast554
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000b
-	JG   atLeast542
+	JG   atLeast555
 
 	// 11 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16539,14 +17128,14 @@ atLeast529:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 
-panel543:
+panel556:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column544:
+column557:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -16573,11 +17162,11 @@ column544:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column544
+	JNZ          column557
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel543
+	JNZ          panel556
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16720,7 +17309,7 @@ column544:
 	VZEROUPPER
 	RET
 
-atLeast542:
+atLeast555:
 	// 12 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -16735,14 +17324,14 @@ atLeast542:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-panel546:
+panel559:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column547:
+column560:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -16771,11 +17360,11 @@ column547:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column547
+	JNZ          column560
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel546
+	JNZ          panel559
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16930,10 +17519,10 @@ column547:
 	VZEROUPPER
 	RET
 
-atLeast541:
+atLeast554:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000d
-	JG   atLeast549
+	JG   atLeast562
 
 	// 13 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16950,14 +17539,14 @@ atLeast541:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 
-panel550:
+panel563:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column551:
+column564:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -16988,11 +17577,11 @@ column551:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column551
+	JNZ          column564
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel550
+	JNZ          panel563
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -17159,7 +17748,7 @@ column551:
 	VZEROUPPER
 	RET
 
-atLeast549:
+atLeast562:
 	// 14 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -17176,14 +17765,14 @@ atLeast549:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 
-panel553:
+panel566:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column554:
+column567:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -17216,11 +17805,11 @@ column554:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column554
+	JNZ          column567
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel553
+	JNZ          panel566
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -17414,9 +18003,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow556
+	JLE   narrow569
 
-row557:
+row570:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -17424,18 +18013,18 @@ row557:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row557
+	JNZ       row570
 	VZEROUPPER
 	RET
 
-narrow556:
-row558:
+narrow569:
+row571:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row558
+	JNZ       row571
 	VZEROUPPER
 	RET
 
@@ -17453,9 +18042,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square559:
+square572:
 	CMPQ       DI, $0x00000010
-	JLT        tail560
+	JLT        tail573
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -17616,11 +18205,11 @@ square559:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square559
+	JMP        square572
 
-tail560:
+tail573:
 	TESTQ      DI, DI
-	JZ         done561
+	JZ         done574
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -17752,69 +18341,69 @@ tail560:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done561
+	JZ         done574
 
-done561:
+done574:
 	VZEROUPPER
 	RET
 
@@ -17830,9 +18419,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows562:
+rows575:
 	CMPQ         BX, $0x00000002
-	JLT          row563
+	JLT          row576
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -17850,11 +18439,11 @@ rows562:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows562
+	JMP          rows575
 
-row563:
+row576:
 	TESTQ        BX, BX
-	JZ           done564
+	JZ           done577
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -17863,7 +18452,7 @@ row563:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done564:
+done577:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -17895,9 +18484,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows565:
+rows578:
 	CMPQ          BX, $0x00000004
-	JLT           row566
+	JLT           row579
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -18052,11 +18641,11 @@ rows565:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows565
+	JMP           rows578
 
-row566:
+row579:
 	TESTQ         BX, BX
-	JZ            done567
+	JZ            done580
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -18103,9 +18692,9 @@ row566:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row566
+	JMP           row579
 
-done567:
+done580:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -18124,7 +18713,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row568:
+row581:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -18150,7 +18739,7 @@ row568:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row568
+	JNZ           row581
 	VZEROUPPER
 	RET
 
@@ -18166,7 +18755,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node569:
+node582:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -18174,22 +18763,22 @@ node569:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done571
+	JGE     done584
 
-child570:
+child583:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child570
+	JLT     child583
 
-done571:
+done584:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node569
+	JNZ     node582
 	VZEROUPPER
 	RET
 
@@ -18204,7 +18793,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row572:
+row585:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -18218,7 +18807,7 @@ row572:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row572
+	JNZ          row585
 	VZEROUPPER
 	RET
 
@@ -18230,9 +18819,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower574
+	JLT          narrower587
 
-block573:
+block586:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18261,13 +18850,13 @@ block573:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block573
+	JGE         block586
 
-narrower574:
+narrower587:
 	CMPQ DX, $0x00000010
-	JLT  narrower576
+	JLT  narrower589
 
-block575:
+block588:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18278,11 +18867,11 @@ block575:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block575
+	JGE         block588
 
-narrower576:
+narrower589:
 	TESTQ       DX, DX
-	JZ          done577
+	JZ          done590
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -18296,7 +18885,7 @@ narrower576:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done577:
+done590:
 	VZEROUPPER
 	RET
 
@@ -18380,9 +18969,9 @@ TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS a2+8(FP), Y2
 	VBROADCASTSS a3+12(FP), Y3
 	CMPQ         DI, $0x00000040
-	JLT          narrower579
+	JLT          narrower592
 
-block578:
+block591:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -18438,13 +19027,13 @@ block578:
 	ADDQ        $0x00000100, SI
 	SUBQ        $0x00000040, DI
 	CMPQ        DI, $0x00000040
-	JGE         block578
+	JGE         block591
 
-narrower579:
+narrower592:
 	CMPQ DI, $0x00000010
-	JLT  narrower581
+	JLT  narrower594
 
-block580:
+block593:
 	VMOVUPS     (SI), Y4
 	VFMADD231PS (AX), Y0, Y4
 	VFMADD231PS (CX), Y1, Y4
@@ -18464,11 +19053,11 @@ block580:
 	ADDQ        $0x00000040, SI
 	SUBQ        $0x00000010, DI
 	CMPQ        DI, $0x00000010
-	JGE         block580
+	JGE         block593
 
-narrower581:
+narrower594:
 	TESTQ       DI, DI
-	JZ          done582
+	JZ          done595
 	LEAQ        tailTable<>+0(SB), R8
 	NEGQ        DI
 	VMOVUPS     128(R8)(DI*4), Y4
@@ -18494,7 +19083,7 @@ narrower581:
 	VFMADD231PS Y0, Y3, Y4
 	VMASKMOVPS  Y4, Y5, 32(SI)
 
-done582:
+done595:
 	VZEROUPPER
 	RET
 
@@ -18505,9 +19094,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower584
+	JLT  narrower597
 
-block583:
+block596:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -18536,13 +19125,13 @@ block583:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block583
+	JGE     block596
 
-narrower584:
+narrower597:
 	CMPQ DX, $0x00000010
-	JLT  narrower586
+	JLT  narrower599
 
-block585:
+block598:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -18553,11 +19142,11 @@ block585:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block585
+	JGE     block598
 
-narrower586:
+narrower599:
 	TESTQ      DX, DX
-	JZ         done587
+	JZ         done600
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -18571,7 +19160,7 @@ narrower586:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done587:
+done600:
 	VZEROUPPER
 	RET
 
@@ -18582,9 +19171,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower589
+	JLT          narrower602
 
-block588:
+block601:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -18604,13 +19193,13 @@ block588:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block588
+	JGE     block601
 
-narrower589:
+narrower602:
 	CMPQ CX, $0x00000010
-	JLT  narrower591
+	JLT  narrower604
 
-block590:
+block603:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -18618,11 +19207,11 @@ block590:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block590
+	JGE     block603
 
-narrower591:
+narrower604:
 	TESTQ      CX, CX
-	JZ         done592
+	JZ         done605
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -18634,7 +19223,7 @@ narrower591:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done592:
+done605:
 	VZEROUPPER
 	RET
 
@@ -18649,9 +19238,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower594
+	JLT          narrower607
 
-block593:
+block606:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -18720,13 +19309,13 @@ block593:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block593
+	JGE         block606
 
-narrower594:
+narrower607:
 	CMPQ DX, $0x00000010
-	JLT  narrower596
+	JLT  narrower609
 
-block595:
+block608:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -18747,11 +19336,11 @@ block595:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block595
+	JGE         block608
 
-narrower596:
+narrower609:
 	TESTQ       DX, DX
-	JZ          done597
+	JZ          done610
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -18773,7 +19362,7 @@ narrower596:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done597:
+done610:
 	VZEROUPPER
 	RET
 
@@ -18792,9 +19381,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 256(SI), Y4
 	VMOVUPS 320(SI), Y5
 	CMPQ    BX, $0x00000040
-	JLT     narrower599
+	JLT     narrower612
 
-block598:
+block611:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -18888,13 +19477,13 @@ block598:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block598
+	JGE         block611
 
-narrower599:
+narrower612:
 	CMPQ BX, $0x00000010
-	JLT  narrower601
+	JLT  narrower614
 
-block600:
+block613:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -18922,11 +19511,11 @@ block600:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block600
+	JGE         block613
 
-narrower601:
+narrower614:
 	TESTQ       BX, BX
-	JZ          done602
+	JZ          done615
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y6
@@ -18954,7 +19543,7 @@ narrower601:
 	VMASKMOVPS  Y0, Y7, 32(AX)
 	VMASKMOVPS  Y1, Y7, 32(CX)
 
-done602:
+done615:
 	VZEROUPPER
 	RET
 
@@ -18974,9 +19563,9 @@ TEXT ·stepOuterAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS      320(SI), Y5
 	VBROADCASTSS a+16(FP), Y6
 	CMPQ         BX, $0x00000040
-	JLT          narrower604
+	JLT          narrower617
 
-block603:
+block616:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19078,13 +19667,13 @@ block603:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block603
+	JGE         block616
 
-narrower604:
+narrower617:
 	CMPQ BX, $0x00000010
-	JLT  narrower606
+	JLT  narrower619
 
-block605:
+block618:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19114,11 +19703,11 @@ block605:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block605
+	JGE         block618
 
-narrower606:
+narrower619:
 	TESTQ       BX, BX
-	JZ          done607
+	JZ          done620
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y7
@@ -19148,7 +19737,7 @@ narrower606:
 	VMASKMOVPS  Y0, Y8, 32(AX)
 	VMASKMOVPS  Y1, Y8, 32(CX)
 
-done607:
+done620:
 	VZEROUPPER
 	RET
 
@@ -19161,9 +19750,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower609
+	JLT          narrower622
 
-block608:
+block621:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19200,13 +19789,13 @@ block608:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block608
+	JGE         block621
 
-narrower609:
+narrower622:
 	CMPQ DX, $0x00000010
-	JLT  narrower611
+	JLT  narrower624
 
-block610:
+block623:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19219,11 +19808,11 @@ block610:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block610
+	JGE         block623
 
-narrower611:
+narrower624:
 	TESTQ       DX, DX
-	JZ          done612
+	JZ          done625
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -19239,7 +19828,7 @@ narrower611:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done612:
+done625:
 	VZEROUPPER
 	RET
 
@@ -19258,9 +19847,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower614
+	JLT    narrower627
 
-block613:
+block626:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19281,13 +19870,13 @@ block613:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block613
+	JGE         block626
 
-narrower614:
+narrower627:
 	CMPQ DX, $0x00000010
-	JLT  narrower616
+	JLT  narrower629
 
-block615:
+block628:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19296,11 +19885,11 @@ block615:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block615
+	JGE         block628
 
-narrower616:
+narrower629:
 	TESTQ       DX, DX
-	JZ          done617
+	JZ          done630
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -19312,7 +19901,7 @@ narrower616:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done617:
+done630:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -19345,9 +19934,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower619
+	JLT    narrower632
 
-block618:
+block631:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19384,13 +19973,13 @@ block618:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block618
+	JGE         block631
 
-narrower619:
+narrower632:
 	CMPQ DX, $0x00000008
-	JLT  narrower621
+	JLT  narrower634
 
-block620:
+block633:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19403,11 +19992,11 @@ block620:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block620
+	JGE         block633
 
-narrower621:
+narrower634:
 	TESTQ       DX, DX
-	JZ          done622
+	JZ          done635
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -19425,7 +20014,7 @@ narrower621:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done622:
+done635:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -19458,9 +20047,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower624
+	JLT          narrower637
 
-block623:
+block636:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -19497,13 +20086,13 @@ block623:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block623
+	JGE         block636
 
-narrower624:
+narrower637:
 	CMPQ DX, $0x00000008
-	JLT  narrower626
+	JLT  narrower639
 
-block625:
+block638:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -19524,11 +20113,11 @@ block625:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block625
+	JGE         block638
 
-narrower626:
+narrower639:
 	TESTQ       DX, DX
-	JZ          done627
+	JZ          done640
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -19554,7 +20143,7 @@ narrower626:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done627:
+done640:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -19586,9 +20175,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel628:
+panel641:
 	CMPQ     R9, $0x00000060
-	JLE      narrow629
+	JLE      narrow642
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -19606,7 +20195,7 @@ panel628:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row630:
+row643:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -19628,7 +20217,7 @@ row630:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row630
+	JLT          row643
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19644,9 +20233,9 @@ row630:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel628
+	JMP          panel641
 
-narrow629:
+narrow642:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -19656,17 +20245,17 @@ narrow629:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast631
+	JGE     atLeast644
 	CMPQ    R10, $0x00000003
-	JGE     atLeast632
+	JGE     atLeast645
 	CMPQ    R10, $0x00000001
-	JGE     atLeast633
+	JGE     atLeast646
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row634:
+row647:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19677,22 +20266,22 @@ row634:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row634
+	JLT          row647
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast633:
+atLeast646:
 	CMPQ R10, $0x00000002
-	JGE  atLeast635
+	JGE  atLeast648
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row636:
+row649:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19704,21 +20293,21 @@ row636:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row636
+	JLT          row649
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast635:
+atLeast648:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row637:
+row650:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19731,7 +20320,7 @@ row637:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row637
+	JLT          row650
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -19739,9 +20328,9 @@ row637:
 	VZEROUPPER
 	RET
 
-atLeast632:
+atLeast645:
 	CMPQ R10, $0x00000004
-	JGE  atLeast638
+	JGE  atLeast651
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -19750,7 +20339,7 @@ atLeast632:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row639:
+row652:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19764,7 +20353,7 @@ row639:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row639
+	JLT          row652
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19773,9 +20362,9 @@ row639:
 	VZEROUPPER
 	RET
 
-atLeast638:
+atLeast651:
 	CMPQ R10, $0x00000005
-	JGE  atLeast640
+	JGE  atLeast653
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -19785,7 +20374,7 @@ atLeast638:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row641:
+row654:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19800,7 +20389,7 @@ row641:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row641
+	JLT          row654
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19810,7 +20399,7 @@ row641:
 	VZEROUPPER
 	RET
 
-atLeast640:
+atLeast653:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -19820,7 +20409,7 @@ atLeast640:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row642:
+row655:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19836,7 +20425,7 @@ row642:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row642
+	JLT          row655
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19847,11 +20436,11 @@ row642:
 	VZEROUPPER
 	RET
 
-atLeast631:
+atLeast644:
 	CMPQ R10, $0x00000009
-	JGE  atLeast643
+	JGE  atLeast656
 	CMPQ R10, $0x00000007
-	JGE  atLeast644
+	JGE  atLeast657
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -19863,7 +20452,7 @@ atLeast631:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row645:
+row658:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19880,7 +20469,7 @@ row645:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row645
+	JLT          row658
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19892,9 +20481,9 @@ row645:
 	VZEROUPPER
 	RET
 
-atLeast644:
+atLeast657:
 	CMPQ R10, $0x00000008
-	JGE  atLeast646
+	JGE  atLeast659
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -19907,7 +20496,7 @@ atLeast644:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row647:
+row660:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19925,7 +20514,7 @@ row647:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row647
+	JLT          row660
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19938,7 +20527,7 @@ row647:
 	VZEROUPPER
 	RET
 
-atLeast646:
+atLeast659:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -19951,7 +20540,7 @@ atLeast646:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row648:
+row661:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -19970,7 +20559,7 @@ row648:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row648
+	JLT          row661
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -19984,9 +20573,9 @@ row648:
 	VZEROUPPER
 	RET
 
-atLeast643:
+atLeast656:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast649
+	JGE  atLeast662
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -20001,7 +20590,7 @@ atLeast643:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row650:
+row663:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20021,7 +20610,7 @@ row650:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row650
+	JLT          row663
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20036,9 +20625,9 @@ row650:
 	VZEROUPPER
 	RET
 
-atLeast649:
+atLeast662:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast651
+	JGE  atLeast664
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -20054,7 +20643,7 @@ atLeast649:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row652:
+row665:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20075,7 +20664,7 @@ row652:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row652
+	JLT          row665
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20091,7 +20680,7 @@ row652:
 	VZEROUPPER
 	RET
 
-atLeast651:
+atLeast664:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20107,7 +20696,7 @@ atLeast651:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row653:
+row666:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20129,7 +20718,7 @@ row653:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row653
+	JLT          row666
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20161,9 +20750,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel654:
+panel667:
 	CMPQ     DI, $0x00000060
-	JLE      narrow655
+	JLE      narrow668
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -20182,7 +20771,7 @@ panel654:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row656:
+row669:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -20200,7 +20789,7 @@ row656:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row656
+	JLT          row669
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20216,9 +20805,9 @@ row656:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel654
+	JMP          panel667
 
-narrow655:
+narrow668:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -20228,38 +20817,38 @@ narrow655:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast657
+	JGE     atLeast670
 	CMPQ    R8, $0x00000003
-	JGE     atLeast658
+	JGE     atLeast671
 	CMPQ    R8, $0x00000001
-	JGE     atLeast659
+	JGE     atLeast672
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row660:
+row673:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row660
+	JLT          row673
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast659:
+atLeast672:
 	CMPQ R8, $0x00000002
-	JGE  atLeast661
+	JGE  atLeast674
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row662:
+row675:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -20267,20 +20856,20 @@ row662:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row662
+	JLT          row675
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast661:
+atLeast674:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row663:
+row676:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -20289,16 +20878,16 @@ row663:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row663
+	JLT          row676
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast658:
+atLeast671:
 	CMPQ R8, $0x00000004
-	JGE  atLeast664
+	JGE  atLeast677
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -20307,7 +20896,7 @@ atLeast658:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row665:
+row678:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -20317,7 +20906,7 @@ row665:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row665
+	JLT          row678
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20325,9 +20914,9 @@ row665:
 	VZEROUPPER
 	RET
 
-atLeast664:
+atLeast677:
 	CMPQ R8, $0x00000005
-	JGE  atLeast666
+	JGE  atLeast679
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -20337,7 +20926,7 @@ atLeast664:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row667:
+row680:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -20348,7 +20937,7 @@ row667:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row667
+	JLT          row680
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20357,7 +20946,7 @@ row667:
 	VZEROUPPER
 	RET
 
-atLeast666:
+atLeast679:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20367,7 +20956,7 @@ atLeast666:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row668:
+row681:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -20379,7 +20968,7 @@ row668:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row668
+	JLT          row681
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20389,11 +20978,11 @@ row668:
 	VZEROUPPER
 	RET
 
-atLeast657:
+atLeast670:
 	CMPQ R8, $0x00000009
-	JGE  atLeast669
+	JGE  atLeast682
 	CMPQ R8, $0x00000007
-	JGE  atLeast670
+	JGE  atLeast683
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -20405,7 +20994,7 @@ atLeast657:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row671:
+row684:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -20418,7 +21007,7 @@ row671:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row671
+	JLT          row684
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20429,9 +21018,9 @@ row671:
 	VZEROUPPER
 	RET
 
-atLeast670:
+atLeast683:
 	CMPQ R8, $0x00000008
-	JGE  atLeast672
+	JGE  atLeast685
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -20444,7 +21033,7 @@ atLeast670:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row673:
+row686:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -20458,7 +21047,7 @@ row673:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row673
+	JLT          row686
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20470,7 +21059,7 @@ row673:
 	VZEROUPPER
 	RET
 
-atLeast672:
+atLeast685:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20483,7 +21072,7 @@ atLeast672:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row674:
+row687:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -20498,7 +21087,7 @@ row674:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row674
+	JLT          row687
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20511,9 +21100,9 @@ row674:
 	VZEROUPPER
 	RET
 
-atLeast669:
+atLeast682:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast675
+	JGE  atLeast688
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -20528,7 +21117,7 @@ atLeast669:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row676:
+row689:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -20544,7 +21133,7 @@ row676:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row676
+	JLT          row689
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20558,9 +21147,9 @@ row676:
 	VZEROUPPER
 	RET
 
-atLeast675:
+atLeast688:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast677
+	JGE  atLeast690
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -20576,7 +21165,7 @@ atLeast675:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row678:
+row691:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -20593,7 +21182,7 @@ row678:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row678
+	JLT          row691
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20608,7 +21197,7 @@ row678:
 	VZEROUPPER
 	RET
 
-atLeast677:
+atLeast690:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20624,7 +21213,7 @@ atLeast677:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row679:
+row692:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -20642,7 +21231,7 @@ row679:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row679
+	JLT          row692
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20670,9 +21259,9 @@ TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel680:
+panel693:
 	CMPQ     R9, $0x00000050
-	JLE      narrow681
+	JLE      narrow694
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 10 vectors.
@@ -20688,7 +21277,7 @@ panel680:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R11, R11
 
-row682:
+row695:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -20727,13 +21316,13 @@ row682:
 	VMASKMOVPS   Y12, Y0, 288(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row682
+	JLT          row695
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000140, BX
 	SUBQ         $0x00000050, R9
-	JMP          panel680
+	JMP          panel693
 
-narrow681:
+narrow694:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -20743,17 +21332,17 @@ narrow681:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000005
-	JGE     atLeast683
+	JGE     atLeast696
 	CMPQ    R10, $0x00000002
-	JGE     atLeast684
+	JGE     atLeast697
 	CMPQ    R10, $0x00000001
-	JGE     atLeast685
+	JGE     atLeast698
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R9, R9
 
-row686:
+row699:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20765,18 +21354,18 @@ row686:
 	VMASKMOVPS   Y3, Y0, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row686
+	JLT          row699
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast685:
+atLeast698:
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R9, R9
 
-row687:
+row700:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20791,14 +21380,14 @@ row687:
 	VMASKMOVPS   Y4, Y0, 32(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row687
+	JLT          row700
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast684:
+atLeast697:
 	CMPQ R10, $0x00000003
-	JGE  atLeast688
+	JGE  atLeast701
 
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
@@ -20806,7 +21395,7 @@ atLeast684:
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R9, R9
 
-row689:
+row702:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20824,14 +21413,14 @@ row689:
 	VMASKMOVPS   Y5, Y0, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row689
+	JLT          row702
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast688:
+atLeast701:
 	CMPQ R10, $0x00000004
-	JGE  atLeast690
+	JGE  atLeast703
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -20840,7 +21429,7 @@ atLeast688:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R9, R9
 
-row691:
+row704:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20861,12 +21450,12 @@ row691:
 	VMASKMOVPS   Y6, Y0, 96(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row691
+	JLT          row704
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast690:
+atLeast703:
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20875,7 +21464,7 @@ atLeast690:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R9, R9
 
-row692:
+row705:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20899,16 +21488,16 @@ row692:
 	VMASKMOVPS   Y7, Y0, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row692
+	JLT          row705
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast683:
+atLeast696:
 	CMPQ R10, $0x00000007
-	JGE  atLeast693
+	JGE  atLeast706
 	CMPQ R10, $0x00000006
-	JGE  atLeast694
+	JGE  atLeast707
 
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
@@ -20919,7 +21508,7 @@ atLeast683:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R9, R9
 
-row695:
+row708:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20946,12 +21535,12 @@ row695:
 	VMASKMOVPS   Y8, Y0, 160(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row695
+	JLT          row708
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast694:
+atLeast707:
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20962,7 +21551,7 @@ atLeast694:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R9, R9
 
-row696:
+row709:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -20992,14 +21581,14 @@ row696:
 	VMASKMOVPS   Y9, Y0, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row696
+	JLT          row709
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast693:
+atLeast706:
 	CMPQ R10, $0x00000008
-	JGE  atLeast697
+	JGE  atLeast710
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -21012,7 +21601,7 @@ atLeast693:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R9, R9
 
-row698:
+row711:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21045,14 +21634,14 @@ row698:
 	VMASKMOVPS   Y10, Y0, 224(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row698
+	JLT          row711
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast697:
+atLeast710:
 	CMPQ R10, $0x00000009
-	JGE  atLeast699
+	JGE  atLeast712
 
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
@@ -21066,7 +21655,7 @@ atLeast697:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R9, R9
 
-row700:
+row713:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21102,12 +21691,12 @@ row700:
 	VMASKMOVPS   Y11, Y0, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row700
+	JLT          row713
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast699:
+atLeast712:
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21121,7 +21710,7 @@ atLeast699:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R9, R9
 
-row701:
+row714:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21160,7 +21749,7 @@ row701:
 	VMASKMOVPS   Y12, Y0, 288(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row701
+	JLT          row714
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -21190,9 +21779,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower703
+	JLT          narrower716
 
-block702:
+block715:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21280,13 +21869,13 @@ block702:
 	ADDQ        $0x00000100, R8
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block702
+	JGE         block715
 
-narrower703:
+narrower716:
 	CMPQ AX, $0x00000010
-	JLT  narrower705
+	JLT  narrower718
 
-block704:
+block717:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21314,11 +21903,11 @@ block704:
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block704
+	JGE         block717
 
-narrower705:
+narrower718:
 	TESTQ       AX, AX
-	JZ          done706
+	JZ          done719
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -21360,7 +21949,7 @@ narrower705:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done706:
+done719:
 	VZEROUPPER
 	RET
 
@@ -21371,9 +21960,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower708
+	JLT  narrower721
 
-block707:
+block720:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -21490,13 +22079,13 @@ block707:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block707
+	JGE          block720
 
-narrower708:
+narrower721:
 	CMPQ DX, $0x00000010
-	JLT  narrower710
+	JLT  narrower723
 
-block709:
+block722:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -21557,11 +22146,11 @@ block709:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block709
+	JGE          block722
 
-narrower710:
+narrower723:
 	TESTQ        DX, DX
-	JZ           done711
+	JZ           done724
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -21623,7 +22212,7 @@ narrower710:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done711:
+done724:
 	VZEROUPPER
 	RET
 
@@ -21644,9 +22233,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower713
+	JLT     narrower726
 
-block712:
+block725:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -21658,23 +22247,23 @@ block712:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block712
+	JGE    block725
 
-narrower713:
+narrower726:
 	CMPQ SI, $0x00000010
-	JLT  narrower715
+	JLT  narrower728
 
-block714:
+block727:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block714
+	JGE    block727
 
-narrower715:
+narrower728:
 	TESTQ      SI, SI
-	JZ         done716
+	JZ         done729
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -21688,7 +22277,7 @@ narrower715:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done716:
+done729:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -21711,9 +22300,9 @@ done716:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower718
+	JLT          narrower731
 
-block717:
+block730:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -21838,11 +22427,11 @@ block717:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block717
+	JGE          block730
 
-narrower718:
+narrower731:
 	TESTQ        SI, SI
-	JZ           done719
+	JZ           done732
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -21974,7 +22563,7 @@ narrower718:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done719:
+done732:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -21989,9 +22578,9 @@ done719:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower721
+	JLT          narrower734
 
-block720:
+block733:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22011,13 +22600,13 @@ block720:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block720
+	JGE     block733
 
-narrower721:
+narrower734:
 	CMPQ DX, $0x00000010
-	JLT  narrower723
+	JLT  narrower736
 
-block722:
+block735:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22025,11 +22614,11 @@ block722:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block722
+	JGE     block735
 
-narrower723:
+narrower736:
 	TESTQ      DX, DX
-	JZ         done724
+	JZ         done737
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -22041,7 +22630,627 @@ narrower723:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done724:
+done737:
+	VZEROUPPER
+	RET
+
+// func wrightOmegaAVX2(w *float32, x *float32, n int, shift float32) (sum float32, slope float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·wrightOmegaAVX2(SB), NOSPLIT, $0-40
+	MOVQ         w+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS shift+24(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	CMPQ         DX, $0x00000010
+	JLT          narrower739
+
+block738:
+	VMOVUPS      (CX), Y6
+	VSUBPS       Y0, Y6, Y6
+	VMINPS       Y6, Y1, Y7
+	VMOVUPS      cc2d00000<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VMOVUPS      c4b400000<>+0(SB), Y8
+	VMOVAPS      Y8, Y8
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y7, Y8
+	VPSUBD       c4b400000<>+0(SB), Y8, Y9
+	VSUBPS       c4b400000<>+0(SB), Y8, Y8
+	VFNMADD231PS c3f318000<>+0(SB), Y8, Y7
+	VFNMADD231PS cb95e8083<>+0(SB), Y8, Y7
+	VMOVAPS      c3ab511e6<>+0(SB), Y8
+	VFMADD213PS  c3c091d10<>+0(SB), Y7, Y8
+	VFMADD213PS  c3d2aac79<>+0(SB), Y7, Y8
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y7, Y8
+	VFMADD213PS  c3efffffe<>+0(SB), Y7, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
+	VPSRAD       $0x01, Y9, Y7
+	VPSUBD       Y7, Y9, Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       c3f800000<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      c3dcb614e<>+0(SB), Y7
+	VFMADD213PS  c3fb0f941<>+0(SB), Y8, Y7
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y7
+	VMOVUPS      c3f7e8501<>+0(SB), Y9
+	VFMADD213PS  c40187105<>+0(SB), Y8, Y9
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y9
+	VMULPS       Y7, Y8, Y7
+	VADDPS       Y7, Y9, Y8
+	VMULPS       Y9, Y8, Y10
+	VMOVUPS      c3f800000<>+0(SB), Y11
+	VDIVPS       Y10, Y11, Y10
+	VMULPS       Y7, Y10, Y10
+	VMULPS       Y8, Y10, Y7
+	VMULPS       Y9, Y10, Y8
+	VCMPPS       $0x1d, Y1, Y6, Y9
+	VMOVMSKPS    Y9, BX
+	TESTL        BX, BX
+	JZ           small740
+	VMOVUPS      c3eddb22d<>+0(SB), Y10
+	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
+	VMOVUPS      c3f3504f3<>+0(SB), Y12
+	VPSUBD       Y12, Y10, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y10, Y13
+	VMOVUPS      c3f800000<>+0(SB), Y12
+	VSUBPS       Y12, Y13, Y13
+	VCVTDQ2PS    Y11, Y11
+	VMOVUPS      c3e31a666<>+0(SB), Y12
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
+	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
+	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
+	VMULPS       Y13, Y12, Y12
+	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y6, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y12, Y12
+	VMULPS       Y12, Y10, Y10
+	VMOVUPS      c3f3504f3<>+0(SB), Y12
+	VPSUBD       Y12, Y10, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y10, Y13
+	VMOVUPS      c3f800000<>+0(SB), Y12
+	VSUBPS       Y12, Y13, Y13
+	VCVTDQ2PS    Y11, Y11
+	VMOVUPS      c3e31a666<>+0(SB), Y12
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
+	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
+	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
+	VMULPS       Y13, Y12, Y12
+	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y6, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y12, Y12
+	VMULPS       Y12, Y10, Y10
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y10, Y11
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VBLENDVPS    Y9, Y11, Y8, Y8
+
+small740:
+	VADDPS       Y7, Y2, Y2
+	VADDPS       Y8, Y4, Y4
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      32(CX), Y6
+	VSUBPS       Y0, Y6, Y6
+	VMINPS       Y6, Y1, Y7
+	VMOVUPS      cc2d00000<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VMOVUPS      c4b400000<>+0(SB), Y8
+	VMOVAPS      Y8, Y8
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y7, Y8
+	VPSUBD       c4b400000<>+0(SB), Y8, Y9
+	VSUBPS       c4b400000<>+0(SB), Y8, Y8
+	VFNMADD231PS c3f318000<>+0(SB), Y8, Y7
+	VFNMADD231PS cb95e8083<>+0(SB), Y8, Y7
+	VMOVAPS      c3ab511e6<>+0(SB), Y8
+	VFMADD213PS  c3c091d10<>+0(SB), Y7, Y8
+	VFMADD213PS  c3d2aac79<>+0(SB), Y7, Y8
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y7, Y8
+	VFMADD213PS  c3efffffe<>+0(SB), Y7, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
+	VPSRAD       $0x01, Y9, Y7
+	VPSUBD       Y7, Y9, Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       c3f800000<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      c3dcb614e<>+0(SB), Y7
+	VFMADD213PS  c3fb0f941<>+0(SB), Y8, Y7
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y7
+	VMOVUPS      c3f7e8501<>+0(SB), Y9
+	VFMADD213PS  c40187105<>+0(SB), Y8, Y9
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y9
+	VMULPS       Y7, Y8, Y7
+	VADDPS       Y7, Y9, Y8
+	VMULPS       Y9, Y8, Y10
+	VMOVUPS      c3f800000<>+0(SB), Y11
+	VDIVPS       Y10, Y11, Y10
+	VMULPS       Y7, Y10, Y10
+	VMULPS       Y8, Y10, Y7
+	VMULPS       Y9, Y10, Y8
+	VCMPPS       $0x1d, Y1, Y6, Y9
+	VMOVMSKPS    Y9, BX
+	TESTL        BX, BX
+	JZ           small741
+	VMOVUPS      c3eddb22d<>+0(SB), Y10
+	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
+	VMOVUPS      c3f3504f3<>+0(SB), Y12
+	VPSUBD       Y12, Y10, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y10, Y13
+	VMOVUPS      c3f800000<>+0(SB), Y12
+	VSUBPS       Y12, Y13, Y13
+	VCVTDQ2PS    Y11, Y11
+	VMOVUPS      c3e31a666<>+0(SB), Y12
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
+	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
+	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
+	VMULPS       Y13, Y12, Y12
+	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y6, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y12, Y12
+	VMULPS       Y12, Y10, Y10
+	VMOVUPS      c3f3504f3<>+0(SB), Y12
+	VPSUBD       Y12, Y10, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y10, Y13
+	VMOVUPS      c3f800000<>+0(SB), Y12
+	VSUBPS       Y12, Y13, Y13
+	VCVTDQ2PS    Y11, Y11
+	VMOVUPS      c3e31a666<>+0(SB), Y12
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
+	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
+	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
+	VMULPS       Y13, Y12, Y12
+	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y6, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y12, Y12
+	VMULPS       Y12, Y10, Y10
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y10, Y11
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VBLENDVPS    Y9, Y11, Y8, Y8
+
+small741:
+	VADDPS  Y7, Y3, Y3
+	VADDPS  Y8, Y5, Y5
+	VMOVUPS Y7, 32(AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	CMPQ    DX, $0x00000010
+	JGE     block738
+
+narrower739:
+	TESTQ        DX, DX
+	JZ           done742
+	LEAQ         tailTable<>+0(SB), BX
+	NEGQ         DX
+	VMOVUPS      128(BX)(DX*4), Y6
+	VMOVUPS      160(BX)(DX*4), Y7
+	VMASKMOVPS   (CX), Y6, Y8
+	VMOVUPS      cff800000<>+0(SB), Y9
+	VBLENDVPS    Y6, Y8, Y9, Y8
+	VSUBPS       Y0, Y8, Y8
+	VMINPS       Y8, Y1, Y9
+	VMOVUPS      cc2d00000<>+0(SB), Y10
+	VMAXPS       Y9, Y10, Y9
+	VMOVUPS      c4b400000<>+0(SB), Y10
+	VMOVAPS      Y10, Y10
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y9, Y10
+	VPSUBD       c4b400000<>+0(SB), Y10, Y11
+	VSUBPS       c4b400000<>+0(SB), Y10, Y10
+	VFNMADD231PS c3f318000<>+0(SB), Y10, Y9
+	VFNMADD231PS cb95e8083<>+0(SB), Y10, Y9
+	VMOVAPS      c3ab511e6<>+0(SB), Y10
+	VFMADD213PS  c3c091d10<>+0(SB), Y9, Y10
+	VFMADD213PS  c3d2aac79<>+0(SB), Y9, Y10
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y9, Y10
+	VFMADD213PS  c3efffffe<>+0(SB), Y9, Y10
+	VFMADD213PS  c3f800000<>+0(SB), Y9, Y10
+	VFMADD213PS  c3f800000<>+0(SB), Y9, Y10
+	VPSRAD       $0x01, Y11, Y9
+	VPSUBD       Y9, Y11, Y11
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       c3f800000<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y10, Y10
+	VPSLLD       $0x17, Y11, Y11
+	VPADDD       c3f800000<>+0(SB), Y11, Y11
+	VMULPS       Y11, Y10, Y10
+	VMOVUPS      c3dcb614e<>+0(SB), Y9
+	VFMADD213PS  c3fb0f941<>+0(SB), Y10, Y9
+	VFMADD213PS  c3f800000<>+0(SB), Y10, Y9
+	VMOVUPS      c3f7e8501<>+0(SB), Y11
+	VFMADD213PS  c40187105<>+0(SB), Y10, Y11
+	VFMADD213PS  c3f800000<>+0(SB), Y10, Y11
+	VMULPS       Y9, Y10, Y9
+	VADDPS       Y9, Y11, Y10
+	VMULPS       Y11, Y10, Y12
+	VMOVUPS      c3f800000<>+0(SB), Y13
+	VDIVPS       Y12, Y13, Y12
+	VMULPS       Y9, Y12, Y12
+	VMULPS       Y10, Y12, Y9
+	VMULPS       Y11, Y12, Y10
+	VCMPPS       $0x1d, Y1, Y8, Y11
+	VMOVMSKPS    Y11, DX
+	TESTL        DX, DX
+	JZ           small743
+	VMOVUPS      c3eddb22d<>+0(SB), Y12
+	VFMADD213PS  c3f1126e9<>+0(SB), Y8, Y12
+	VMOVUPS      c3f3504f3<>+0(SB), Y14
+	VPSUBD       Y14, Y12, Y13
+	VPSRAD       $0x17, Y13, Y13
+	VPSLLD       $0x17, Y13, Y15
+	VPSUBD       Y15, Y12, Y15
+	VMOVUPS      c3f800000<>+0(SB), Y14
+	VSUBPS       Y14, Y15, Y15
+	VCVTDQ2PS    Y13, Y13
+	VMOVUPS      c3e31a666<>+0(SB), Y14
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y15, Y14
+	VFMADD213PS  c3eac6258<>+0(SB), Y15, Y14
+	VFMADD213PS  cbeffbebe<>+0(SB), Y15, Y14
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y15, Y14
+	VMULPS       Y15, Y14, Y14
+	VFMADD231PS  c3f317218<>+0(SB), Y13, Y14
+	VSUBPS       Y14, Y8, Y14
+	VADDPS       c3f800000<>+0(SB), Y14, Y14
+	VADDPS       c3f800000<>+0(SB), Y12, Y13
+	VDIVPS       Y13, Y14, Y14
+	VMULPS       Y14, Y12, Y12
+	VMOVUPS      c3f3504f3<>+0(SB), Y14
+	VPSUBD       Y14, Y12, Y13
+	VPSRAD       $0x17, Y13, Y13
+	VPSLLD       $0x17, Y13, Y15
+	VPSUBD       Y15, Y12, Y15
+	VMOVUPS      c3f800000<>+0(SB), Y14
+	VSUBPS       Y14, Y15, Y15
+	VCVTDQ2PS    Y13, Y13
+	VMOVUPS      c3e31a666<>+0(SB), Y14
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y15, Y14
+	VFMADD213PS  c3eac6258<>+0(SB), Y15, Y14
+	VFMADD213PS  cbeffbebe<>+0(SB), Y15, Y14
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y15, Y14
+	VMULPS       Y15, Y14, Y14
+	VFMADD231PS  c3f317218<>+0(SB), Y13, Y14
+	VSUBPS       Y14, Y8, Y14
+	VADDPS       c3f800000<>+0(SB), Y14, Y14
+	VADDPS       c3f800000<>+0(SB), Y12, Y13
+	VDIVPS       Y13, Y14, Y14
+	VMULPS       Y14, Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y13
+	VDIVPS       Y13, Y12, Y13
+	VBLENDVPS    Y11, Y12, Y9, Y9
+	VBLENDVPS    Y11, Y13, Y10, Y10
+
+small743:
+	VADDPS       Y9, Y2, Y2
+	VADDPS       Y10, Y4, Y4
+	VMASKMOVPS   Y9, Y6, (AX)
+	VMASKMOVPS   32(CX), Y7, Y6
+	VMOVUPS      cff800000<>+0(SB), Y8
+	VBLENDVPS    Y7, Y6, Y8, Y6
+	VSUBPS       Y0, Y6, Y6
+	VMINPS       Y6, Y1, Y0
+	VMOVUPS      cc2d00000<>+0(SB), Y8
+	VMAXPS       Y0, Y8, Y0
+	VMOVUPS      c4b400000<>+0(SB), Y8
+	VMOVAPS      Y8, Y8
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y0, Y8
+	VPSUBD       c4b400000<>+0(SB), Y8, Y9
+	VSUBPS       c4b400000<>+0(SB), Y8, Y8
+	VFNMADD231PS c3f318000<>+0(SB), Y8, Y0
+	VFNMADD231PS cb95e8083<>+0(SB), Y8, Y0
+	VMOVAPS      c3ab511e6<>+0(SB), Y8
+	VFMADD213PS  c3c091d10<>+0(SB), Y0, Y8
+	VFMADD213PS  c3d2aac79<>+0(SB), Y0, Y8
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y0, Y8
+	VFMADD213PS  c3efffffe<>+0(SB), Y0, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y0, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y0, Y8
+	VPSRAD       $0x01, Y9, Y0
+	VPSUBD       Y0, Y9, Y9
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       c3f800000<>+0(SB), Y0, Y0
+	VMULPS       Y0, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       c3f800000<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      c3dcb614e<>+0(SB), Y0
+	VFMADD213PS  c3fb0f941<>+0(SB), Y8, Y0
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y0
+	VMOVUPS      c3f7e8501<>+0(SB), Y9
+	VFMADD213PS  c40187105<>+0(SB), Y8, Y9
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y9
+	VMULPS       Y0, Y8, Y0
+	VADDPS       Y0, Y9, Y8
+	VMULPS       Y9, Y8, Y10
+	VMOVUPS      c3f800000<>+0(SB), Y11
+	VDIVPS       Y10, Y11, Y10
+	VMULPS       Y0, Y10, Y10
+	VMULPS       Y8, Y10, Y0
+	VMULPS       Y9, Y10, Y8
+	VCMPPS       $0x1d, Y1, Y6, Y1
+	VMOVMSKPS    Y1, CX
+	TESTL        CX, CX
+	JZ           small744
+	VMOVUPS      c3eddb22d<>+0(SB), Y9
+	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y9
+	VMOVUPS      c3f3504f3<>+0(SB), Y11
+	VPSUBD       Y11, Y9, Y10
+	VPSRAD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y10, Y12
+	VPSUBD       Y12, Y9, Y12
+	VMOVUPS      c3f800000<>+0(SB), Y11
+	VSUBPS       Y11, Y12, Y12
+	VCVTDQ2PS    Y10, Y10
+	VMOVUPS      c3e31a666<>+0(SB), Y11
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y12, Y11
+	VFMADD213PS  c3eac6258<>+0(SB), Y12, Y11
+	VFMADD213PS  cbeffbebe<>+0(SB), Y12, Y11
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y12, Y11
+	VMULPS       Y12, Y11, Y11
+	VFMADD231PS  c3f317218<>+0(SB), Y10, Y11
+	VSUBPS       Y11, Y6, Y11
+	VADDPS       c3f800000<>+0(SB), Y11, Y11
+	VADDPS       c3f800000<>+0(SB), Y9, Y10
+	VDIVPS       Y10, Y11, Y11
+	VMULPS       Y11, Y9, Y9
+	VMOVUPS      c3f3504f3<>+0(SB), Y11
+	VPSUBD       Y11, Y9, Y10
+	VPSRAD       $0x17, Y10, Y10
+	VPSLLD       $0x17, Y10, Y12
+	VPSUBD       Y12, Y9, Y12
+	VMOVUPS      c3f800000<>+0(SB), Y11
+	VSUBPS       Y11, Y12, Y12
+	VCVTDQ2PS    Y10, Y10
+	VMOVUPS      c3e31a666<>+0(SB), Y11
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y12, Y11
+	VFMADD213PS  c3eac6258<>+0(SB), Y12, Y11
+	VFMADD213PS  cbeffbebe<>+0(SB), Y12, Y11
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y12, Y11
+	VMULPS       Y12, Y11, Y11
+	VFMADD231PS  c3f317218<>+0(SB), Y10, Y11
+	VSUBPS       Y11, Y6, Y11
+	VADDPS       c3f800000<>+0(SB), Y11, Y11
+	VADDPS       c3f800000<>+0(SB), Y9, Y10
+	VDIVPS       Y10, Y11, Y11
+	VMULPS       Y11, Y9, Y9
+	VADDPS       c3f800000<>+0(SB), Y9, Y10
+	VDIVPS       Y10, Y9, Y10
+	VBLENDVPS    Y1, Y9, Y0, Y0
+	VBLENDVPS    Y1, Y10, Y8, Y8
+
+small744:
+	VADDPS     Y0, Y3, Y3
+	VADDPS     Y8, Y5, Y5
+	VMASKMOVPS Y0, Y7, 32(AX)
+
+done742:
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X2
+	VPERMILPD    $0x01, X2, X0
+	VADDPS       X0, X2, X2
+	VMOVSHDUP    X2, X0
+	VADDPS       X0, X2, X2
+	VMOVSS       X2, sum+32(FP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VADDPS       X0, X4, X4
+	VPERMILPD    $0x01, X4, X0
+	VADDPS       X0, X4, X4
+	VMOVSHDUP    X4, X0
+	VADDPS       X0, X4, X4
+	VMOVSS       X4, slope+36(FP)
+	VZEROUPPER
+	RET
+
+// func moveMassAVX2(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·moveMassAVX2(SB), NOSPLIT, $0-64
+	MOVQ         moved+0(FP), AX
+	MOVQ         from+8(FP), CX
+	MOVQ         to+16(FP), DX
+	MOVQ         surplus+32(FP), BX
+	MOVQ         bias+40(FP), SI
+	MOVQ         curvature+48(FP), DI
+	MOVQ         n+56(FP), R8
+	VBROADCASTSS weight+24(FP), Y0
+	VBROADCASTSS rate+28(FP), Y1
+	CMPQ         R8, $0x00000010
+	JLT          narrower746
+
+block745:
+	VMOVUPS      (DX), Y2
+	VMOVUPS      (CX), Y3
+	VSUBPS       Y2, Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VADDPS       (BX), Y3, Y4
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      (SI), Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VMOVUPS      Y4, (SI)
+	VFNMADD213PS Y2, Y2, Y2
+	VMOVUPS      (DI), Y4
+	VFMADD231PS  Y0, Y2, Y4
+	VMOVUPS      Y4, (DI)
+	VMOVUPS      32(DX), Y2
+	VMOVUPS      32(CX), Y3
+	VSUBPS       Y2, Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	VADDPS       32(BX), Y3, Y4
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      32(SI), Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VMOVUPS      Y4, 32(SI)
+	VFNMADD213PS Y2, Y2, Y2
+	VMOVUPS      32(DI), Y4
+	VFMADD231PS  Y0, Y2, Y4
+	VMOVUPS      Y4, 32(DI)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000010, R8
+	CMPQ         R8, $0x00000010
+	JGE          block745
+
+narrower746:
+	TESTQ        R8, R8
+	JZ           done747
+	LEAQ         tailTable<>+0(SB), R9
+	NEGQ         R8
+	VMOVUPS      128(R9)(R8*4), Y2
+	VMOVUPS      160(R9)(R8*4), Y3
+	VMASKMOVPS   (DX), Y2, Y4
+	VMASKMOVPS   (CX), Y2, Y5
+	VSUBPS       Y4, Y5, Y5
+	VMULPS       Y0, Y5, Y5
+	VMASKMOVPS   Y5, Y2, (AX)
+	VMASKMOVPS   (BX), Y2, Y6
+	VADDPS       Y6, Y5, Y6
+	VMASKMOVPS   Y6, Y2, (BX)
+	VMASKMOVPS   (SI), Y2, Y6
+	VFMADD231PS  Y1, Y5, Y6
+	VMASKMOVPS   Y6, Y2, (SI)
+	VFNMADD213PS Y4, Y4, Y4
+	VMASKMOVPS   (DI), Y2, Y6
+	VFMADD231PS  Y0, Y4, Y6
+	VMASKMOVPS   Y6, Y2, (DI)
+	VMASKMOVPS   32(DX), Y3, Y2
+	VMASKMOVPS   32(CX), Y3, Y4
+	VSUBPS       Y2, Y4, Y4
+	VMULPS       Y0, Y4, Y4
+	VMASKMOVPS   Y4, Y3, 32(AX)
+	VMASKMOVPS   32(BX), Y3, Y5
+	VADDPS       Y5, Y4, Y5
+	VMASKMOVPS   Y5, Y3, 32(BX)
+	VMASKMOVPS   32(SI), Y3, Y5
+	VFMADD231PS  Y1, Y4, Y5
+	VMASKMOVPS   Y5, Y3, 32(SI)
+	VFNMADD213PS Y2, Y2, Y2
+	VMASKMOVPS   32(DI), Y3, Y5
+	VFMADD231PS  Y0, Y2, Y5
+	VMASKMOVPS   Y5, Y3, 32(DI)
+
+done747:
+	VZEROUPPER
+	RET
+
+// func subtractAboveAVX2(a float32, least float32, x *float32, n int)
+// Requires: AVX
+TEXT ·subtractAboveAVX2(SB), NOSPLIT, $0-24
+	MOVQ         x+8(FP), AX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS a+0(FP), Y0
+	VBROADCASTSS least+4(FP), Y1
+	CMPQ         CX, $0x00000040
+	JLT          narrower749
+
+block748:
+	VMOVUPS (AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 64(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS 96(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 96(AX)
+	VMOVUPS 128(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 128(AX)
+	VMOVUPS 160(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 160(AX)
+	VMOVUPS 192(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 192(AX)
+	VMOVUPS 224(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 224(AX)
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000040, CX
+	CMPQ    CX, $0x00000040
+	JGE     block748
+
+narrower749:
+	CMPQ CX, $0x00000010
+	JLT  narrower751
+
+block750:
+	VMOVUPS (AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(AX), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMAXPS  Y2, Y1, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, CX
+	CMPQ    CX, $0x00000010
+	JGE     block750
+
+narrower751:
+	TESTQ      CX, CX
+	JZ         done752
+	LEAQ       tailTable<>+0(SB), DX
+	NEGQ       CX
+	VMOVUPS    128(DX)(CX*4), Y2
+	VMOVUPS    160(DX)(CX*4), Y3
+	VMASKMOVPS (AX), Y2, Y4
+	VSUBPS     Y0, Y4, Y4
+	VMAXPS     Y4, Y1, Y4
+	VMASKMOVPS Y4, Y2, (AX)
+	VMASKMOVPS 32(AX), Y3, Y2
+	VSUBPS     Y0, Y2, Y2
+	VMAXPS     Y2, Y1, Y2
+	VMASKMOVPS Y2, Y3, 32(AX)
+
+done752:
 	VZEROUPPER
 	RET
 
@@ -22064,27 +23273,27 @@ TEXT ·tileByRowsAVX2(SB), NOSPLIT, $0-104
 	VMOVUPS 160(R12)(R11*4), Y1
 	MOVQ    cols+64(FP), R11
 	CMPQ    R11, $0x00000008
-	JLE     narrow725
+	JLE     narrow753
 	MOVQ    height+0(FP), R11
 	CMPQ    R11, $0x00000003
-	JG      atLeast726
+	JG      atLeast754
 	MOVQ    height+0(FP), R8
 	CMPQ    R8, $0x00000001
-	JG      atLeast727
+	JG      atLeast755
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh728
+	JZ         fresh756
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y2
 	VMASKMOVPS 32(BX), Y1, Y3
 
-fresh728:
-column729:
+fresh756:
+column757:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -22093,7 +23302,7 @@ column729:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column729
+	JNZ          column757
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -22101,10 +23310,10 @@ column729:
 	VZEROUPPER
 	RET
 
-atLeast727:
+atLeast755:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast731
+	JG   atLeast759
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -22113,7 +23322,7 @@ atLeast727:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh732
+	JZ         fresh760
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -22122,8 +23331,8 @@ atLeast727:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh732:
-column733:
+fresh760:
+column761:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -22135,7 +23344,7 @@ column733:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column733
+	JNZ          column761
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -22146,7 +23355,7 @@ column733:
 	VZEROUPPER
 	RET
 
-atLeast731:
+atLeast759:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -22156,7 +23365,7 @@ atLeast731:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh735
+	JZ         fresh763
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -22168,8 +23377,8 @@ atLeast731:
 	VMASKMOVPS (R8), Y0, Y6
 	VMASKMOVPS 32(R8), Y1, Y7
 
-fresh735:
-column736:
+fresh763:
+column764:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -22185,7 +23394,7 @@ column736:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column736
+	JNZ          column764
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -22199,10 +23408,10 @@ column736:
 	VZEROUPPER
 	RET
 
-atLeast726:
+atLeast754:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000004
-	JG   atLeast738
+	JG   atLeast766
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -22215,7 +23424,7 @@ atLeast726:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh739
+	JZ         fresh767
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R11
 	VMASKMOVPS (R8), Y0, Y2
@@ -22230,11 +23439,11 @@ atLeast726:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh739:
+fresh767:
 	SUBQ $0x00000004, DX
-	JL   rest743
+	JL   rest771
 
-columns742:
+columns770:
 	MOVQ         (R9), R8
 	PREFETCHT0   (R10)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -22307,13 +23516,13 @@ columns742:
 	ADDQ         $0x00000010, DI
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns742
+	JGE          columns770
 
-rest743:
+rest771:
 	ADDQ $0x00000004, DX
-	JZ   done741
+	JZ   done769
 
-column740:
+column768:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -22332,9 +23541,9 @@ column740:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column740
+	JNZ          column768
 
-done741:
+done769:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -22351,10 +23560,10 @@ done741:
 	VZEROUPPER
 	RET
 
-atLeast738:
+atLeast766:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000005
-	JG   atLeast744
+	JG   atLeast772
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -22369,7 +23578,7 @@ atLeast738:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh745
+	JZ         fresh773
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -22387,11 +23596,11 @@ atLeast738:
 	VMASKMOVPS (R11), Y0, Y10
 	VMASKMOVPS 32(R11), Y1, Y11
 
-fresh745:
+fresh773:
 	SUBQ $0x00000004, DX
-	JL   rest749
+	JL   rest777
 
-columns748:
+columns776:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y12
@@ -22477,13 +23686,13 @@ columns748:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns748
+	JGE          columns776
 
-rest749:
+rest777:
 	ADDQ $0x00000004, DX
-	JZ   done747
+	JZ   done775
 
-column746:
+column774:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -22506,9 +23715,9 @@ column746:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column746
+	JNZ          column774
 
-done747:
+done775:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -22528,7 +23737,7 @@ done747:
 	VZEROUPPER
 	RET
 
-atLeast744:
+atLeast772:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -22544,7 +23753,7 @@ atLeast744:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh750
+	JZ         fresh778
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -22565,11 +23774,11 @@ atLeast744:
 	VMASKMOVPS (R11), Y0, Y12
 	VMASKMOVPS 32(R11), Y1, Y13
 
-fresh750:
+fresh778:
 	SUBQ $0x00000004, DX
-	JL   rest754
+	JL   rest782
 
-columns753:
+columns781:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y14
@@ -22667,13 +23876,13 @@ columns753:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns753
+	JGE          columns781
 
-rest754:
+rest782:
 	ADDQ $0x00000004, DX
-	JZ   done752
+	JZ   done780
 
-column751:
+column779:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -22699,9 +23908,9 @@ column751:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column751
+	JNZ          column779
 
-done752:
+done780:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -22724,57 +23933,57 @@ done752:
 	VZEROUPPER
 	RET
 
-narrow725:
+narrow753:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast755
+	JG   atLeast783
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast756
+	JG   atLeast784
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh757
+	JZ         fresh785
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y1
 
-fresh757:
-column758:
+fresh785:
+column786:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column758
+	JNZ          column786
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast756:
+atLeast784:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast760
+	JG   atLeast788
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh761
+	JZ         fresh789
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh761:
-column762:
+fresh789:
+column790:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -22783,7 +23992,7 @@ column762:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column762
+	JNZ          column790
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -22792,14 +24001,14 @@ column762:
 	VZEROUPPER
 	RET
 
-atLeast760:
+atLeast788:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh764
+	JZ         fresh792
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -22808,8 +24017,8 @@ atLeast760:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y3
 
-fresh764:
-column765:
+fresh792:
+column793:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -22821,7 +24030,7 @@ column765:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column765
+	JNZ          column793
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -22832,10 +24041,10 @@ column765:
 	VZEROUPPER
 	RET
 
-atLeast755:
+atLeast783:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast767
+	JG   atLeast795
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -22844,7 +24053,7 @@ atLeast755:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh768
+	JZ         fresh796
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -22855,8 +24064,8 @@ atLeast755:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh768:
-column769:
+fresh796:
+column797:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -22870,7 +24079,7 @@ column769:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column769
+	JNZ          column797
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -22883,10 +24092,10 @@ column769:
 	VZEROUPPER
 	RET
 
-atLeast767:
+atLeast795:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast771
+	JG   atLeast799
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -22896,7 +24105,7 @@ atLeast767:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh772
+	JZ         fresh800
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -22909,8 +24118,8 @@ atLeast767:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y5
 
-fresh772:
-column773:
+fresh800:
+column801:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -22927,7 +24136,7 @@ column773:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column773
+	JNZ          column801
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -22942,7 +24151,7 @@ column773:
 	VZEROUPPER
 	RET
 
-atLeast771:
+atLeast799:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -22952,7 +24161,7 @@ atLeast771:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh775
+	JZ         fresh803
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -22967,8 +24176,8 @@ atLeast771:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh775:
-column776:
+fresh803:
+column804:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -22987,7 +24196,7 @@ column776:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column776
+	JNZ          column804
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23019,27 +24228,27 @@ TEXT ·tileByColsAVX2(SB), NOSPLIT, $0-73
 	VMOVUPS 160(R8)(DI*4), Y1
 	MOVQ    cols+64(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow778
+	JLE     narrow806
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000003
-	JG      atLeast779
+	JG      atLeast807
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast780
+	JG      atLeast808
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh781
+	JZ         fresh809
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 
-fresh781:
-column782:
+fresh809:
+column810:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -23048,7 +24257,7 @@ column782:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column782
+	JNZ          column810
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23056,10 +24265,10 @@ column782:
 	VZEROUPPER
 	RET
 
-atLeast780:
+atLeast808:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast784
+	JG   atLeast812
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23068,7 +24277,7 @@ atLeast780:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh785
+	JZ         fresh813
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23077,8 +24286,8 @@ atLeast780:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh785:
-column786:
+fresh813:
+column814:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -23090,7 +24299,7 @@ column786:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column786
+	JNZ          column814
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23101,7 +24310,7 @@ column786:
 	VZEROUPPER
 	RET
 
-atLeast784:
+atLeast812:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23111,7 +24320,7 @@ atLeast784:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh788
+	JZ         fresh816
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23123,8 +24332,8 @@ atLeast784:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh788:
-column789:
+fresh816:
+column817:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -23139,7 +24348,7 @@ column789:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column789
+	JNZ          column817
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23153,10 +24362,10 @@ column789:
 	VZEROUPPER
 	RET
 
-atLeast779:
+atLeast807:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast791
+	JG   atLeast819
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23169,7 +24378,7 @@ atLeast779:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh792
+	JZ         fresh820
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23184,11 +24393,11 @@ atLeast779:
 	VMASKMOVPS (DI), Y0, Y8
 	VMASKMOVPS 32(DI), Y1, Y9
 
-fresh792:
+fresh820:
 	SUBQ $0x00000004, DX
-	JL   rest796
+	JL   rest824
 
-columns795:
+columns823:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -23254,13 +24463,13 @@ columns795:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns795
+	JGE          columns823
 
-rest796:
+rest824:
 	ADDQ $0x00000004, DX
-	JZ   done794
+	JZ   done822
 
-column793:
+column821:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -23278,9 +24487,9 @@ column793:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column793
+	JNZ          column821
 
-done794:
+done822:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23297,10 +24506,10 @@ done794:
 	VZEROUPPER
 	RET
 
-atLeast791:
+atLeast819:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast797
+	JG   atLeast825
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23315,7 +24524,7 @@ atLeast791:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh798
+	JZ         fresh826
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23333,11 +24542,11 @@ atLeast791:
 	VMASKMOVPS (DI), Y0, Y10
 	VMASKMOVPS 32(DI), Y1, Y11
 
-fresh798:
+fresh826:
 	SUBQ $0x00000004, DX
-	JL   rest802
+	JL   rest830
 
-columns801:
+columns829:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -23415,13 +24624,13 @@ columns801:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns801
+	JGE          columns829
 
-rest802:
+rest830:
 	ADDQ $0x00000004, DX
-	JZ   done800
+	JZ   done828
 
-column799:
+column827:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -23442,9 +24651,9 @@ column799:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column799
+	JNZ          column827
 
-done800:
+done828:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23464,7 +24673,7 @@ done800:
 	VZEROUPPER
 	RET
 
-atLeast797:
+atLeast825:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23480,7 +24689,7 @@ atLeast797:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh803
+	JZ         fresh831
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23501,11 +24710,11 @@ atLeast797:
 	VMASKMOVPS (DI), Y0, Y12
 	VMASKMOVPS 32(DI), Y1, Y13
 
-fresh803:
+fresh831:
 	SUBQ $0x00000004, DX
-	JL   rest807
+	JL   rest835
 
-columns806:
+columns834:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -23595,13 +24804,13 @@ columns806:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns806
+	JGE          columns834
 
-rest807:
+rest835:
 	ADDQ $0x00000004, DX
-	JZ   done805
+	JZ   done833
 
-column804:
+column832:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -23625,9 +24834,9 @@ column804:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column804
+	JNZ          column832
 
-done805:
+done833:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23650,57 +24859,57 @@ done805:
 	VZEROUPPER
 	RET
 
-narrow778:
+narrow806:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast808
+	JG   atLeast836
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast809
+	JG   atLeast837
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh810
+	JZ         fresh838
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 
-fresh810:
-column811:
+fresh838:
+column839:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column811
+	JNZ          column839
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast809:
+atLeast837:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast813
+	JG   atLeast841
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh814
+	JZ         fresh842
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh814:
-column815:
+fresh842:
+column843:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -23709,7 +24918,7 @@ column815:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column815
+	JNZ          column843
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23718,14 +24927,14 @@ column815:
 	VZEROUPPER
 	RET
 
-atLeast813:
+atLeast841:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh817
+	JZ         fresh845
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -23734,8 +24943,8 @@ atLeast813:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh817:
-column818:
+fresh845:
+column846:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -23746,7 +24955,7 @@ column818:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column818
+	JNZ          column846
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23757,10 +24966,10 @@ column818:
 	VZEROUPPER
 	RET
 
-atLeast808:
+atLeast836:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast820
+	JG   atLeast848
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -23769,7 +24978,7 @@ atLeast808:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh821
+	JZ         fresh849
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -23780,8 +24989,8 @@ atLeast808:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y4
 
-fresh821:
-column822:
+fresh849:
+column850:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -23794,7 +25003,7 @@ column822:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column822
+	JNZ          column850
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23807,10 +25016,10 @@ column822:
 	VZEROUPPER
 	RET
 
-atLeast820:
+atLeast848:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast824
+	JG   atLeast852
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -23820,7 +25029,7 @@ atLeast820:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh825
+	JZ         fresh853
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -23833,8 +25042,8 @@ atLeast820:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y5
 
-fresh825:
-column826:
+fresh853:
+column854:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -23849,7 +25058,7 @@ column826:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column826
+	JNZ          column854
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23864,7 +25073,7 @@ column826:
 	VZEROUPPER
 	RET
 
-atLeast824:
+atLeast852:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -23874,7 +25083,7 @@ atLeast824:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh828
+	JZ         fresh856
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -23889,8 +25098,8 @@ atLeast824:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y6
 
-fresh828:
-column829:
+fresh856:
+column857:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -23907,7 +25116,7 @@ column829:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column829
+	JNZ          column857
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23934,26 +25143,26 @@ TEXT ·stepTileAVX2(SB), NOSPLIT, $0-96
 	MOVQ inner+8(FP), SI
 	MOVQ cols+64(FP), DI
 	CMPQ DI, $0x00000008
-	JLE  narrow831
+	JLE  narrow859
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast832
+	JG   atLeast860
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast833
+	JG   atLeast861
 
 	// 1 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel834:
+panel862:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column835:
+column863:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
 	VBROADCASTSS (AX), Y4
@@ -23962,11 +25171,11 @@ column835:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column835
+	JNZ          column863
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel834
+	JNZ          panel862
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -23993,10 +25202,10 @@ column835:
 	VZEROUPPER
 	RET
 
-atLeast833:
+atLeast861:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast837
+	JG   atLeast865
 
 	// 2 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -24004,14 +25213,14 @@ atLeast833:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel838:
+panel866:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column839:
+column867:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -24023,11 +25232,11 @@ column839:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column839
+	JNZ          column867
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel838
+	JNZ          panel866
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -24076,7 +25285,7 @@ column839:
 	VZEROUPPER
 	RET
 
-atLeast837:
+atLeast865:
 	// 3 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -24085,14 +25294,14 @@ atLeast837:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel841:
+panel869:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column842:
+column870:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -24107,11 +25316,11 @@ column842:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column842
+	JNZ          column870
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel841
+	JNZ          panel869
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -24182,10 +25391,10 @@ column842:
 	VZEROUPPER
 	RET
 
-atLeast832:
+atLeast860:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast844
+	JG   atLeast872
 
 	// 4 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -24197,16 +25406,16 @@ atLeast832:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-panel845:
+panel873:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest849
+	JL      rest877
 
-columns848:
+columns876:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y8
@@ -24275,13 +25484,13 @@ columns848:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns848
+	JGE          columns876
 
-rest849:
+rest877:
 	ADDQ $0x00000004, DI
-	JZ   done847
+	JZ   done875
 
-column846:
+column874:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -24299,13 +25508,13 @@ column846:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column846
+	JNZ          column874
 
-done847:
+done875:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel845
+	JNZ         panel873
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -24404,10 +25613,10 @@ done847:
 	VZEROUPPER
 	RET
 
-atLeast844:
+atLeast872:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast850
+	JG   atLeast878
 
 	// 5 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -24421,16 +25630,16 @@ atLeast844:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 
-panel851:
+panel879:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest855
+	JL      rest883
 
-columns854:
+columns882:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -24511,13 +25720,13 @@ columns854:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns854
+	JGE          columns882
 
-rest855:
+rest883:
 	ADDQ $0x00000004, DI
-	JZ   done853
+	JZ   done881
 
-column852:
+column880:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24538,13 +25747,13 @@ column852:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column852
+	JNZ          column880
 
-done853:
+done881:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel851
+	JNZ         panel879
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -24665,7 +25874,7 @@ done853:
 	VZEROUPPER
 	RET
 
-atLeast850:
+atLeast878:
 	// 6 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -24680,16 +25889,16 @@ atLeast850:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-panel856:
+panel884:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest860
+	JL      rest888
 
-columns859:
+columns887:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y12
@@ -24782,13 +25991,13 @@ columns859:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns859
+	JGE          columns887
 
-rest860:
+rest888:
 	ADDQ $0x00000004, DI
-	JZ   done858
+	JZ   done886
 
-column857:
+column885:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24812,13 +26021,13 @@ column857:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column857
+	JNZ          column885
 
-done858:
+done886:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel856
+	JNZ         panel884
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -24961,36 +26170,36 @@ done858:
 	VZEROUPPER
 	RET
 
-narrow831:
+narrow859:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast861
+	JG   atLeast889
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast862
+	JG   atLeast890
 
 	// 1 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 
-panel863:
+panel891:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column864:
+column892:
 	VMOVUPS      (CX), Y1
 	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column864
+	JNZ          column892
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel863
+	JNZ          panel891
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -25007,23 +26216,23 @@ column864:
 	VZEROUPPER
 	RET
 
-atLeast862:
+atLeast890:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast866
+	JG   atLeast894
 
 	// 2 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel867:
+panel895:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column868:
+column896:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -25032,11 +26241,11 @@ column868:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column868
+	JNZ          column896
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel867
+	JNZ          panel895
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25065,20 +26274,20 @@ column868:
 	VZEROUPPER
 	RET
 
-atLeast866:
+atLeast894:
 	// 3 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 
-panel870:
+panel898:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column871:
+column899:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y0
@@ -25089,11 +26298,11 @@ column871:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column871
+	JNZ          column899
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel870
+	JNZ          panel898
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25134,10 +26343,10 @@ column871:
 	VZEROUPPER
 	RET
 
-atLeast861:
+atLeast889:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast873
+	JG   atLeast901
 
 	// 4 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25145,14 +26354,14 @@ atLeast861:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel874:
+panel902:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column875:
+column903:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -25165,11 +26374,11 @@ column875:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column875
+	JNZ          column903
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel874
+	JNZ          panel902
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25222,10 +26431,10 @@ column875:
 	VZEROUPPER
 	RET
 
-atLeast873:
+atLeast901:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast877
+	JG   atLeast905
 
 	// 5 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25234,14 +26443,14 @@ atLeast873:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 
-panel878:
+panel906:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column879:
+column907:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y0
@@ -25256,11 +26465,11 @@ column879:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column879
+	JNZ          column907
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel878
+	JNZ          panel906
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25325,7 +26534,7 @@ column879:
 	VZEROUPPER
 	RET
 
-atLeast877:
+atLeast905:
 	// 6 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25334,14 +26543,14 @@ atLeast877:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel881:
+panel909:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column882:
+column910:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -25358,11 +26567,11 @@ column882:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column882
+	JNZ          column910
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel881
+	JNZ          panel909
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25454,9 +26663,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow884
+	JLE     narrow912
 
-row885:
+row913:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -25464,18 +26673,18 @@ row885:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row885
+	JNZ        row913
 	VZEROUPPER
 	RET
 
-narrow884:
-row886:
+narrow912:
+row914:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row886
+	JNZ        row914
 	VZEROUPPER
 	RET
 
@@ -25493,9 +26702,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square887:
+square915:
 	CMPQ       DI, $0x00000008
-	JLT        tail888
+	JLT        tail916
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -25568,11 +26777,11 @@ square887:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square887
+	JMP        square915
 
-tail888:
+tail916:
 	TESTQ      DI, DI
-	JZ         done889
+	JZ         done917
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -25633,37 +26842,37 @@ tail888:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done889
+	JZ         done917
 
-done889:
+done917:
 	VZEROUPPER
 	RET
 
@@ -25679,9 +26888,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows890:
+rows918:
 	CMPQ         BX, $0x00000002
-	JLT          row891
+	JLT          row919
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -25699,11 +26908,11 @@ rows890:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows890
+	JMP          rows918
 
-row891:
+row919:
 	TESTQ        BX, BX
-	JZ           done892
+	JZ           done920
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -25712,7 +26921,7 @@ row891:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done892:
+done920:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -25732,9 +26941,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows893:
+rows921:
 	CMPQ         BX, $0x00000004
-	JLT          row894
+	JLT          row922
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -25969,11 +27178,11 @@ rows893:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows893
+	JMP          rows921
 
-row894:
+row922:
 	TESTQ        BX, BX
-	JZ           done895
+	JZ           done923
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -26040,9 +27249,9 @@ row894:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row894
+	JMP          row922
 
-done895:
+done923:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -26061,7 +27270,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row896:
+row924:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -26077,7 +27286,7 @@ row896:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row896
+	JNZ          row924
 	VZEROUPPER
 	RET
 
@@ -26093,7 +27302,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node897:
+node925:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -26101,22 +27310,22 @@ node897:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done899
+	JGE     done927
 
-child898:
+child926:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child898
+	JLT     child926
 
-done899:
+done927:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node897
+	JNZ     node925
 	VZEROUPPER
 	RET
 
@@ -26131,7 +27340,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row900:
+row928:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -26145,7 +27354,7 @@ row900:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row900
+	JNZ          row928
 	VZEROUPPER
 	RET
 
@@ -26157,16 +27366,16 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row901:
+row929:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line902:
+line930:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line902
+	JNZ        line930
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row901
+	JNZ        row929
 	RET

@@ -154,3 +154,42 @@ func stepOuter(m isa) {
 	})
 	finish()
 }
+
+func moveMass(m isa) {
+	m.text("moveMass", "func(moved, from, to *float32, weight, rate float32, surplus, bias, curvature *float32, n int)",
+		"sets moved to weight*(from-to) and adds it to surplus, rate times it to bias and weight*to*(1-to) to curvature.")
+	p, n := pointers("moved", "from", "to", "surplus", "bias", "curvature"), length("n")
+	weight, rate := m.broadcastParam("weight"), m.broadcastParam("rate")
+	m.pass(n, m.lanes, []int{16}, p, func(at access) {
+		to, moved, x := m.vec(), m.vec(), m.vec()
+		at.load(p[2], to)
+		at.load(p[1], moved)
+		VSUBPS(to, moved, moved)
+		VMULPS(weight, moved, moved)
+		at.store(moved, p[0])
+		VADDPS(at.operand(p[3]), moved, x)
+		at.store(x, p[3])
+		at.load(p[4], x)
+		VFMADD231PS(rate, moved, x)
+		at.store(x, p[4])
+		VFNMADD213PS(to, to, to) // to - to²
+		at.load(p[5], x)
+		VFMADD231PS(weight, to, x)
+		at.store(x, p[5])
+	})
+	finish()
+}
+
+func subtractAbove(m isa) {
+	m.text("subtractAbove", "func(a, least float32, x *float32, n int)", "sets x to the larger of x-a and least.")
+	p, n := pointers("x"), length("n")
+	a, least := m.broadcastParam("a"), m.broadcastParam("least")
+	m.pass(n, m.lanes, blocks, p, func(at access) {
+		x := m.vec()
+		at.load(p[0], x)
+		VSUBPS(a, x, x)
+		VMAXPS(x, least, x) // in this order NaN stays
+		at.store(x, p[0])
+	})
+	finish()
+}
