@@ -40,14 +40,16 @@ const streamDual = 2
 // then each example in turn, its scores corrected for the batch's earlier ones
 // by their inner products; then the sum into V in parallel.
 type dual[T matrix.Float] struct {
-	x       *matrix.Sparse
-	k       int
-	scale   T       // of the inputs
-	length  float64 // mean squared length of scaled inputs
-	weight  []float32
-	threads int
-	total   float64 // sum of the weights
-	target  func(i int, to []T)
+	x         *matrix.Sparse
+	k         int
+	scale     T       // of the inputs
+	length    float64 // mean squared length of scaled inputs
+	weight    []float32
+	threads   int
+	total     float64 // sum of the weights
+	targets   func(i int) target
+	certain   float64 // mass of a target that is not smoothed away
+	elsewhere T       // what smoothing gives each class
 
 	v, bias   []T // d x k, k
 	logP      []T // n x k
@@ -100,21 +102,10 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 	n := x.Rows()
 	t := &dual[T]{
 		x: x, k: k, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
+		targets: ex.target, certain: 1 - l.Smoothing, elsewhere: T(l.Smoothing / float64(k)),
 		v: make([]T, x.Columns*k), bias: make([]T, k), logP: make([]T, n*k), surplus: make([]T, k), curvature: make([]T, k),
 		scores: make([]T, batchRows*k), p: make([]T, batchRows*k), moved: make([]T, batchRows*k),
 		settled: make([]T, k), visits: rand.New(rand.NewPCG(seed, streamDual)),
-	}
-	t.target = func(i int, to []T) {
-		for c := range to {
-			to[c] = T(l.Smoothing / float64(k))
-		}
-		of := ex.target(i)
-		if len(of.mix.Class) == 0 {
-			to[of.class] += T(1 - l.Smoothing)
-		}
-		for n, c := range of.mix.Class {
-			to[c] += T((1 - l.Smoothing) * float64(of.mix.Share[n]))
-		}
 	}
 	order := rand.New(rand.NewPCG(seed, streamDual)).Perm(n)
 	for lo := 0; lo < n; lo += batchRows {
@@ -127,13 +118,19 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 			t.batches[b].prepare(x, scale*scale, slot, wide)
 		}
 	})
-	// V = 0 goes with p_i = t_i for every example.
+	// V = 0 goes with p_i = t_i for every example. Most classes of a target have
+	// the same mass.
+	logElse := T(max(math.Log(float64(t.elsewhere)), noMass))
 	kernel.Parallel(threads, n, rowGrain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := t.logP[i*k : (i+1)*k]
 			t.target(i, row)
 			for c, p := range row {
-				row[c] = T(max(math.Log(float64(p)), noMass))
+				if p == t.elsewhere {
+					row[c] = logElse
+				} else {
+					row[c] = T(max(math.Log(float64(p)), noMass))
+				}
 			}
 		}
 	})
@@ -206,6 +203,31 @@ func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasse
 		}
 	}
 	return record, nil
+}
+
+// target sets to to the target of example i.
+func (t *dual[T]) target(i int, to []T) {
+	for c := range to {
+		to[c] = t.elsewhere
+	}
+	of := t.targets(i)
+	if len(of.mix.Class) == 0 {
+		to[of.class] += T(t.certain)
+	}
+	for n, c := range of.mix.Class {
+		to[c] += T(t.certain * float64(of.mix.Share[n]))
+	}
+}
+
+// targetScore is the mean of the scores s of example i over its target. spare is
+// as long.
+func (t *dual[T]) targetScore(i int, s, spare []T) float64 {
+	of := t.targets(i)
+	if t.elsewhere == 0 && len(of.mix.Class) == 0 {
+		return float64(s[of.class])
+	}
+	t.target(i, spare)
+	return float64(kernel.Dot(spare, s))
 }
 
 func (t *dual[T]) weightOf(i int) float64 {

@@ -75,8 +75,7 @@ func (t *dual[T]) ascend(b *dualBatch, m int, earlier []float32, lambda, lambdaB
 	kernel.CombineAllRows(earlier, t.moved, k, s)
 	kernel.Add(t.bias, s)
 
-	t.target(i, moved)
-	targetScore := float64(kernel.Dot(moved, s))
+	targetScore := t.targetScore(i, s, moved)
 	logSum := kernel.Softmax(moved, s)
 	gap = w * (logSum + float64(kernel.Dot(p, logP)) - float64(kernel.Dot(p, s)))
 	objective = w * (logSum - targetScore)
