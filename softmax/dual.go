@@ -35,10 +35,12 @@ const streamDual = 2
 // multipliers. That is why Σ_i w_i (t_i - p_i), which has to end at 0, is in
 // the gap too.
 //
-// Examples are visited in batches of fixed members, so that two threads can
+// Examples are visited in batches of fixed members, so that several threads can
 // share the work and still do what one does: scores of a batch in parallel;
 // then each example in turn, its scores corrected for the batch's earlier ones
-// by their inner products; then the sum into V in parallel.
+// by their inner products; then the sum into V in parallel. A thread has some of
+// the classes, the same in all of a fit: its part of V stays in the caches of its
+// core, and what it adds to V is all that its scores of the next batch need.
 type dual[T matrix.Float] struct {
 	x         *matrix.Sparse
 	k         int
@@ -46,28 +48,30 @@ type dual[T matrix.Float] struct {
 	length    float64 // mean squared length of scaled inputs
 	weight    []float32
 	threads   int
-	total     float64 // sum of the weights
+	crew      *kernel.Crew // while solve runs
+	stride    int          // of V and all that has a row of k numbers
+	total     float64      // sum of the weights
 	targets   func(i int) target
 	certain   float64 // mass of a target that is not smoothed away
 	elsewhere T       // what smoothing gives each class
 
-	v, bias   []T // d x k, k
-	logP      []T // n x k
+	v, bias   []T // d x stride, k
+	logP      []T // n x stride
 	surplus   []T // k: Σ_i w_i (t_i - p_i)
 	curvature []T // k: Σ_i w_i p_i (1 - p_i), of the last pass
 
 	batches []dualBatch
 	visits  *rand.Rand // the order of batches
 
-	scores, p, moved []T // batchRows x k, of the batch at work
+	scores, p, moved []T // batchRows x stride, of the batch at work
 	settled          []T // k
+	earlier          []float32
 }
 
 // dualBatch is some examples and what is fixed about them.
 type dualBatch struct {
-	rows    []int
-	inner   []float32 // len(rows)²: inner products of the inputs times scale²
-	columns byFeature
+	rows  []int
+	inner []float32 // len(rows)²: inner products of the inputs times scale²
 }
 
 const (
@@ -99,23 +103,22 @@ func dualPays(ex Examples, opts Options, priors []float64) bool {
 
 func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale float64, seed uint64, threads int) *dual[T] {
 	x := ex.X.(*matrix.Sparse)
-	n := x.Rows()
+	n, stride := x.Rows(), dualStride(k)
 	t := &dual[T]{
-		x: x, k: k, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
+		x: x, k: k, stride: stride, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
 		targets: ex.target, certain: 1 - l.Smoothing, elsewhere: T(l.Smoothing / float64(k)),
-		v: make([]T, x.Columns*k), bias: make([]T, k), logP: make([]T, n*k), surplus: make([]T, k), curvature: make([]T, k),
-		scores: make([]T, batchRows*k), p: make([]T, batchRows*k), moved: make([]T, batchRows*k),
-		settled: make([]T, k), visits: rand.New(rand.NewPCG(seed, streamDual)),
+		v: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), surplus: make([]T, k), curvature: make([]T, k),
+		scores: make([]T, batchRows*stride), p: make([]T, batchRows*stride), moved: make([]T, batchRows*stride),
+		settled: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(seed, streamDual)),
 	}
 	order := rand.New(rand.NewPCG(seed, streamDual)).Perm(n)
 	for lo := 0; lo < n; lo += batchRows {
 		t.batches = append(t.batches, dualBatch{rows: order[lo:min(lo+batchRows, n)]})
 	}
 	kernel.Parallel(threads, len(t.batches), 16, func(_, lo, hi int) {
-		slot := make([]int32, x.Columns)
 		wide := make([]float32, x.Columns)
 		for b := lo; b < hi; b++ {
-			t.batches[b].prepare(x, scale*scale, slot, wide)
+			t.batches[b].prepare(x, scale*scale, wide)
 		}
 	})
 	// V = 0 goes with p_i = t_i for every example. Most classes of a target have
@@ -123,7 +126,7 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 	logElse := T(max(math.Log(float64(t.elsewhere)), noMass))
 	kernel.Parallel(threads, n, rowGrain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := t.logP[i*k : (i+1)*k]
+			row := t.logP[i*stride : i*stride+k]
 			t.target(i, row)
 			for c, p := range row {
 				if p == t.elsewhere {
@@ -137,14 +140,36 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 	return t
 }
 
-// prepare sets what follows from the rows of a batch. slot and wide are
-// scratch of zeros, one number a feature, and are left so.
-func (b *dualBatch) prepare(x *matrix.Sparse, factor float64, slot []int32, wide []float32) {
+// line is the number of float32 in a cache line.
+const line = 16
+
+// dualStride is the distance of rows of k numbers: rows that begin with a cache
+// line, where little memory is lost by that.
+func dualStride(k int) int {
+	if padded := (k + line - 1) / line * line; padded-k <= k/8 {
+		return padded
+	}
+	return k
+}
+
+// parts is how many threads a pass pays for: each has two lines of a row of V
+// or more.
+func (t *dual[T]) parts() int {
+	return max(1, min(t.threads, (t.k+line-1)/line/2))
+}
+
+// classes returns the classes of a part of the work: whole lines.
+func (t *dual[T]) classes(part int) (lo, hi int) {
+	lines, parts := (t.k+line-1)/line, t.crew.Parts()
+	return part * lines / parts * line, min(t.k, (part+1)*lines/parts*line)
+}
+
+// prepare sets what follows from the rows of a batch. wide is scratch of zeros,
+// one number a feature, and is left so.
+func (b *dualBatch) prepare(x *matrix.Sparse, factor float64, wide []float32) {
 	n := len(b.rows)
 	b.inner = make([]float32, n*n)
-	batch := make([]int32, n)
 	for m, i := range b.rows {
-		batch[m] = int32(i)
 		index, value := x.Row(i)
 		for e, f := range index {
 			wide[f] = value[e]
@@ -161,14 +186,13 @@ func (b *dualBatch) prepare(x *matrix.Sparse, factor float64, slot []int32, wide
 			wide[f] = 0
 		}
 	}
-	b.columns.slot = slot
-	b.columns.collect(&design[float32]{sparse: x}, batch)
-	b.columns.slot = nil
 }
 
 // solve ascends until the duality gap is within tolerance times the objective.
 // Converged is false in the record if that is not to be had in few passes.
 func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasses int, progress func(Progress)) (Record, error) {
+	t.crew = kernel.NewCrew(t.parts())
+	defer t.crew.Close()
 	var record Record
 	var first, done float64
 	var gaps []float64

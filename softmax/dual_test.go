@@ -137,12 +137,13 @@ func TestDualityGapIsABound(t *testing.T) {
 	if last > 1e-5 {
 		t.Errorf("after 60 passes the gap is still %v of the objective", last)
 	}
-	want := make([]float64, len(d.v))
+	want, v := make([]float64, 60*5), make([]float64, 60*5)
+	d.copyWeights(v)
 	surplus := make([]float64, 5)
 	for i := range ex.X.Rows() {
 		index, value := ex.X.(*matrix.Sparse).Row(i)
 		for c := range 5 {
-			a := -math.Exp(d.logP[i*5+c])
+			a := -math.Exp(d.logP[i*d.stride+c])
 			if int32(c) == ex.Class[i] {
 				a++
 			}
@@ -152,7 +153,7 @@ func TestDualityGapIsABound(t *testing.T) {
 			}
 		}
 	}
-	if diff := largestDifference(want, d.v); diff > 1e-6 {
+	if diff := largestDifference(want, v); diff > 1e-6 {
 		t.Errorf("V differs from the sum over the examples by %v", diff)
 	}
 	if diff := largestDifference(surplus, d.surplus); diff > 1e-9 {
@@ -201,19 +202,44 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// Each thread has some of the classes; 41 leave a rest beyond the lines, and are
+// not padded.
 func TestDualIsTheSameForAllThreads(t *testing.T) {
-	ex := texts(4, 300, 80, 6)
-	var first *dual[float32]
-	for _, threads := range []int{1, 2, 5} {
-		d := newDual[float32](ex, 6, loss.CrossEntropy{}, 1, 3, threads)
-		if _, err := d.solve(context.Background(), 0.01, 1e-4, 20, nil); err != nil {
-			t.Fatal(err)
+	for _, k := range []int{6, 41, 100, 150} {
+		ex := texts(4, 300, 80, k)
+		var first *dual[float32]
+		for _, threads := range []int{1, 2, 3, 5, 20} {
+			d := newDual[float32](ex, k, loss.CrossEntropy{}, 1, 3, threads)
+			if _, err := d.solve(context.Background(), 0.01, 1e-4, 6, nil); err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = d
+			}
+			if !slices.Equal(d.v, first.v) || !slices.Equal(d.bias, first.bias) || !slices.Equal(d.logP, first.logP) {
+				t.Errorf("%d classes, %d threads: other weights than 1", k, threads)
+			}
 		}
-		if first == nil {
-			first = d
-		}
-		if !slices.Equal(d.v, first.v) || !slices.Equal(d.bias, first.bias) {
-			t.Errorf("%d threads: other weights than 1", threads)
+	}
+}
+
+func TestPartsShareTheClasses(t *testing.T) {
+	for k := 1; k < 300; k += 7 {
+		for _, threads := range []int{1, 2, 3, 8, 100} {
+			d := dual[float32]{k: k, threads: threads}
+			d.crew = kernel.NewCrew(d.parts())
+			next := 0
+			for part := range d.parts() {
+				lo, hi := d.classes(part)
+				if lo != next || hi <= lo || lo%line != 0 {
+					t.Errorf("%d classes, part %d of %d: %d to %d, want from %d on", k, part, d.parts(), lo, hi, next)
+				}
+				next = hi
+			}
+			if next != k || d.parts() > threads {
+				t.Errorf("%d classes, %d parts of %d threads have the classes below %d", k, d.parts(), threads, next)
+			}
+			d.crew.Close()
 		}
 	}
 }

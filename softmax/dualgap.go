@@ -13,12 +13,12 @@ func (t *dual[T]) certify(lambda float64) (gap, objective float64) {
 			w := t.weightOf(i)
 			clear(s)
 			index, value := t.x.Row(i)
-			kernel.CombineRows(index, value, t.v, k, s)
+			kernel.CombineRows(index, value, t.v, t.stride, s)
 			kernel.Scale(t.scale, s)
 			kernel.Add(t.bias, s)
 			t.target(i, target)
 			losses[block] -= w * float64(kernel.Dot(target, s))
-			logP := t.logP[i*k : (i+1)*k]
+			logP := t.logP[i*t.stride : i*t.stride+k]
 			kernel.Exp(p, logP)
 			gaps[block] += w * (float64(kernel.Dot(p, logP)) - float64(kernel.Dot(p, s)))
 			logSum := kernel.Softmax(p, s)
@@ -63,4 +63,11 @@ func (t *dual[T]) penalty(lambda float64) float64 {
 // rescale changes V for another lambda: the distributions stay.
 func (t *dual[T]) rescale(from, to float64) {
 	kernel.Parallel(t.threads, len(t.v), part, func(_, lo, hi int) { kernel.Scale(T(from/to), t.v[lo:hi]) })
+}
+
+// copyWeights sets v (d x k) to V.
+func (t *dual[T]) copyWeights(v []T) {
+	for f := range t.x.Columns {
+		copy(v[f*t.k:(f+1)*t.k], t.v[f*t.stride:])
+	}
 }

@@ -13,13 +13,33 @@ import (
 func (t *dual[T]) pass(ctx context.Context, lambda float64) (gap, objective float64, err error) {
 	lambdaBias := biasPenalty * lambda / t.length
 	clear(t.curvature)
-	for _, b := range t.visits.Perm(len(t.batches)) {
-		if err := ctx.Err(); err != nil {
+	order := t.visits.Perm(len(t.batches))
+	next := &t.batches[order[0]]
+	t.crew.Run(func(part int) { t.meet(next, part) })
+	for n := range order {
+		b := next
+		if n+1 < len(order) {
+			next = &t.batches[order[n+1]]
+		} else {
+			next = nil
+		}
+		for m := range b.rows {
+			g, o := t.ascend(b, m, lambda, lambdaBias)
+			gap += g
+			objective += o
+		}
+		if err = ctx.Err(); err != nil {
+			next = nil
+		}
+		t.crew.Run(func(part int) {
+			t.spread(b, part, lambda)
+			if next != nil {
+				t.meet(next, part)
+			}
+		})
+		if err != nil {
 			return 0, 0, err
 		}
-		g, o := t.visit(&t.batches[b], lambda, lambdaBias)
-		gap += g
-		objective += o
 	}
 	gap += t.biasGap(lambda)
 	for c, s := range t.surplus {
@@ -28,51 +48,48 @@ func (t *dual[T]) pass(ctx context.Context, lambda float64) (gap, objective floa
 	return gap, objective + t.penalty(lambda), nil
 }
 
-// visit works on one batch.
-func (t *dual[T]) visit(b *dualBatch, lambda, lambdaBias float64) (gap, objective float64) {
-	t.meet(b)
-	earlier := make([]float32, 0, batchRows)
-	for m := range b.rows {
-		g, o := t.ascend(b, m, earlier, lambda, lambdaBias)
-		gap += g
-		objective += o
+// meet sets for the classes of a part the scores without bias and of the
+// probabilities of the examples of a batch, as they are before it.
+func (t *dual[T]) meet(b *dualBatch, part int) {
+	lo, hi := t.classes(part)
+	for m, i := range b.rows {
+		s, p := t.scores[m*t.stride+lo:m*t.stride+hi], t.p[m*t.stride+lo:m*t.stride+hi]
+		clear(s)
+		index, value := t.x.Row(i)
+		kernel.CombineRows(index, value, t.v[lo:], t.stride, s)
+		kernel.Scale(t.scale, s)
+		kernel.Exp(p, t.logP[i*t.stride+lo:i*t.stride+hi])
 	}
-	t.spread(b, lambda)
-	return gap, objective
 }
 
-// meet sets the scores without bias and the probabilities of the examples of a
-// batch, as they are before it.
-func (t *dual[T]) meet(b *dualBatch) {
-	k := t.k
-	kernel.Parallel(t.threads, len(b.rows), 8, func(_, lo, hi int) {
-		for m := lo; m < hi; m++ {
-			i := b.rows[m]
-			s := t.scores[m*k : (m+1)*k]
-			clear(s)
-			index, value := t.x.Row(i)
-			kernel.CombineRows(index, value, t.v, k, s)
-			kernel.Scale(t.scale, s)
-			kernel.Exp(t.p[m*k:(m+1)*k], t.logP[i*k:(i+1)*k])
-		}
-	})
+// spread adds to V, for the classes of a part, what the examples of a batch have moved.
+func (t *dual[T]) spread(b *dualBatch, part int, lambda float64) {
+	lo, hi := t.classes(part)
+	factor := T(float64(t.scale) / lambda)
+	for m, i := range b.rows {
+		moved := t.moved[m*t.stride+lo : m*t.stride+hi]
+		kernel.Scale(factor, moved)
+		index, value := t.x.Row(i)
+		kernel.AddToRows(index, value, t.v[lo:], t.stride, moved)
+	}
 }
 
 // ascend maximises the dual in example m of a batch, and sets moved to the change
-// of w (t_m - p_m). earlier is scratch.
-func (t *dual[T]) ascend(b *dualBatch, m int, earlier []float32, lambda, lambdaBias float64) (gap, objective float64) {
-	n, k, i := len(b.rows), t.k, b.rows[m]
-	s, p, moved := t.scores[m*k:(m+1)*k], t.p[m*k:(m+1)*k], t.moved[m*k:(m+1)*k]
-	logP := t.logP[i*k : (i+1)*k]
+// of w (t_m - p_m).
+func (t *dual[T]) ascend(b *dualBatch, m int, lambda, lambdaBias float64) (gap, objective float64) {
+	n, k, at, i := len(b.rows), t.k, m*t.stride, b.rows[m]
+	s, p, moved := t.scores[at:at+k], t.p[at:at+k], t.moved[at:at+k]
+	logP := t.logP[i*t.stride : i*t.stride+k]
 	w := t.weightOf(i)
 	if w == 0 {
 		clear(moved)
 		return 0, 0
 	}
+	earlier := t.earlier[:0]
 	for _, product := range b.inner[m*n : m*n+m] {
 		earlier = append(earlier, product/float32(lambda))
 	}
-	kernel.CombineAllRows(earlier, t.moved, k, s)
+	kernel.CombineAllRows(earlier, t.moved, t.stride, s)
 	kernel.Add(t.bias, s)
 
 	targetScore := t.targetScore(i, s, moved)
@@ -85,29 +102,6 @@ func (t *dual[T]) ascend(b *dualBatch, m int, earlier []float32, lambda, lambdaB
 	settle(t.settled, logP, s, q, logSum)
 	kernel.MoveMass(moved, p, t.settled, T(w), T(1/lambdaBias), t.surplus, t.bias, t.curvature)
 	return gap, objective
-}
-
-// rowsAhead is how far ahead rows of V are called for: they are not in the cache.
-const rowsAhead = 4
-
-// spread adds to V what the examples of a batch have moved.
-func (t *dual[T]) spread(b *dualBatch, lambda float64) {
-	k, factor := t.k, float32(float64(t.scale)/lambda)
-	for m := range b.rows {
-		kernel.Scale(T(factor), t.moved[m*k:(m+1)*k])
-	}
-	c := &b.columns
-	kernel.Parallel(t.threads, len(c.features), 256, func(_, lo, hi int) {
-		for e := lo; e < hi; e++ {
-			f := int(c.features[e])
-			if ahead := e + rowsAhead; ahead < hi {
-				next := int(c.features[ahead]) * k
-				kernel.Fetch(t.v[next : next+k])
-			}
-			from, to := c.start[e], c.start[e+1]
-			kernel.CombineRows(c.example[from:to], c.value[from:to], t.moved, k, t.v[f*k:(f+1)*k])
-		}
-	})
 }
 
 // settle sets p to about the distribution with log p + q p = c - const, which

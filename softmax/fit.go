@@ -259,7 +259,7 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 		before = lambda
 		progress := opts.atFit(n, len(priors)).Progress
 		record, fitErr := t.solve(ctx, lambda, c.Tolerance, min(mostPasses, c.MaxSteps), progress)
-		v, bias := t.v, t.bias
+		v, bias, stride := t.v, t.bias, t.stride
 		if passes := record.Steps; fitErr == nil && !record.Converged && passes < c.MaxSteps {
 			if solver == nil {
 				solver = newNewton(newDesign[T](ex.X, true), scale, ex.target, ex.Weight, func() *head[T] {
@@ -270,15 +270,16 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 				t = begin()
 			}
 			v, bias = solver.split(solver.x)
-			copy(v, t.v)
+			t.copyWeights(v)
 			copy(bias, t.bias)
+			stride = k
 			record, fitErr = solver.solve(ctx, lambda, c.Tolerance, c.MaxSteps-passes, progress)
 			record.Steps += passes
 		}
 		if fitErr != nil && ctx.Err() == nil {
 			return fitErr
 		}
-		if err := visit(prior, fold(v, bias, scale, ex.X.Cols(), opts.Sharing, nil, opts.Threads), record); err != nil {
+		if err := visit(prior, foldPlain(v, stride, bias, scale, ex.X.Cols(), opts.Threads), record); err != nil {
 			return err
 		}
 		if fitErr != nil {

@@ -169,17 +169,12 @@ const foldGrain = 1 << 13
 
 // fold makes the flat layer of V (d x r) and b: W = scale A V.
 func fold[T matrix.Float](v, bias []T, scale float64, d int, s sharing.Sharing, h *loss.HierarchicalSoftmax, threads int) *Layer {
-	l := &Layer{Classes: s.Classes(), Features: d, Hierarchy: h, Bias: make([]float32, len(bias))}
-	for j, b := range bias {
-		l.Bias[j] = float32(b)
-	}
-	l.Weight = make([]float32, d*len(bias))
 	if _, plain := s.(sharing.None); plain || h != nil {
-		for j, w := range v {
-			l.Weight[j] = float32(scale * float64(w))
-		}
+		l := foldPlain(v, len(bias), bias, scale, d, threads)
+		l.Classes, l.Hierarchy = s.Classes(), h
 		return l
 	}
+	l := newLayer(bias, d)
 	k, r := s.Classes(), s.Rows()
 	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
 		op := sharing.NewOperator[T](s)
@@ -191,5 +186,30 @@ func fold[T matrix.Float](v, bias []T, scale float64, d int, s sharing.Sharing, 
 			}
 		}
 	})
+	return l
+}
+
+// foldPlain makes the flat layer of V (d rows of len(bias) numbers, stride apart)
+// and b where nothing is shared: W = scale V.
+func foldPlain[T matrix.Float](v []T, stride int, bias []T, scale float64, d, threads int) *Layer {
+	l := newLayer(bias, d)
+	k := len(bias)
+	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
+		for f := lo; f < hi; f++ {
+			w := l.Weight[f*k : (f+1)*k]
+			for c, x := range v[f*stride : f*stride+k] {
+				w[c] = float32(scale * float64(x))
+			}
+		}
+	})
+	return l
+}
+
+// newLayer returns a layer with that bias and weights of 0.
+func newLayer[T matrix.Float](bias []T, d int) *Layer {
+	l := &Layer{Classes: len(bias), Features: d, Bias: make([]float32, len(bias)), Weight: make([]float32, d*len(bias))}
+	for j, b := range bias {
+		l.Bias[j] = float32(b)
+	}
 	return l
 }

@@ -308,3 +308,6 @@ func addParentsAVX2(z *float32, first int, parent *int32, length *float32, nodes
 //
 //go:noescape
 func fetchRows(p *float32, stride int, rows int, lines int)
+
+// pause leaves the core to its other thread for a moment.
+func pause()

@@ -27379,3 +27379,8 @@ line930:
 	DECQ       DX
 	JNZ        row929
 	RET
+
+// func pause()
+TEXT ·pause(SB), NOSPLIT, $0
+	PAUSE
+	RET

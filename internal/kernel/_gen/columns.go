@@ -277,3 +277,10 @@ func fetchRows(m isa) {
 	JNZ(LabelRef(loop))
 	RET()
 }
+
+func pause() {
+	TEXT("pause", NOSPLIT, "func()")
+	Doc("pause leaves the core to its other thread for a moment.")
+	PAUSE()
+	RET()
+}

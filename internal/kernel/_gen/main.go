@@ -49,5 +49,6 @@ func main() {
 		addParents(m)
 	}
 	fetchRows(isa{"", 0})
+	pause()
 	Generate()
 }
