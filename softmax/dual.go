@@ -111,6 +111,8 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 		scores: make([]T, batchRows*stride), p: make([]T, batchRows*stride), moved: make([]T, batchRows*stride),
 		settled: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(seed, streamDual)),
 	}
+	kernel.HugePages(t.v)
+	kernel.HugePages(t.logP)
 	order := rand.New(rand.NewPCG(seed, streamDual)).Perm(n)
 	for lo := 0; lo < n; lo += batchRows {
 		t.batches = append(t.batches, dualBatch{rows: order[lo:min(lo+batchRows, n)]})

@@ -48,7 +48,7 @@ func (t *dual[T]) pass(ctx context.Context, lambda float64) (gap, objective floa
 	return gap, objective + t.penalty(lambda), nil
 }
 
-// meet sets for the classes of a part the scores without bias and of the
+// meet sets, for the classes of a part, the scores without bias and the
 // probabilities of the examples of a batch, as they are before it.
 func (t *dual[T]) meet(b *dualBatch, part int) {
 	lo, hi := t.classes(part)
