@@ -62,6 +62,9 @@ const (
 	quiet = 0.9
 	// tries is how many times the wanted rounds are made at most.
 	tries = 4
+	// rest is how long a side with several threads waits for those of the side
+	// before to fall asleep: OpenBLAS's look for work that long and keep a core busy.
+	rest = 150 * time.Millisecond
 )
 
 // quietTurns is turns for sides that multiply. On a virtual machine a core does
@@ -74,6 +77,14 @@ func (s *suite) quietTurns(threads int, sides ...side) ([]float64, *coreRate, er
 	if m == nil {
 		m = newMeter(threads)
 		s.meters[threads] = m
+	}
+	if threads > 1 {
+		for i, side := range sides {
+			sides[i] = func() (float64, error) {
+				time.Sleep(rest)
+				return side()
+			}
+		}
 	}
 	return quietTurns(m, s.rounds*shorter, sides)
 }
