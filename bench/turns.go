@@ -69,9 +69,9 @@ const (
 
 // quietTurns is turns for sides that multiply. On a virtual machine a core does
 // down to half as much while the host is busy with its other hyperthread and the
-// shared cache, and ratios change with it. Of up to four
-// times the rounds those count in which the core multiplied fastest, as a meter
-// before and after each tells; the times of the sides have no say in it.
+// shared cache, and ratios change with it. Of up to four times the rounds those
+// count in which the core multiplied fastest, as a meter before and after each
+// tells; the times of the sides have no say in it.
 func (s *suite) quietTurns(threads int, sides ...side) ([]float64, *coreRate, error) {
 	m := s.meters[threads]
 	if m == nil {

@@ -184,7 +184,7 @@ func TestReadCIFAR100Refuses(t *testing.T) {
 func TestReadCIFAR100Shared(t *testing.T) {
 	dir := "../../shared/data/tiny-imagenet/cifar100-format"
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/data here")
+		t.Skip("the real data of ../shared is not beside the repository")
 	}
 	s, err := ReadCIFAR100(dir)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestFolderRefuses(t *testing.T) {
 func TestFolderShared(t *testing.T) {
 	root := "../../shared/data/tiny-imagenet/train"
 	if _, err := os.Stat(root); err != nil {
-		t.Skip("no ../shared/data here")
+		t.Skip("the real data of ../shared is not beside the repository")
 	}
 	f, err := OpenFolder(root)
 	if err != nil {

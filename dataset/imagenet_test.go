@@ -213,7 +213,7 @@ func TestTinyImageNet(t *testing.T) {
 	dir := "../../shared/data/tiny-imagenet"
 	f, err := OpenImageFolder(filepath.Join(dir, "val"), FolderOptions{})
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no ../shared/data beside the repository")
+		t.Skip("the real data of ../shared is not beside the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -276,7 +276,7 @@ func TestSameSeedSameReport(t *testing.T) {
 func TestOnRealData(t *testing.T) {
 	const folder = "../../shared/data/"
 	if _, err := os.Stat(folder + "leaves/leaves.csv"); err != nil {
-		t.Skip("no ../shared/data beside the repository")
+		t.Skip("the real data of ../shared is not beside the repository")
 	}
 	for _, tc := range []struct {
 		name, file, taxonomy, column string

@@ -174,7 +174,7 @@ func TestImageNetDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := unpack.Start(); err != nil {
-		t.Skipf("no xz here: %v", err)
+		t.Skipf("xz, which unpacks the real data, is not installed: %v", err)
 	}
 	s, err := ReadDistances(list, "distances", labels)
 	if err != nil {

@@ -142,28 +142,28 @@ func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale floa
 	return t
 }
 
-// line is the number of float32 in a cache line.
-const line = 16
-
 // dualStride is the distance of rows of k numbers: rows that begin with a cache
 // line, where little memory is lost by that.
 func dualStride(k int) int {
-	if padded := (k + line - 1) / line * line; padded-k <= k/8 {
+	if padded := (k + kernel.CacheLine - 1) / kernel.CacheLine * kernel.CacheLine; padded-k <= k/8 {
 		return padded
 	}
 	return k
 }
 
+// lines is how many cache lines a row of V has.
+func (t *dual[T]) lines() int { return (t.k + kernel.CacheLine - 1) / kernel.CacheLine }
+
 // parts is how many threads a pass pays for: each has two lines of a row of V
 // or more.
 func (t *dual[T]) parts() int {
-	return max(1, min(t.threads, (t.k+line-1)/line/2))
+	return max(1, min(t.threads, t.lines()/2))
 }
 
 // classes returns the classes of a part of the work: whole lines.
 func (t *dual[T]) classes(part int) (lo, hi int) {
-	lines, parts := (t.k+line-1)/line, t.crew.Parts()
-	return part * lines / parts * line, min(t.k, (part+1)*lines/parts*line)
+	lines, parts := t.lines(), t.crew.Parts()
+	return part * lines / parts * kernel.CacheLine, min(t.k, (part+1)*lines/parts*kernel.CacheLine)
 }
 
 // prepare sets what follows from the rows of a batch. wide is scratch of zeros,

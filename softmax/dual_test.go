@@ -231,7 +231,7 @@ func TestPartsShareTheClasses(t *testing.T) {
 			next := 0
 			for part := range d.parts() {
 				lo, hi := d.classes(part)
-				if lo != next || hi <= lo || lo%line != 0 {
+				if lo != next || hi <= lo || lo%kernel.CacheLine != 0 {
 					t.Errorf("%d classes, part %d of %d: %d to %d, want from %d on", k, part, d.parts(), lo, hi, next)
 				}
 				next = hi

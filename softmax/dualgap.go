@@ -8,7 +8,7 @@ func (t *dual[T]) certify(lambda float64) (gap, objective float64) {
 	blocks := (n + rowGrain - 1) / rowGrain
 	gaps, losses := make([]float64, blocks), make([]float64, blocks)
 	kernel.Parallel(t.threads, n, rowGrain, func(block, lo, hi int) {
-		s, p, target := make([]T, k), make([]T, k), make([]T, k)
+		s, p, spare := make([]T, k), make([]T, k), make([]T, k)
 		for i := lo; i < hi; i++ {
 			w := t.weightOf(i)
 			clear(s)
@@ -16,8 +16,7 @@ func (t *dual[T]) certify(lambda float64) (gap, objective float64) {
 			kernel.CombineRows(index, value, t.v, t.stride, s)
 			kernel.Scale(t.scale, s)
 			kernel.Add(t.bias, s)
-			t.target(i, target)
-			losses[block] -= w * float64(kernel.Dot(target, s))
+			losses[block] -= w * t.targetScore(i, s, spare)
 			logP := t.logP[i*t.stride : i*t.stride+k]
 			kernel.Exp(p, logP)
 			gaps[block] += w * (float64(kernel.Dot(p, logP)) - float64(kernel.Dot(p, s)))

@@ -20,7 +20,7 @@ func sharedFile(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(sharedData, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no %s: the shared data is not here", name)
+		t.Skipf("the real data of ../shared is not beside the repository: no %s", name)
 	}
 	return path
 }

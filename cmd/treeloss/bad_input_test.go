@@ -271,7 +271,7 @@ func TestNoPlaceForTheModel(t *testing.T) {
 
 func TestNoRightToWriteTheModel(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
+		t.Skip("this user may write everywhere, as root does")
 	}
 	model := quickModel(t)
 	dir := filepath.Dir(model)

@@ -170,7 +170,7 @@ func TestImageNetDistances(t *testing.T) {
 	packed := filepath.Join("..", "..", "..", "shared", "data", "label-vectors", "imagenet-1k-distances.txt.xz")
 	xz, err := exec.LookPath("xz")
 	if _, missing := os.Stat(packed); missing != nil || err != nil {
-		t.Skip("there is no shared data, or no xz to unpack it")
+		t.Skip("the real data of ../shared is not beside the repository, or xz, which unpacks it, is not installed")
 	}
 	list, err := exec.CommandContext(t.Context(), xz, "-dc", packed).Output()
 	if err != nil {

@@ -229,7 +229,7 @@ func TestReadingLine(t *testing.T) {
 func TestVectorsOfSharedData(t *testing.T) {
 	folder := "../../../shared/data/label-vectors"
 	if _, err := os.Stat(folder); err != nil {
-		t.Skip("no label-vectors: the shared data is not here")
+		t.Skip("the real data of ../shared is not beside the repository: no label-vectors")
 	}
 	for name, want := range map[string]string{
 		"emoji2vec.bin":         "word2vec binary",

@@ -202,7 +202,7 @@ func clinc(t testing.TB, n, classes int) (texts []string, labels []int32, names 
 	t.Helper()
 	f, err := os.Open("../../../shared/data/clinc150/train.csv")
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no ../shared/data beside the repository")
+		t.Skip("the real data of ../shared is not beside the repository")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -20,15 +20,14 @@ type Crew struct {
 	left  atomic.Int64   // parts of this round that are not done
 	watch int            // how often a goroutine looks before it sleeps
 
-	helpers []sleeper
-	caller  sleeper
+	helpers []crewSleeper
+	caller  crewSleeper
 }
 
-// sleeper is what a goroutine sleeps on.
-type sleeper struct {
-	asleep atomic.Bool
-	wake   chan struct{}
-	_      [112]byte // two cache lines: they are fetched in pairs
+// crewSleeper is a sleeper alone in two cache lines, which are fetched in pairs.
+type crewSleeper struct {
+	sleeper
+	_ [112]byte
 }
 
 // watches is how often a goroutine looks, with a pause of about 50 ns between.
@@ -37,13 +36,13 @@ const watches = 4000
 // NewCrew returns a crew of parts goroutines, the caller's among them.
 func NewCrew(parts int) *Crew {
 	parts = max(1, parts)
-	c := &Crew{taken: make([]atomic.Int64, parts), helpers: make([]sleeper, parts-1)}
-	c.caller.wake = make(chan struct{}, 1)
+	c := &Crew{taken: make([]atomic.Int64, parts), helpers: make([]crewSleeper, parts-1)}
+	c.caller.sleeper = newSleeper()
 	if parts <= runtime.GOMAXPROCS(0) { // else it would watch in the place of one that works
 		c.watch = watches
 	}
 	for n := range c.helpers {
-		c.helpers[n].wake = make(chan struct{}, 1)
+		c.helpers[n].sleeper = newSleeper()
 		go c.help(n)
 	}
 	return c
@@ -51,14 +50,14 @@ func NewCrew(parts int) *Crew {
 
 // help is the life of a helper.
 func (c *Crew) help(n int) {
-	me, seen := &c.helpers[n], int64(0)
+	me, seen := &c.helpers[n].sleeper, int64(0)
 	for {
 		c.await(me, func() bool { return c.round.Load() != seen })
 		if seen = c.round.Load(); seen < 0 {
 			return
 		}
-		if c.share(n+1, seen) && c.caller.asleep.CompareAndSwap(true, false) {
-			c.caller.wake <- struct{}{}
+		if c.share(n+1, seen) {
+			c.caller.rouse()
 		}
 	}
 }
@@ -71,10 +70,7 @@ func (c *Crew) await(me *sleeper, come func() bool) {
 		}
 		pause()
 	}
-	me.asleep.Store(true)
-	if !come() || !me.asleep.CompareAndSwap(true, false) {
-		<-me.wake
-	}
+	me.sleep(come)
 }
 
 // Parts returns the number of parts.
@@ -96,7 +92,7 @@ func (c *Crew) Run(work func(part int)) {
 	c.left.Store(int64(len(c.taken)))
 	round := c.begin(c.round.Load() + 1) // from here on parts can be taken
 	if !c.share(0, round) {
-		c.await(&c.caller, func() bool { return c.left.Load() == 0 })
+		c.await(&c.caller.sleeper, func() bool { return c.left.Load() == 0 })
 	}
 	c.work = nil
 }
@@ -105,9 +101,7 @@ func (c *Crew) Run(work func(part int)) {
 func (c *Crew) begin(round int64) int64 {
 	c.round.Store(round)
 	for n := range c.helpers {
-		if h := &c.helpers[n]; h.asleep.CompareAndSwap(true, false) {
-			h.wake <- struct{}{}
-		}
+		c.helpers[n].rouse()
 	}
 	return round
 }

@@ -184,9 +184,9 @@ func (s *Dense) readPanel(_, panel int) {
 		// What is read and what is written next has left the second cache since
 		// the last step.
 		if soon := lo + b + 2; soon < len(s.rows) {
-			fetchRows32(s.rows[soon], 0, 1, ceil(d, cacheLine))
+			fetchRows32(s.rows[soon], 0, 1, ceil(d, CacheLine))
 		}
-		fetchRows32(to[b*d:], 0, 1, ceil(d, cacheLine))
+		fetchRows32(to[b*d:], 0, 1, ceil(d, CacheLine))
 		if to := s.x[(lo+b)*nr:]; whole > 0 {
 			copyRows32(s.kind, to, s.featurePanel(), row, nr, whole, nr)
 		}
@@ -276,10 +276,10 @@ func (s *Dense) updateRows(_, task int) {
 		for f := 0; f < d; f += nr {
 			at := lo*stride + f
 			if len(s.fetches.tile) == 0 {
-				fetchRows32(s.Weight.X[at:], stride, hi-lo, ceil(nr, cacheLine))
+				fetchRows32(s.Weight.X[at:], stride, hi-lo, ceil(nr, CacheLine))
 			}
 			if s.fetches.velocityFirst {
-				fetchRows32(s.Velocity.X[at:], stride, hi-lo, ceil(nr, cacheLine))
+				fetchRows32(s.Velocity.X[at:], stride, hi-lo, ceil(nr, CacheLine))
 			}
 			stepTile32(s.kind, hi-lo, n, s.z[lo*nr:], s.zRows*nr, s.x[f/nr*s.featurePanel():],
 				s.Weight.X[at:], s.Velocity.X[at:], stride, min(nr, d-f), s.step, s.fetches.tile)

@@ -289,6 +289,16 @@ func first[E any](x []E) *E { return unsafe.SliceData(x) }
 // here is the offset of a line that is there, as often as a tile asks at a time.
 var here [4]int
 
+// asked returns where a tile of so many inner steps reads which cache lines to ask
+// for, and how many bytes further on next.
+func asked(lines []int, inner int) (line *int, step int) {
+	if len(lines) == 0 {
+		return &here[0], 0
+	}
+	_ = lines[inner-1]
+	return &lines[0], 8 * len(here)
+}
+
 func tile32(k kind, l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool, next prefetch) {
 	if k == plain {
 		tileGo(l, height, inner, a, aStride, b, bStride, c, stride, cols, add)
@@ -298,10 +308,10 @@ func tile32(k kind, l layout, height, inner int, a []float32, aStride int, b []f
 		panic("kernel: a tile of the wrong size")
 	}
 	_, _, _ = a[l.at(aStride, height-1, inner-1)], b[(inner-1)*bStride+k.panelCols()-1], c[(height-1)*stride+cols-1]
-	line, step, from := &here[0], 0, first(b)
+	line, step := asked(next.at, inner)
+	from := first(b)
 	if len(next.at) > 0 {
-		_ = next.at[inner-1]
-		line, step, from = &next.at[0], 8*len(here), first(next.from)
+		from = first(next.from)
 	}
 	switch {
 	case k == avx512 && l == byRows:

@@ -12,8 +12,8 @@ import (
 // the sum of w and that of the derivatives w/(1+w), in the precision of T.
 //
 // Below -87 it is e^(x-shift) with few digits or none; ω(-Inf) is 0, and NaN
-// gives NaN, as does +Inf; next to the largest number it may be infinite. w may be x, but must not overlap it otherwise; it must be at
-// least as long.
+// gives NaN, as does +Inf; next to the largest number it may be infinite. w may be
+// x, but must not overlap it otherwise; it must be at least as long.
 func WrightOmega[T matrix.Float](w, x []T, shift T) (sum, slope T) {
 	if fast && isFloat32[T]() {
 		a, b := wrightOmega32(best, float32s(w), float32s(x), float32(shift))

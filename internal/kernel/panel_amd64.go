@@ -85,11 +85,7 @@ func stepTile32(k kind, height, inner int, g []float32, gStride int, x, w, v []f
 	piece, rest := (inner-1)/nr, (inner-1)%nr
 	end := (height-1)*stride + ceil(cols, nr/2)*nr/2 - 1
 	_, _, _, _ = g[piece*gStride+(height-1)*nr+rest], x[inner*nr-1], w[end], v[end]
-	line, step := &here[0], 0
-	if len(lines) > 0 {
-		_ = lines[inner-1]
-		line, step = &lines[0], 8*len(here)
-	}
+	line, step := asked(lines, inner)
 	if k == avx512 {
 		stepTileAVX512(height, inner, first(g), 4*gStride, first(x), first(w), first(v), 4*stride, cols, &f[0][0], line, step)
 	} else {

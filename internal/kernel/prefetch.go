@@ -12,15 +12,15 @@ type prefetch struct {
 	at   []int
 }
 
-// cacheLine is its length in numbers.
-const cacheLine = 16
+// CacheLine is how many float32 a line of the caches holds.
+const CacheLine = 16
 
 // lineOffsets appends where the first lines cache lines of rows lie, the first
 // row at number start and the next each stride numbers on, in bytes.
 func lineOffsets(at []int, start, rows, stride, lines int) []int {
 	for r := range rows {
 		for l := range lines {
-			at = append(at, 4*(start+r*stride+l*cacheLine))
+			at = append(at, 4*(start+r*stride+l*CacheLine))
 		}
 	}
 	return at
@@ -58,7 +58,7 @@ type fetchPlan struct {
 func newFetchPlan(k kind, part, batch int) fetchPlan {
 	return fetchPlan{
 		weightRows: make([]int, 0, part), tile: make([]int, 0, batch),
-		lines: make([]int, 0, k.tileRows()*max(ceil(part, cacheLine), 2*ceil(k.panelCols(), cacheLine))),
+		lines: make([]int, 0, k.tileRows()*max(ceil(part, CacheLine), 2*ceil(k.panelCols(), CacheLine))),
 	}
 }
 
@@ -69,9 +69,9 @@ func (p *fetchPlan) plan(s *Dense) {
 		return
 	}
 	p.examples = n
-	rows, stride, lines, part := s.kind.tileRows(), s.Weight.Stride, ceil(s.kind.panelCols(), cacheLine), cap(p.weightRows)
+	rows, stride, lines, part := s.kind.tileRows(), s.Weight.Stride, ceil(s.kind.panelCols(), CacheLine), cap(p.weightRows)
 	p.rowsAPanel = ceil(rows, s.panels)
-	p.lines = lineOffsets(p.lines[:0], 0, p.rowsAPanel, stride, ceil(part, cacheLine))
+	p.lines = lineOffsets(p.lines[:0], 0, p.rowsAPanel, stride, ceil(part, CacheLine))
 	p.weightRows = spread(p.weightRows, part, p.lines)
 	p.lines = lineOffsets(p.lines[:0], 0, rows, stride, lines)
 	if p.velocityFirst = 2*len(p.lines) > n; !p.velocityFirst {

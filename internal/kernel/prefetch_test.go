@@ -11,10 +11,10 @@ func TestSpread(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for range 500 {
 		rows, lines, steps := 1+rng.IntN(28), 1+rng.IntN(3), 1+rng.IntN(120)
-		start := rng.IntN(3) * cacheLine
-		stride := cacheLine * (lines + rng.IntN(5))
+		start := rng.IntN(3) * CacheLine
+		stride := CacheLine * (lines + rng.IntN(5))
 		want := lineOffsets(nil, start, rows, stride, lines)
-		if len(want) != rows*lines || want[len(want)-1] != 4*(start+(rows-1)*stride+(lines-1)*cacheLine) {
+		if len(want) != rows*lines || want[len(want)-1] != 4*(start+(rows-1)*stride+(lines-1)*CacheLine) {
 			t.Fatalf("%d rows of %d lines: %v", rows, lines, want)
 		}
 		got := spread(make([]int, 0, steps), steps, want)

@@ -18,8 +18,8 @@ type Team struct {
 	one    [1]Phase
 
 	away   atomic.Int32 // goroutines that have not finished the run
-	asleep atomic.Bool  // the caller, waiting for them
-	wake   chan struct{}
+	caller sleeper      // until they have
+	back   func() bool  // tells that
 }
 
 // Phase is some tasks, none of which begins before those of the phase before are
@@ -36,15 +36,16 @@ type phaseCount struct {
 
 // NewTeam returns a team of threads goroutines, the caller's among them (0: one a CPU).
 func NewTeam(threads int) *Team {
-	t := &Team{wake: make(chan struct{}, 1)}
+	t := &Team{caller: newSleeper()}
+	t.back = func() bool { return t.away.Load() == 0 }
 	for w := 1; w < Threads(threads); w++ {
 		start := make(chan struct{}, 1)
 		t.start = append(t.start, start)
 		go func() {
 			for range start {
 				t.join(w)
-				if t.away.Add(-1) == 0 && t.asleep.CompareAndSwap(true, false) {
-					t.wake <- struct{}{}
+				if t.away.Add(-1) == 0 {
+					t.caller.rouse()
 				}
 			}
 		}()
@@ -104,7 +105,9 @@ func (t *Team) RunPhases(phases []Phase) {
 		start <- struct{}{}
 	}
 	t.join(0)
-	t.await()
+	if look(&t.away, 0, 0); !t.back() {
+		t.caller.sleep(t.back)
+	}
 	t.phases = nil
 }
 
@@ -143,20 +146,6 @@ func look(number *atomic.Int32, n int32, round int) {
 			return
 		}
 	}
-}
-
-// await returns when all goroutines have finished the run.
-func (t *Team) await() {
-	if look(&t.away, 0, 0); t.away.Load() == 0 {
-		return
-	}
-	t.asleep.Store(true)
-	// Whoever finished before this line saw no sleeper, unless it has just taken
-	// the mark off and wakes one.
-	if t.away.Load() == 0 && t.asleep.CompareAndSwap(true, false) {
-		return
-	}
-	<-t.wake
 }
 
 // Close ends the goroutines; the team is then one of the caller's alone.
