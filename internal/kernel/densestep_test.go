@@ -133,6 +133,115 @@ func batchOf(rng *rand.Rand, makeRow func(int) []float32, n, d, k int) (rows [][
 	return rows, class, share
 }
 
+// checkDense makes steps on a random problem, of a sort that n says, on all kinds.
+func checkDense(t *testing.T, rng *rand.Rand, n int, three *Team, makeRow func(int) []float32) {
+	t.Helper()
+	k, d, batch := 1+rng.IntN(40), 1+rng.IntN(70), 1+rng.IntN(70)
+	large := n == 0 || n == 3
+	if large {
+		k, d, batch = 130, 200, 66 // past smallProduct
+	}
+	f, parent, length, class := randomFamily(t, rng, k)
+	a := make([][]float64, k)
+	for c := range a {
+		a[c] = make([]float64, len(parent))
+		for v := class[c]; v >= 0; v = parent[v] {
+			a[c][v] = math.Sqrt(length[v])
+		}
+	}
+	var general func(worker int, out, g []float32, cols int)
+	switch n % 3 {
+	case 1: // cross entropy
+		f = nil
+		for c := range a {
+			a[c] = make([]float64, k)
+			a[c][c] = 1
+		}
+	case 2: // K by its definition
+		f = nil
+		general = func(_ int, out, g []float32, cols int) {
+			clear(out[:k*cols])
+			for i := range k {
+				for j := range k {
+					var dot float64
+					for v := range a[i] {
+						dot += a[i][v] * a[j][v]
+					}
+					axpyGo(float32(dot), g[j*cols:(j+1)*cols], out[i*cols:(i+1)*cols])
+				}
+			}
+		}
+	}
+	seed := rng.Uint64()
+	rate, mu, decay, nesterov := 0.3, 0.9, 0.01, n%2 == 0
+	var vector, inGo []float32
+	for _, kd := range kinds() {
+		for _, team := range []*Team{nil, three} {
+			name := fmt.Sprintf("case %d: k=%d d=%d batch=%d kind=%v threads=%d", n, k, d, batch, kd, team.Threads())
+			rng := rand.New(rand.NewPCG(seed, 0))
+			s := newDense(kd, team, k, d, batch, true, f, general)
+			s.SetStep(linear(rate, mu, decay, nesterov), linear(rate, mu, 0, nesterov))
+			var classes []int32 // of the batch
+			if n%4 == 3 {
+				s.SetLoss(func(_ int, grad, scores []float32, row int) float64 {
+					value := softmaxGo(grad, scores) - float64(scores[classes[row]])
+					grad[classes[row]]--
+					return value
+				})
+			}
+			r := newReference(a, d)
+			r.rate, r.mu, r.decay, r.nesterov = rate, mu, decay, nesterov
+			for range 4 {
+				rows, class, share := batchOf(rng, makeRow, 1+rng.IntN([]int{batch, min(batch, fewExamples)}[n/3%2]), d, k)
+				classes = class
+				got, want := s.Step(rows, class, share), 0.0
+				if !large || kd == best && team != nil {
+					want = r.step(rows, class, share)
+					if math.Abs(got-want) > 2e-5*(1+want) {
+						t.Fatalf("%s: loss %v, want %v", name, got, want)
+					}
+				}
+			}
+			var all []float32
+			for c := range k {
+				for j, w := range s.Weight.X[c*s.Weight.Stride:][:d] {
+					all = append(all, w, s.Velocity.X[c*s.Weight.Stride+j], s.Sum.X[c*s.Sum.Stride+j])
+					if large && (kd != best || team == nil) {
+						continue
+					}
+					if want := r.weight(c, j); math.Abs(float64(w)-want) > 1e-4*(1+math.Abs(want)) {
+						t.Fatalf("%s: weight %d,%d is %g, want %g", name, c, j, w, want)
+					}
+					if got, want := float64(s.Sum.X[c*s.Sum.Stride+j]), r.sum[c][j]; math.Abs(got-want) > 4e-4*(1+math.Abs(want)) {
+						t.Fatalf("%s: sum of weight %d,%d is %g, want %g", name, c, j, got, want)
+					}
+				}
+				if want := r.bias[c]; (!large || kd == best && team != nil) && math.Abs(float64(s.Bias[c])-want) > 1e-4*(1+math.Abs(want)) {
+					t.Fatalf("%s: bias %d is %g, want %g", name, c, s.Bias[c], want)
+				}
+			}
+			all = append(all, s.BiasSum...)
+			if kd == plain {
+				inGo = all
+			} else {
+				// How far models may be apart, after a few steps with
+				// gradients of about 1.
+				for i, x := range inGo {
+					if apart := math.Abs(float64(x - all[i])); apart > 1e-5*(1+math.Abs(float64(x))) {
+						t.Fatalf("%s: number %d is %g, in plain Go %g", name, i, all[i], x)
+					}
+				}
+				for i := range vector {
+					if !same(vector[i], all[i]) {
+						t.Fatalf("%s: number %d is %g, earlier kind or team %g", name, i, all[i], vector[i])
+					}
+				}
+				vector = all
+			}
+		}
+	}
+}
+
 // TestDense compares training in W space with SGD on V in float64, the vector
 // kinds and teams with each other to the last bit, and plain Go with them.
 func TestDense(t *testing.T) {
@@ -141,110 +250,7 @@ func TestDense(t *testing.T) {
 	defer three.Close()
 	makeRow := guarded(t, 70*200)
 	for n := range 30 {
-		k, d, batch := 1+rng.IntN(40), 1+rng.IntN(70), 1+rng.IntN(70)
-		large := n == 0 || n == 3
-		if large {
-			k, d, batch = 130, 200, 66 // past smallProduct
-		}
-		f, parent, length, class := randomFamily(t, rng, k)
-		a := make([][]float64, k)
-		for c := range a {
-			a[c] = make([]float64, len(parent))
-			for v := class[c]; v >= 0; v = parent[v] {
-				a[c][v] = math.Sqrt(length[v])
-			}
-		}
-		var general func(worker int, out, g []float32, cols int)
-		switch n % 3 {
-		case 1: // cross entropy
-			f = nil
-			for c := range a {
-				a[c] = make([]float64, k)
-				a[c][c] = 1
-			}
-		case 2: // K by its definition
-			f = nil
-			general = func(_ int, out, g []float32, cols int) {
-				clear(out[:k*cols])
-				for i := range k {
-					for j := range k {
-						var dot float64
-						for v := range a[i] {
-							dot += a[i][v] * a[j][v]
-						}
-						axpyGo(float32(dot), g[j*cols:(j+1)*cols], out[i*cols:(i+1)*cols])
-					}
-				}
-			}
-		}
-		seed := rng.Uint64()
-		rate, mu, decay, nesterov := 0.3, 0.9, 0.01, n%2 == 0
-		var vector, inGo []float32
-		for _, kd := range kinds() {
-			for _, team := range []*Team{nil, three} {
-				name := fmt.Sprintf("case %d: k=%d d=%d batch=%d kind=%v threads=%d", n, k, d, batch, kd, team.Threads())
-				rng := rand.New(rand.NewPCG(seed, 0))
-				s := newDense(kd, team, k, d, batch, true, f, general)
-				s.SetStep(linear(rate, mu, decay, nesterov), linear(rate, mu, 0, nesterov))
-				var classes []int32 // of the batch
-				if n%4 == 3 {
-					s.SetLoss(func(_ int, grad, scores []float32, row int) float64 {
-						value := softmaxGo(grad, scores) - float64(scores[classes[row]])
-						grad[classes[row]]--
-						return value
-					})
-				}
-				r := newReference(a, d)
-				r.rate, r.mu, r.decay, r.nesterov = rate, mu, decay, nesterov
-				for range 4 {
-					rows, class, share := batchOf(rng, makeRow, 1+rng.IntN([]int{batch, min(batch, fewExamples)}[n/3%2]), d, k)
-					classes = class
-					got, want := s.Step(rows, class, share), 0.0
-					if !large || kd == best && team != nil {
-						want = r.step(rows, class, share)
-						if math.Abs(got-want) > 2e-5*(1+want) {
-							t.Fatalf("%s: loss %v, want %v", name, got, want)
-						}
-					}
-				}
-				var all []float32
-				for c := range k {
-					for j, w := range s.Weight.X[c*s.Weight.Stride:][:d] {
-						all = append(all, w, s.Velocity.X[c*s.Weight.Stride+j], s.Sum.X[c*s.Sum.Stride+j])
-						if large && (kd != best || team == nil) {
-							continue
-						}
-						if want := r.weight(c, j); math.Abs(float64(w)-want) > 1e-4*(1+math.Abs(want)) {
-							t.Fatalf("%s: weight %d,%d is %g, want %g", name, c, j, w, want)
-						}
-						if got, want := float64(s.Sum.X[c*s.Sum.Stride+j]), r.sum[c][j]; math.Abs(got-want) > 4e-4*(1+math.Abs(want)) {
-							t.Fatalf("%s: sum of weight %d,%d is %g, want %g", name, c, j, got, want)
-						}
-					}
-					if want := r.bias[c]; (!large || kd == best && team != nil) && math.Abs(float64(s.Bias[c])-want) > 1e-4*(1+math.Abs(want)) {
-						t.Fatalf("%s: bias %d is %g, want %g", name, c, s.Bias[c], want)
-					}
-				}
-				all = append(all, s.BiasSum...)
-				if kd == plain {
-					inGo = all
-				} else {
-					// How far models may be apart, after a few steps with
-					// gradients of about 1.
-					for i, x := range inGo {
-						if apart := math.Abs(float64(x - all[i])); apart > 1e-5*(1+math.Abs(float64(x))) {
-							t.Fatalf("%s: number %d is %g, in plain Go %g", name, i, all[i], x)
-						}
-					}
-					for i := range vector {
-						if !same(vector[i], all[i]) {
-							t.Fatalf("%s: number %d is %g, earlier kind or team %g", name, i, all[i], vector[i])
-						}
-					}
-					vector = all
-				}
-			}
-		}
+		checkDense(t, rng, n, three, makeRow)
 	}
 }
 

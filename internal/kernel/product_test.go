@@ -154,30 +154,35 @@ func TestProductOfWrongShapePanics(t *testing.T) {
 	}
 }
 
+// checkTranspose looks at every place of a transposed matrix, and beside it.
+func checkTranspose(t *testing.T, rng *rand.Rand, rows, cols int, makeSrc, makeDst func(int) []float32) {
+	t.Helper()
+	src := rect(makeSrc, rows, cols, rng.IntN(9))
+	fill(rng, src.X, true)
+	for _, k := range kinds() {
+		dst := rect(makeDst, cols, rows, rng.IntN(9))
+		for i := range dst.X {
+			dst.X[i] = untouched
+		}
+		transposeRows(k, dst.X, dst.Stride, src.X, src.Stride, rows, cols)
+		checkFence(t, k.String(), dst.X)
+		for i, got := range dst.X {
+			want := float32(untouched)
+			if i%dst.Stride < rows {
+				want = src.X[i%dst.Stride*src.Stride+i/dst.Stride]
+			}
+			if !same(got, want) {
+				t.Fatalf("kind=%v %d x %d: place %d is %g, want %g", k, rows, cols, i, got, want)
+			}
+		}
+	}
+}
+
 func TestTranspose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	makeSrc, makeDst := guarded(t, 70*90), guarded(t, 70*90)
 	for range 300 {
-		rows, cols := 1+rng.IntN(40), 1+rng.IntN(60)
-		src := rect(makeSrc, rows, cols, rng.IntN(9))
-		fill(rng, src.X, true)
-		for _, k := range kinds() {
-			dst := rect(makeDst, cols, rows, rng.IntN(9))
-			for i := range dst.X {
-				dst.X[i] = untouched
-			}
-			transposeRows(k, dst.X, dst.Stride, src.X, src.Stride, rows, cols)
-			checkFence(t, k.String(), dst.X)
-			for i, got := range dst.X {
-				want := float32(untouched)
-				if i%dst.Stride < rows {
-					want = src.X[i%dst.Stride*src.Stride+i/dst.Stride]
-				}
-				if !same(got, want) {
-					t.Fatalf("kind=%v %d x %d: place %d is %g, want %g", k, rows, cols, i, got, want)
-				}
-			}
-		}
+		checkTranspose(t, rng, 1+rng.IntN(40), 1+rng.IntN(60), makeSrc, makeDst)
 	}
 }
 

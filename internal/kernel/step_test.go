@@ -7,60 +7,65 @@ import (
 	"testing"
 )
 
+// checkSteps compares the maps of steps on n numbers with float64.
+func checkSteps(t *testing.T, rng *rand.Rand, n int, wild bool, makeW, makeV, makeG func(int) []float32) {
+	t.Helper()
+	start := make([]float32, 3*n)
+	fill(rng, start, wild)
+	var f [6]float32
+	for i := range f {
+		f[i] = rng.Float32()*2 - 1
+	}
+	spread := NewFactors(Step[float32]{f[0], f[1], f[2], f[3], f[4], f[5]}).spread
+	for _, tc := range []struct {
+		name string
+		run  func(k kind, w, v, g []float32)
+		f    [6]float32 // what the map is
+	}{
+		{"stepRow", func(k kind, w, v, g []float32) { stepRow32(k, w, v, g, spread) }, f},
+		{"advance", func(k kind, w, v, _ []float32) { advance32(k, [4]float32{f[0], f[1], f[3], f[4]}, w, v) }, [6]float32{f[0], f[1], 0, f[3], f[4], 0}},
+		{"scaleAdd", func(k kind, w, _, g []float32) { scaleAdd32(k, f[0], w, f[2], g) }, [6]float32{f[0], 0, f[2], 0, 1, 0}},
+	} {
+		var vector []float32
+		for _, k := range kinds() {
+			w, v, g := makeW(n), makeV(n), makeG(n)
+			copy(w, start)
+			copy(v, start[n:])
+			copy(g, start[2*n:])
+			tc.run(k, w, v, g)
+			name := fmt.Sprintf("%s n=%d kind=%v", tc.name, n, k)
+			checkFence(t, name, w)
+			checkFence(t, name, v)
+			for j := range n {
+				for i, got := range []float32{w[j], v[j]} {
+					var want, size float64
+					for l := range 3 {
+						p := float64(tc.f[3*i+l]) * float64(start[l*n+j])
+						want, size = want+p, size+math.Abs(p)
+					}
+					checkSum(t, fmt.Sprintf("%s [%d] %d", name, j, i), got, want, size, 3)
+				}
+			}
+			both := append(append([]float32{}, w...), v...)
+			for i := range vector {
+				if k != plain && !same(both[i], vector[i]) {
+					t.Fatalf("%s: number %d is %g, earlier kind %g", name, i, both[i], vector[i])
+				}
+			}
+			if k != plain {
+				vector = both
+			}
+		}
+	}
+}
+
 // TestSteps compares the maps of steps with float64 on every kind, and the
 // vector kinds with each other to the last bit.
 func TestSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	makeW, makeV, makeG := guarded(t, 400), guarded(t, 400), guarded(t, 400)
 	for n := range 300 {
-		wild := n%2 == 0
-		start := make([]float32, 3*n)
-		fill(rng, start, wild)
-		var f [6]float32
-		for i := range f {
-			f[i] = rng.Float32()*2 - 1
-		}
-		spread := NewFactors(Step[float32]{f[0], f[1], f[2], f[3], f[4], f[5]}).spread
-		for _, tc := range []struct {
-			name string
-			run  func(k kind, w, v, g []float32)
-			f    [6]float32 // what the map is
-		}{
-			{"stepRow", func(k kind, w, v, g []float32) { stepRow32(k, w, v, g, spread) }, f},
-			{"advance", func(k kind, w, v, _ []float32) { advance32(k, [4]float32{f[0], f[1], f[3], f[4]}, w, v) }, [6]float32{f[0], f[1], 0, f[3], f[4], 0}},
-			{"scaleAdd", func(k kind, w, _, g []float32) { scaleAdd32(k, f[0], w, f[2], g) }, [6]float32{f[0], 0, f[2], 0, 1, 0}},
-		} {
-			var vector []float32
-			for _, k := range kinds() {
-				w, v, g := makeW(n), makeV(n), makeG(n)
-				copy(w, start)
-				copy(v, start[n:])
-				copy(g, start[2*n:])
-				tc.run(k, w, v, g)
-				name := fmt.Sprintf("%s n=%d kind=%v", tc.name, n, k)
-				checkFence(t, name, w)
-				checkFence(t, name, v)
-				for j := range n {
-					for i, got := range []float32{w[j], v[j]} {
-						var want, size float64
-						for l := range 3 {
-							p := float64(tc.f[3*i+l]) * float64(start[l*n+j])
-							want, size = want+p, size+math.Abs(p)
-						}
-						checkSum(t, fmt.Sprintf("%s [%d] %d", name, j, i), got, want, size, 3)
-					}
-				}
-				both := append(append([]float32{}, w...), v...)
-				for i := range vector {
-					if k != plain && !same(both[i], vector[i]) {
-						t.Fatalf("%s: number %d is %g, earlier kind %g", name, i, both[i], vector[i])
-					}
-				}
-				if k != plain {
-					vector = both
-				}
-			}
-		}
+		checkSteps(t, rng, n, n%2 == 0, makeW, makeV, makeG)
 	}
 }
 
@@ -165,59 +170,63 @@ func FuzzAddToRows(f *testing.F) {
 	})
 }
 
-// TestMultiplyRows compares K passes over a tree with K by its definition.
+// checkMultiplyRows compares K passes over a random tree with K by its definition.
+func checkMultiplyRows(t *testing.T, rng *rand.Rand, k, rows int, makeZ func(int) []float32) {
+	t.Helper()
+	f, parent, length, class := randomFamily(t, rng, k)
+	if f.Classes() != k {
+		t.Fatalf("%d classes, want %d", f.Classes(), k)
+	}
+	above := func(c int32) map[int32]float64 {
+		path := map[int32]float64{}
+		for v := c; v >= 0; v = parent[v] {
+			path[v] = length[v]
+		}
+		return path
+	}
+	start := make([]float32, rows*k)
+	fill(rng, start, false)
+	want, size := make([]float64, rows*k), make([]float64, rows*k)
+	for c := range k {
+		path := above(class[c])
+		for o := range k {
+			var share float64
+			for v := range above(class[o]) {
+				share += path[v]
+			}
+			for b := range rows {
+				p := share * float64(start[b*k+o])
+				want[b*k+c] += p
+				size[b*k+c] += math.Abs(p)
+			}
+		}
+	}
+	var vector, scratch []float32
+	for _, kd := range kinds() {
+		z := makeZ(rows * k)
+		copy(z, start)
+		scratch = f.multiplyRows(kd, z, rows, scratch)
+		checkFence(t, kd.String(), z)
+		for i, got := range z {
+			if math.Abs(float64(got)-want[i]) > 1e-4*(1+size[i]) {
+				t.Fatalf("kind=%v k=%d row %d class %d: %g, want %g", kd, k, i/k, i%k, got, want[i])
+			}
+			if vector != nil && !same(got, vector[i]) {
+				t.Fatalf("kind=%v: number %d is %g, earlier kind %g", kd, i, got, vector[i])
+			}
+		}
+		if kd != plain {
+			vector = append([]float32{}, z...)
+		}
+	}
+	f.MultiplyRows(makeZ(0), 0, nil)
+}
+
 func TestMultiplyRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	makeZ := guarded(t, 100*60)
 	for range 60 {
-		k, rows := 1+rng.IntN(50), rng.IntN(90)
-		f, parent, length, class := randomFamily(t, rng, k)
-		if f.Classes() != k {
-			t.Fatalf("%d classes, want %d", f.Classes(), k)
-		}
-		above := func(c int32) map[int32]float64 {
-			path := map[int32]float64{}
-			for v := c; v >= 0; v = parent[v] {
-				path[v] = length[v]
-			}
-			return path
-		}
-		start := make([]float32, rows*k)
-		fill(rng, start, false)
-		want, size := make([]float64, rows*k), make([]float64, rows*k)
-		for c := range k {
-			path := above(class[c])
-			for o := range k {
-				var share float64
-				for v := range above(class[o]) {
-					share += path[v]
-				}
-				for b := range rows {
-					p := share * float64(start[b*k+o])
-					want[b*k+c] += p
-					size[b*k+c] += math.Abs(p)
-				}
-			}
-		}
-		var vector, scratch []float32
-		for _, kd := range kinds() {
-			z := makeZ(rows * k)
-			copy(z, start)
-			scratch = f.multiplyRows(kd, z, rows, scratch)
-			checkFence(t, kd.String(), z)
-			for i, got := range z {
-				if math.Abs(float64(got)-want[i]) > 1e-4*(1+size[i]) {
-					t.Fatalf("kind=%v k=%d row %d class %d: %g, want %g", kd, k, i/k, i%k, got, want[i])
-				}
-				if vector != nil && !same(got, vector[i]) {
-					t.Fatalf("kind=%v: number %d is %g, earlier kind %g", kd, i, got, vector[i])
-				}
-			}
-			if kd != plain {
-				vector = append([]float32{}, z...)
-			}
-		}
-		f.MultiplyRows(makeZ(0), 0, nil)
+		checkMultiplyRows(t, rng, 1+rng.IntN(50), rng.IntN(90), makeZ)
 	}
 }
 
@@ -290,18 +299,24 @@ func checkColumns(t *testing.T, rows int, z, bias []float32, columns int, makeZ 
 	}
 }
 
+// scoresOf returns random scores of 32 examples, up to spread, and a bias.
+func scoresOf(rng *rand.Rand, rows int, spread float32) (z, bias []float32) {
+	z, bias = make([]float32, rows*32), make([]float32, rows)
+	for i := range z {
+		z[i] = (rng.Float32()*2 - 1) * spread
+	}
+	for i := range bias {
+		bias[i] = rng.Float32()
+	}
+	return z, bias
+}
+
 func TestColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 4))
 	makeZ := guarded(t, 400*32)
 	for rows := 1; rows < 300; rows += 1 + rows/20 {
 		for _, spread := range []float32{0, 1, 60} {
-			z, bias := make([]float32, rows*32), make([]float32, rows)
-			for i := range z {
-				z[i] = (rng.Float32()*2 - 1) * spread
-			}
-			for i := range bias {
-				bias[i] = rng.Float32()
-			}
+			z, bias := scoresOf(rng, rows, spread)
 			checkColumns(t, rows, z, bias, 32, makeZ)
 		}
 	}

@@ -33,6 +33,48 @@ var vectorOps = []vectorOp{
 		func(a [4]float64, _ [4][]float64, y []float64) { scaleGo(a[0], y) }},
 }
 
+// checkVectorOps compares the vector operations on n numbers with float64, and
+// the vector kinds with each other.
+func checkVectorOps(t *testing.T, rng *rand.Rand, n int, wild bool, make4 [4]func(int) []float32, makeY func(int) []float32) {
+	t.Helper()
+	for _, op := range vectorOps {
+		var a [4]float32
+		fill(rng, a[:], wild)
+		var x [4][]float32
+		var x64, xAbs [4][]float64
+		var a64, aAbs [4]float64
+		for i := range x {
+			x[i] = make4[i](n + rng.IntN(20)) // only the first n count
+			fill(rng, x[i], wild)
+			x64[i] = as64(x[i])
+			xAbs[i] = magnitude(x64[i])
+			a64[i], aAbs[i] = float64(a[i]), math.Abs(float64(a[i]))
+		}
+		start := make([]float32, n)
+		fill(rng, start, wild)
+		want, size := as64(start), magnitude(as64(start))
+		op.exact(a64, x64, want)
+		op.exact(aAbs, xAbs, size)
+		var vector []float32
+		for _, k := range kinds() {
+			name := fmt.Sprintf("%s n=%d kind=%v", op.name, n, k)
+			y := makeY(n)
+			copy(y, start)
+			op.fast(k, a, x, y)
+			checkFence(t, name, y)
+			for j := range y {
+				checkSum(t, fmt.Sprintf("%s [%d]", name, j), y[j], want[j], size[j], op.products)
+				if vector != nil && !same(y[j], vector[j]) {
+					t.Fatalf("%s [%d]: avx2 gives %g, avx512 %g", name, j, vector[j], y[j])
+				}
+			}
+			if k != plain {
+				vector = append([]float32{}, y...)
+			}
+		}
+	}
+}
+
 func TestVectorOpsAgainstFloat64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var make4 [4]func(int) []float32
@@ -41,43 +83,7 @@ func TestVectorOpsAgainstFloat64(t *testing.T) {
 	}
 	makeY := guarded(t, 400)
 	for n := range 300 {
-		for _, op := range vectorOps {
-			wild := n%2 == 1
-			var a [4]float32
-			fill(rng, a[:], wild)
-			var x [4][]float32
-			var x64, xAbs [4][]float64
-			var a64, aAbs [4]float64
-			for i := range x {
-				x[i] = make4[i](n + rng.IntN(20)) // only the first n count
-				fill(rng, x[i], wild)
-				x64[i] = as64(x[i])
-				xAbs[i] = magnitude(x64[i])
-				a64[i], aAbs[i] = float64(a[i]), math.Abs(float64(a[i]))
-			}
-			start := make([]float32, n)
-			fill(rng, start, wild)
-			want, size := as64(start), magnitude(as64(start))
-			op.exact(a64, x64, want)
-			op.exact(aAbs, xAbs, size)
-			var vector []float32
-			for _, k := range kinds() {
-				name := fmt.Sprintf("%s n=%d kind=%v", op.name, n, k)
-				y := makeY(n)
-				copy(y, start)
-				op.fast(k, a, x, y)
-				checkFence(t, name, y)
-				for j := range y {
-					checkSum(t, fmt.Sprintf("%s [%d]", name, j), y[j], want[j], size[j], op.products)
-					if vector != nil && !same(y[j], vector[j]) {
-						t.Fatalf("%s [%d]: avx2 gives %g, avx512 %g", name, j, vector[j], y[j])
-					}
-				}
-				if k != plain {
-					vector = append([]float32{}, y...)
-				}
-			}
-		}
+		checkVectorOps(t, rng, n, n%2 == 1, make4, makeY)
 	}
 }
 
@@ -101,64 +107,69 @@ func TestVectorOpsKeepNotANumberAndInfinity(t *testing.T) {
 	}
 }
 
+// checkDistances does for dot products and distances what checkVectorOps does.
+func checkDistances(t *testing.T, rng *rand.Rand, n int, wild bool, makeX, makeY func(int) []float32) {
+	t.Helper()
+	x, y := makeX(n), makeY(n)
+	fill(rng, x, wild)
+	fill(rng, y, wild)
+	a, b := rng.Float64(), rng.Float64()
+	var want, size, squares, difference, sum float64
+	for j := range x {
+		p, q := float64(x[j]), float64(y[j])
+		want += p * q
+		size += math.Abs(p * q)
+		squares += (p - q) * (p - q)
+		difference += (a*p - b*q) * (a*p - b*q)
+		sum += (a*p + b*q) * (a*p + b*q)
+	}
+	close := func(name string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= float64(n+4)*0x1p-51*want) {
+			t.Fatalf("%s: got %g, want %g", name, got, want)
+		}
+	}
+	var vector []float64
+	for _, k := range kinds() {
+		name := fmt.Sprintf("n=%d kind=%v", n, k)
+		dot := dot32(k, x, y)
+		checkSum(t, "dot "+name, dot, want, size, n)
+		square := squaredDistance32(k, x, y)
+		close("squared distance "+name, square, squares)
+		d, s := scaledSquares32(k, a, x, b, y)
+		// a*p-b*q cancels: a rounding of a product counts by its size.
+		if !(math.Abs(d-difference) <= 0x1p-46*(difference+sum)) {
+			t.Fatalf("scaled difference %s: got %g, want %g", name, d, difference)
+		}
+		if !(math.Abs(s-sum) <= 0x1p-46*(difference+sum)) {
+			t.Fatalf("scaled sum %s: got %g, want %g", name, s, sum)
+		}
+		if back := squaredDistance32(k, y, x); back != square {
+			t.Fatalf("squared distance %s is not symmetric: %g and %g", name, square, back)
+		}
+		if d2, s2 := scaledSquares32(k, b, y, a, x); d2 != d || s2 != s {
+			t.Fatalf("scaled squares %s are not symmetric", name)
+		}
+		if self, _ := scaledSquares32(k, a, x, a, x); self != 0 || squaredDistance32(k, x, x) != 0 {
+			t.Fatalf("%s: a vector lies %g from itself", name, self)
+		}
+		got := []float64{float64(dot), square, d, s}
+		for i := range vector {
+			if !same(got[i], vector[i]) {
+				t.Fatalf("%s result %d: avx2 gives %g, avx512 %g", name, i, vector[i], got[i])
+			}
+		}
+		if k != plain {
+			vector = got
+		}
+	}
+}
+
 func TestDotAndDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	makeX, makeY := guarded(t, 400), guarded(t, 400)
 	for n := range 400 {
-		wild := n%2 == 1
-		x, y := makeX(n), makeY(n)
-		fill(rng, x, wild)
-		fill(rng, y, wild)
-		a, b := rng.Float64(), rng.Float64()
-		var want, size, squares, difference, sum float64
-		for j := range x {
-			p, q := float64(x[j]), float64(y[j])
-			want += p * q
-			size += math.Abs(p * q)
-			squares += (p - q) * (p - q)
-			difference += (a*p - b*q) * (a*p - b*q)
-			sum += (a*p + b*q) * (a*p + b*q)
-		}
-		close := func(name string, got, want float64) {
-			t.Helper()
-			if !(math.Abs(got-want) <= float64(n+4)*0x1p-51*want) {
-				t.Fatalf("%s: got %g, want %g", name, got, want)
-			}
-		}
-		var vector []float64
-		for _, k := range kinds() {
-			name := fmt.Sprintf("n=%d kind=%v", n, k)
-			dot := dot32(k, x, y)
-			checkSum(t, "dot "+name, dot, want, size, n)
-			square := squaredDistance32(k, x, y)
-			close("squared distance "+name, square, squares)
-			d, s := scaledSquares32(k, a, x, b, y)
-			// a*p-b*q cancels: a rounding of a product counts by its size.
-			if !(math.Abs(d-difference) <= 0x1p-46*(difference+sum)) {
-				t.Fatalf("scaled difference %s: got %g, want %g", name, d, difference)
-			}
-			if !(math.Abs(s-sum) <= 0x1p-46*(difference+sum)) {
-				t.Fatalf("scaled sum %s: got %g, want %g", name, s, sum)
-			}
-			if back := squaredDistance32(k, y, x); back != square {
-				t.Fatalf("squared distance %s is not symmetric: %g and %g", name, square, back)
-			}
-			if d2, s2 := scaledSquares32(k, b, y, a, x); d2 != d || s2 != s {
-				t.Fatalf("scaled squares %s are not symmetric", name)
-			}
-			if self, _ := scaledSquares32(k, a, x, a, x); self != 0 || squaredDistance32(k, x, x) != 0 {
-				t.Fatalf("%s: a vector lies %g from itself", name, self)
-			}
-			got := []float64{float64(dot), square, d, s}
-			for i := range vector {
-				if !same(got[i], vector[i]) {
-					t.Fatalf("%s result %d: avx2 gives %g, avx512 %g", name, i, vector[i], got[i])
-				}
-			}
-			if k != plain {
-				vector = got
-			}
-		}
+		checkDistances(t, rng, n, n%2 == 1, makeX, makeY)
 	}
 }
 
