@@ -61,7 +61,7 @@ func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop
 	n := ex.X.Cols() * outputs
 	u := &adamUpdate[T]{adam: adam, outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads,
 		scale:   T(1 / math.Sqrt(ex.meanSquaredNorm())),
-		sharing: opts.Sharing, hierarchy: opts.Hierarchy,
+		sharing: opts.Sharing, hierarchy: opts.Hierarchy, noBias: opts.NoBias,
 		v: make([]T, n), mean: make([]T, n), square: make([]T, n),
 		bias: make([]T, biases), biasMean: make([]T, biases), biasSquare: make([]T, biases),
 		slot: make([]int32, ex.X.Cols()),
@@ -88,6 +88,7 @@ type adamUpdate[T matrix.Float] struct {
 	threads   int
 	sharing   sharing.Sharing
 	hierarchy *loss.HierarchicalSoftmax
+	noBias    bool
 
 	v, mean, square            []T
 	bias, biasMean, biasSquare []T
@@ -126,7 +127,9 @@ func (u *adamUpdate[T]) apply(_ int, features []int32, grad, gradBias []T) {
 			step.move(u.v[a:b], u.mean[a:b], u.square[a:b], g, u.scale, keep)
 		}
 	})
-	step.move(u.bias, u.biasMean, u.biasSquare, gradBias, 1, 1)
+	if !u.noBias {
+		step.move(u.bias, u.biasMean, u.biasSquare, gradBias, 1, 1)
+	}
 	for _, f := range features {
 		u.slot[f] = 0
 	}

@@ -69,6 +69,9 @@ func (t *epochLoop[T]) describe() Run {
 		Output:   t.probe(),
 		Examples: t.ex.fingerprint(),
 	}
+	if t.opts.NoBias {
+		r.Trainer += " without bias"
+	}
 	switch s := t.schedule.(type) {
 	case nil:
 	case Step: // may go on for more epochs than it was told first

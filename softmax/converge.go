@@ -23,6 +23,7 @@ type newton[T matrix.Float] struct {
 	lambda  T
 	threads int
 	heads   chan *head[T]
+	noBias  bool // the bias stays as it is
 
 	r, targets int
 	x          []T // the solution so far
@@ -128,6 +129,9 @@ func (t *newton[T]) collect(out, x []T) {
 
 func (t *newton[T]) collectBias(out []T) {
 	clear(out)
+	if t.noBias { // a slope of 0 moves nothing
+		return
+	}
 	for b := 0; b < len(t.biasPart); b += t.targets {
 		kernel.Add(t.biasPart[b:], out)
 	}

@@ -76,6 +76,46 @@ func TestConvergeFindsTheOptimum(t *testing.T) {
 	}
 }
 
+// TestNoBias compares with the least objective at a bias of 0, and looks whether
+// each trainer leaves the bias of the start alone.
+func TestNoBias(t *testing.T) {
+	dense := sample(1, 80, 10, 6)
+	for _, p := range problems(t) {
+		if p.name != "none" && p.name != "V-tree" && p.name != "hierarchical softmax" {
+			continue
+		}
+		for kind, ex := range map[string]Examples{"dense": dense, "sparse": sparsely(dense)} {
+			o := p.options
+			o.NoBias, o.Prior = true, 0.3
+			r := newReference(ex, p.a, p.loss, o.Prior)
+			r.noBias = true
+			least := r.minimum(t)
+			for _, trainer := range []Trainer{Converge{}, SGD{Epochs: 300, Batch: 20, Rate: 0.2, Momentum: 0.5, Average: true}} {
+				o.Trainer = trainer
+				l, _ := mustFit(t, ex, 6, o)
+				s := o.Sharing
+				if s == nil {
+					s = sharing.None{K: l.Outputs()}
+				}
+				within := 1e-4
+				if _, ok := trainer.(SGD); ok {
+					within = 1e-2
+				}
+				if value, _ := r.at(t, l, s); value > least*(1+within) || value < least*(1-1e-6) {
+					t.Errorf("%s, %s, %T: objective %v, the least without a bias is %v", p.name, kind, trainer, value, least)
+				}
+			}
+			for name, trainer := range trainers() {
+				start, _ := mustFit(t, ex, 6, p.options)
+				o.Trainer, o.Init = trainer, start
+				if l, _ := mustFit(t, ex, 6, o); largestDifference(l.Bias, start.Bias) > 1e-6 || slices.Equal(l.Weight, start.Weight) {
+					t.Errorf("%s, %s, %s: bias %v, want that of the start, %v, and other weights", name, p.name, kind, l.Bias, start.Bias)
+				}
+			}
+		}
+	}
+}
+
 // weights64 trains in float64 as far as that goes and returns W and b.
 func weights64(t testing.TB, ex Examples, k int, o Options, prior float64) (w, bias []float64) {
 	t.Helper()

@@ -100,7 +100,7 @@ func (u *denseSteps) close() { u.team.Close() }
 
 func (u *denseSteps) beginEpoch(rate float64, steps int) {
 	u.linearUpdate.beginEpoch(rate, 1)
-	u.dense.SetStep(stepOf(u.powers[1], u.square*u.gradToWeight, u.square), stepOf(u.biasMap, u.gradToWeight, 1))
+	u.dense.SetStep(stepOf(u.powers[1], u.square*u.gradToWeight, u.square), u.biasStep)
 	s := u.dense
 	turnIn := func(to kernel.Rect, from []float32) {
 		kernel.Transpose(to, kernel.Rect{X: from, Rows: u.dim, Cols: u.outputs, Stride: u.outputs})

@@ -93,12 +93,13 @@ const (
 	stalled = 0.9
 )
 
-// dualPays tells whether the dual is the way to the minimum of a problem.
+// dualPays tells whether the dual is the way to the minimum of a problem. Its passes
+// are built around a bias.
 func dualPays(ex Examples, opts Options, priors []float64) bool {
 	_, plainLoss := opts.Loss.(loss.CrossEntropy)
 	_, plainSharing := opts.Sharing.(sharing.None)
 	_, sparse := ex.X.(*matrix.Sparse)
-	return sparse && plainLoss && plainSharing && opts.Hierarchy == nil && opts.Init == nil && slices.Max(priors) <= largestPrior
+	return sparse && plainLoss && plainSharing && !opts.NoBias && opts.Hierarchy == nil && opts.Init == nil && slices.Max(priors) <= largestPrior
 }
 
 func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale float64, seed uint64, threads int) *dual[T] {

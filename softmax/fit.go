@@ -27,6 +27,7 @@ type Options struct {
 	Prior float64
 
 	Init     *Layer         // where to start; nil: at 0
+	NoBias   bool           // keep the bias where it starts and train the weights alone
 	Seed     uint64         // the only source of randomness; 0 is a seed like any other
 	Threads  int            // goroutines; 0: one a CPU. Never changes a result
 	Progress func(Progress) // called after each step or epoch; nil: not
@@ -217,6 +218,7 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	solver := newNewton(newDesign[T](inputs, true), scale, ex.target, ex.Weight, func() *head[T] {
 		return newHead[T](compact, opts.Loss, opts.Hierarchy)
 	}, opts.Threads)
+	solver.noBias = opts.NoBias
 	v, bias := solver.split(solver.x)
 	if opts.Init != nil {
 		full := basis.room(v, solver.r)

@@ -287,6 +287,7 @@ type reference struct {
 	a      [][]float64 // targets x m
 	loss   lossOf
 	lambda float64
+	noBias bool // b stays where it is
 }
 
 func newReference(ex Examples, a [][]float64, l lossOf, prior float64) *reference {
@@ -336,7 +337,9 @@ func (r *reference) objective(grad, params []float64) float64 {
 		sum += weight * value
 		clear(outputs)
 		for c := range g {
-			grad[d*m+c] += weight * g[c]
+			if !r.noBias {
+				grad[d*m+c] += weight * g[c]
+			}
 			for j, a := range r.a[c] {
 				outputs[j] += weight * g[c] * a
 			}

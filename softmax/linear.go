@@ -20,6 +20,7 @@ type linearUpdate[T matrix.Float] struct {
 	classes   int
 	threads   int
 	hierarchy *loss.HierarchicalSoftmax
+	noBias    bool
 
 	weight, velocity, sum       []T
 	bias, biasVelocity, biasSum []T
@@ -29,7 +30,7 @@ type linearUpdate[T matrix.Float] struct {
 	rate                        float64
 	powers                      []linearMap[T] // of the map of a step without gradient
 	gradToWeight                T              // what a gradient of 1 adds to the weight
-	biasMap                     linearMap[T]
+	biasStep                    kernel.Step[T]
 	factors                     kernel.Factors[T] // of a step with gradient
 }
 
@@ -58,7 +59,10 @@ func (u *linearUpdate[T]) beginEpoch(rate float64, steps int) {
 	if u.sgd.Nesterov {
 		u.gradToWeight = T(-rate * (1 + u.sgd.Momentum))
 	}
-	u.biasMap = toMap[T](one(0))
+	u.biasStep = stepOf(toMap[T](one(0)), u.gradToWeight, 1)
+	if u.noBias {
+		u.biasStep = kernel.Step[T]{WW: 1}
+	}
 	u.powers = u.powers[:0]
 	m := one(u.sgd.WeightDecay)
 	at := [6]float64{1, 0, 0, 1, 0, 0} // the identity
@@ -157,11 +161,11 @@ func (u *linearUpdate[T]) applyRows(threads int, features []int32, row func(bloc
 
 // stepBias makes the step of the bias and counts it.
 func (u *linearUpdate[T]) stepBias(gradBias []T) {
-	m := u.biasMap
+	s := u.biasStep
 	for j, g := range gradBias {
 		w, v := u.bias[j], u.biasVelocity[j]
-		u.bias[j] = m.ww*w + m.wv*v + u.gradToWeight*g
-		u.biasVelocity[j] = m.vw*w + m.vv*v + g
+		u.bias[j] = s.WW*w + s.WV*v + s.WG*g
+		u.biasVelocity[j] = s.VW*w + s.VV*v + s.VG*g
 		if u.biasSum != nil {
 			u.biasSum[j] += u.bias[j]
 		}

@@ -62,7 +62,7 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 		square = 1 / ex.meanSquaredNorm()
 	}
 	outputs := len(opts.newBias())
-	u := &linearUpdate[T]{sgd: sgd, square: T(square), outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads, hierarchy: opts.Hierarchy, classes: opts.Sharing.Classes()}
+	u := &linearUpdate[T]{sgd: sgd, square: T(square), outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads, hierarchy: opts.Hierarchy, noBias: opts.NoBias, classes: opts.Sharing.Classes()}
 	n := u.dim * outputs
 	u.weight, u.velocity, u.last = make([]T, n), make([]T, n), make([]int32, u.dim)
 	u.bias, u.biasVelocity = make([]T, outputs), make([]T, outputs)
