@@ -3,13 +3,13 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/theory"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -71,8 +71,8 @@ type Evidence struct {
 
 // Metric is the distances between classes that trees are built from.
 type Metric struct {
-	Source    string    `json:"source"`
-	Dimension Dimension `json:"doubling_dimension"`
+	Source    string           `json:"source"`
+	Dimension theory.Dimension `json:"doubling_dimension"`
 }
 
 // Examine looks at the given rows of d, all of known classes, two classes at
@@ -191,13 +191,4 @@ func (e *examples) values() float64 {
 		return float64(len(s.Value))
 	}
 	return float64(e.x.Rows()) * float64(e.x.Cols())
-}
-
-// longest returns the largest length of an input, the paper's rho.
-func (e *examples) longest() float64 {
-	most := 0.0
-	for i := range e.x.Rows() {
-		most = max(most, e.x.SquaredNorm(i))
-	}
-	return math.Sqrt(most)
 }

@@ -94,7 +94,6 @@ const (
 	coverageStream = iota + 1
 	agreeStream
 	classStream
-	ballStream
 )
 
 // Columns says which numeric columns tell nothing. Rows with a missing number

@@ -9,8 +9,8 @@ import (
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
-	"github.com/treeloss/treeloss/sharing"
 	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/theory"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -18,13 +18,13 @@ import (
 // paper's theory makes of them. Lengths are in the unit of the inputs, bounds
 // in nats.
 type Weights struct {
-	Prior      float64     `json:"prior"`     // τ² that they were trained with
-	Converged  bool        `json:"converged"` // false: too large for that, so some way off
-	Largest    float64     `json:"b"`         // B, the length of the longest w_i
-	Longest    float64     `json:"rho"`       // ρ, the length of the longest input
-	Distortion *Distortion `json:"distortion"`
-	Norms      []Norm      `json:"norms"`
-	Base       float64     `json:"base"` // of the cover tree
+	Prior      float64            `json:"prior"`     // τ² that they were trained with
+	Converged  bool               `json:"converged"` // false: too large for that, so some way off
+	Largest    float64            `json:"b"`         // B, the length of the longest w_i
+	Longest    float64            `json:"rho"`       // ρ, the length of the longest input
+	Distortion *theory.Distortion `json:"distortion"`
+	Norms      []Norm             `json:"norms"`
+	Base       float64            `json:"base"` // of the cover tree
 }
 
 // Norm is a way to hold the same weights, and how long the numbers are.
@@ -70,9 +70,9 @@ func (r *Report) weigh(ctx context.Context, d *tune.Data, e *examples, space met
 	if err != nil {
 		return fmt.Errorf("doctor: plain cross entropy: %w", err)
 	}
-	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: e.longest(), Base: cmp.Or(opts.Base, 2)}
+	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.x), Base: cmp.Or(opts.Base, 2)}
 	norm := 0.0
-	w.Largest, norm = lengths(layer)
+	w.Largest, norm = theory.Norms(layer.Weight, k)
 	root := w.Longest / math.Sqrt(float64(len(e.class)))
 	add := func(parameters string, norm, stretch float64, result string, theory *float64) {
 		if theory != nil {
@@ -88,7 +88,7 @@ func (r *Report) weigh(ctx context.Context, d *tune.Data, e *examples, space met
 		twice := 2 * math.Sqrt(float64(k)) * w.Largest
 		var corollary2 *float64
 		if distortion.Lambda != nil {
-			x := normLimit(k, *distortion.Lambda, w.Largest, r.Metric.Dimension.Max)
+			x := theory.NormLimit(k, *distortion.Lambda, w.Largest, r.Metric.Dimension.Max)
 			corollary2 = &x
 		}
 		u, v, err := trees(space, d.Classes.Labels, w.Base, opts.Seed)
@@ -103,25 +103,16 @@ func (r *Report) weigh(ctx context.Context, d *tune.Data, e *examples, space met
 			if t.tree == nil {
 				continue
 			}
-			norm, err := minNorm(layer, t.tree)
+			norm, err := theory.LeastNorm(t.tree, layer.Weight)
 			if err != nil {
 				r.skip("%s: %v", t.name, err)
 				continue
 			}
-			add(t.name, norm, stretch(t.tree), t.result, t.theory)
+			add(t.name, norm, theory.Stretch(t.tree), t.result, t.theory)
 		}
 	}
 	r.Weights = w
 	return nil
-}
-
-// normLimit is the paper's bound on ‖U*‖ (Lemma 3): λ B sqrt(log2(k)/2) for
-// c <= 1, and λ B sqrt(5 k^(1-1/c)) for c > 1.
-func normLimit(k int, lambda, b, c float64) float64 {
-	if c <= 1 {
-		return lambda * b * math.Sqrt(math.Log2(float64(k))/2)
-	}
-	return lambda * b * math.Sqrt(5*math.Pow(float64(k), 1-1/c))
 }
 
 // trees returns the U-tree and the V-tree of a cover tree.
@@ -135,62 +126,4 @@ func trees(space metric.Space, labels []string, base float64, seed uint64) (u, v
 	}
 	v, err = labeltree.V(ct, labels)
 	return u, v, err
-}
-
-// lengths returns the largest length of a class's weights, and that of all.
-func lengths(l *softmax.Layer) (largest, all float64) {
-	squares := make([]float64, l.Classes)
-	for at, w := range l.Weight {
-		squares[at%l.Classes] += float64(w) * float64(w)
-	}
-	for _, s := range squares {
-		largest, all = max(largest, s), all+s
-	}
-	return math.Sqrt(largest), math.Sqrt(all)
-}
-
-// minNorm returns the norm of the least-norm V with A V = W for a tree. A
-// U-tree's A has an inverse, so there it is the norm of U*. O(nodes x features).
-func minNorm(l *softmax.Layer, t *labeltree.Tree) (float64, error) {
-	const block = 64 // features at a time
-	k := l.Classes
-	op := sharing.NewOperator[float64](sharing.NewTree(t))
-	w, v := make([]float64, k*block), make([]float64, t.Len()*block)
-	sum := 0.0
-	for from := 0; from < l.Features; from += block {
-		cols := min(block, l.Features-from)
-		for f := range cols {
-			for c, x := range l.Weight[(from+f)*k : (from+f+1)*k] {
-				w[c*cols+f] = float64(x)
-			}
-		}
-		if err := op.MinNorm(v, w, cols); err != nil {
-			return 0, err
-		}
-		for _, x := range v[:t.Len()*cols] {
-			sum += x * x
-		}
-	}
-	return math.Sqrt(sum), nil
-}
-
-// stretch returns how much longer than that of W the gradient of V can be for
-// the same error g: |Aᵀ(e_i - e_j)|/√2, the largest over pairs of classes. The
-// squared length of Aᵀ(e_i - e_j) is the number of edges between i and j, each
-// with its length.
-func stretch(t *labeltree.Tree) float64 {
-	deepest := make([]float64, t.Len()) // longest way from a node down to a class
-	farthest := 0.0
-	for v := range deepest {
-		deepest[v] = math.Inf(-1)
-		if t.Class(v) >= 0 {
-			deepest[v] = 0
-		}
-	}
-	for v := t.Len() - 1; v > 0; v-- {
-		p, way := t.Parent(v), deepest[v]+t.Length(v)
-		farthest = max(farthest, deepest[p]+way)
-		deepest[p] = max(deepest[p], way)
-	}
-	return math.Sqrt(farthest / 2)
 }

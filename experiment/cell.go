@@ -7,6 +7,8 @@ import (
 
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/theory"
 )
 
 // averaged is what the mean of the weights over a pass is called beside the
@@ -171,9 +173,12 @@ func (c *cell) facts(out Values, n *knowledge) error {
 		out["star at base 2"] = 1
 	}
 	if c.point.Epsilon > 0 {
-		if out["lambda"], err = distortion(c.draw.truth, n.space); err != nil {
+		// +Inf where classes are at the same place, and so out of reach of the draws.
+		own, err := metric.Euclidean(c.draw.truth)
+		if err != nil {
 			return err
 		}
+		out["lambda"] = theory.Distort(c.draw.k, n.space.Distance, own.Distance).Unscaled()
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package experiment
 import (
 	"math"
 	"slices"
+
+	"github.com/treeloss/treeloss/theory"
 )
 
 // NormsResult is the outcome of Norms.
@@ -63,7 +65,7 @@ func derive(v Values, p Point) Values {
 	out[EffectiveU], out[EffectiveV] = v[NormU]*v[LipschitzU], v[NormV]*v[LipschitzV]
 	out[BoundW] = math.Sqrt(k) * v[LargestW]
 	out[BoundU] = 2 * out[BoundW]
-	out[BoundTree] = lemma3(v[DoublingHigh], v[LargestW], k)
+	out[BoundTree] = theory.NormLimit(p.K, 1, v[LargestW], v[DoublingHigh])
 	out[RateW] = out[BoundW] * v[LargestX] / math.Sqrt(n)
 	out[RateTree] = out[BoundTree] * v[LargestX] / math.Sqrt(n)
 	out[RatioVU], out[RatioVW] = v[NormV]/v[NormU], v[NormV]/v[NormW]

@@ -1,4 +1,4 @@
-package doctor
+package theory
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func TestDoublingOfPoints(t *testing.T) {
 	}{{1, 1, 1.6, 0.7}, {2, 2.3, 3.4, 1.2}, {3, 3.2, 4.9, 1.8}} {
 		t.Run(fmt.Sprint(tc.dim), func(t *testing.T) {
 			for seed := range uint64(3) {
-				d := Doubling(cube(t, 300, tc.dim, seed), seed)
+				d := Doubling(cube(t, 300, tc.dim, seed), nil, seed)
 				if d.Max < tc.least || d.Max > tc.most {
 					t.Errorf("seed %d: max %.2f, want %.1f to %.1f", seed, d.Max, tc.least, tc.most)
 				}
@@ -92,17 +92,25 @@ func TestDoublingOfSpecialSpaces(t *testing.T) {
 				}
 				return tc.distance(i, j)
 			})
-			d := Doubling(space, 1)
+			points := first(min(tc.k, 512))
+			d := Doubling(space, points, 1)
 			if math.Abs(d.Max-tc.max) > 1e-12 {
 				t.Errorf("max %v, want %v", d.Max, tc.max)
 			}
-			if d.Max > d.Limit || d.Mean > d.Max {
+			if d.Max > d.Limit || d.Mean > d.Max || d.Low > d.Max {
 				t.Errorf("mean %v, max %v, limit %v: want them to ascend", d.Mean, d.Max, d.Limit)
 			}
-			if want := min(tc.k, maxPoints); d.Points != want {
-				t.Errorf("%d points, want %d", d.Points, want)
+			if d.Points != len(points) {
+				t.Errorf("%d points, want %d", d.Points, len(points))
 			}
 		})
+	}
+}
+
+func TestBoundsOfALine(t *testing.T) {
+	line := metric.Func(64, func(i, j int) float64 { return math.Abs(float64(i - j)) })
+	if d := Doubling(line, nil, 1); d.Low > d.Max || d.Low < 1 || d.Max > 2 {
+		t.Errorf("a line: from %v to %v, want about 1 to 2", d.Low, d.Max)
 	}
 }
 
@@ -111,8 +119,7 @@ func TestDoublingOfSpecialSpaces(t *testing.T) {
 func TestCoverAgainstAllSubsets(t *testing.T) {
 	for seed := range uint64(20) {
 		space := cube(t, 9, 2, seed)
-		points := sample(9, 9, 0, 0)
-		c := newCovers(space, points)
+		c := newCovers(space, first(9))
 		c.scale(c.most)
 		ball := c.within(0, c.most)
 		members := []int{}
@@ -138,6 +145,9 @@ func TestCoverAgainstAllSubsets(t *testing.T) {
 		if got < best || got > best+1 {
 			t.Errorf("seed %d: greedy %d, best %d", seed, got, best)
 		}
+		if low := c.apart(ball, members); low < 1 || low > best {
+			t.Errorf("seed %d: a lower bound of %d, best %d", seed, low, best)
+		}
 	}
 }
 
@@ -147,12 +157,12 @@ func FuzzDoubling(f *testing.F) {
 	f.Add(uint64(3), uint8(1), uint8(4))
 	f.Fuzz(func(t *testing.T, seed uint64, k, dim uint8) {
 		space := cube(t, 1+int(k)%80, 1+int(dim)%5, seed)
-		d := Doubling(space, seed)
-		if math.IsNaN(d.Mean) || d.Mean < 0 || d.Mean > d.Max+1e-9 || d.Max > d.Limit+1e-9 || !(d.SE >= 0) {
+		d := Doubling(space, nil, seed)
+		if math.IsNaN(d.Mean) || d.Mean < 0 || d.Mean > d.Max+1e-9 || d.Max > d.Limit+1e-9 || d.Low > d.Max || !(d.SE >= 0) {
 			t.Errorf("%+v", d)
 		}
 		scaled := metric.Func(space.Len(), func(i, j int) float64 { return 1024 * space.Distance(i, j) })
-		if s := Doubling(scaled, seed); s != d {
+		if s := Doubling(scaled, nil, seed); s != d {
 			t.Errorf("scaled %+v, want %+v", s, d)
 		}
 	})

@@ -1,8 +1,10 @@
-package doctor
+package theory
 
 import (
 	"math"
 	"math/bits"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/treeloss/treeloss/metric"
 )
@@ -21,32 +23,42 @@ import (
 // sample, or where there are too few points to fill one: k points cannot show
 // more than log2 k.
 type Dimension struct {
-	Max   float64 `json:"max"`  // over all balls: the definition
-	Mean  float64 `json:"mean"` // over balls of two points or more, first for each centre
-	SE    float64 `json:"mean_se"`
-	Balls int     `json:"balls"`
-	Limit float64 `json:"limit"` // log2 of the points used
-	// Points is the number of points used: more than 512 are sampled.
-	Points int `json:"points"`
+	// Low is a lower bound of the dimension: points of a ball that are farther apart
+	// than its radius each need a half ball of their own.
+	Low    float64 `json:"low"`
+	Max    float64 `json:"max"`  // over all balls: the definition
+	Mean   float64 `json:"mean"` // over balls of two points or more, first for each centre
+	SE     float64 `json:"mean_se"`
+	Balls  int     `json:"balls"`
+	Limit  float64 `json:"limit"`  // log2 of the points used
+	Points int     `json:"points"` // used; fewer than all are a sample
 }
 
 const (
-	maxPoints  = 512
 	maxCentres = 64
 	maxScales  = 40 // radii; they fall by √2, so by 1e6 in all
 )
 
-// Doubling estimates the doubling dimension of a space; it is 0 for one point
-// and for points that are all the same. At most 512 points are used, all k^2
-// distances of which are taken.
-func Doubling(space metric.Space, seed uint64) Dimension {
-	points := sample(space.Len(), maxPoints, seed, classStream)
+// centreStream is the stream of random numbers that draws the balls.
+const centreStream = 4
+
+// Doubling estimates the doubling dimension of some points of a space, nil: all;
+// it is 0 for one point and for points that are all the same. It takes all
+// distances between the points, and memory for them.
+func Doubling(space metric.Space, points []int, seed uint64) Dimension {
+	if points == nil {
+		points = first(space.Len())
+	}
 	c := newCovers(space, points)
 	out := Dimension{Points: len(points), Limit: math.Log2(float64(max(len(points), 1)))}
 	if c.most == 0 {
 		return out
 	}
-	centres := sample(len(points), maxCentres, seed, ballStream)
+	centres := first(len(points))
+	if len(centres) > maxCentres {
+		centres = rand.New(rand.NewPCG(seed, centreStream)).Perm(len(points))[:maxCentres]
+		slices.Sort(centres)
+	}
 	sum, balls := make([]float64, len(centres)), make([]int, len(centres))
 	radius := c.most
 	for range maxScales {
@@ -55,13 +67,13 @@ func Doubling(space metric.Space, seed uint64) Dimension {
 		}
 		c.scale(radius)
 		for n, p := range centres {
-			dim, ok := c.ball(p)
+			b, ok := c.ball(p)
 			if !ok {
 				continue
 			}
 			out.Balls++
-			out.Max = max(out.Max, dim)
-			sum[n] += dim
+			out.Low, out.Max = max(out.Low, b.low), max(out.Max, b.high)
+			sum[n] += b.high
 			balls[n]++
 		}
 		radius /= math.Sqrt2
@@ -82,16 +94,29 @@ func Doubling(space metric.Space, seed uint64) Dimension {
 	return out
 }
 
+// first returns 0..n-1.
+func first(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
 // covers counts half balls that cover balls, points as bits of sets.
 type covers struct {
 	n           int
 	distance    []float64 // n x n
 	most, least float64   // largest distance, smallest that is not 0
 
-	radius float64
-	near   []set // of each point, what is within half the radius
-	known  map[string]float64
+	radius     float64
+	near, wide []set // of each point, what is within half the radius, and within it
+	known      map[string]bounds
 }
+
+// bounds are log2 of the half balls that a ball takes at least, and of those of
+// a cover.
+type bounds struct{ low, high float64 }
 
 type set []uint64
 
@@ -141,17 +166,17 @@ func (c *covers) within(p int, radius float64) set {
 // scale sets the radius of the balls to come.
 func (c *covers) scale(radius float64) {
 	c.radius = radius
-	c.known = make(map[string]float64) // large balls are often the same
-	c.near = make([]set, c.n)
+	c.known = make(map[string]bounds) // large balls are often the same
+	c.near, c.wide = make([]set, c.n), make([]set, c.n)
 	for p := range c.near {
-		c.near[p] = c.within(p, radius/2)
+		c.near[p], c.wide[p] = c.within(p, radius/2), c.within(p, radius)
 	}
 }
 
-// ball returns log2 of the half balls that the ball around p takes, and
-// whether it holds two points that differ.
-func (c *covers) ball(p int) (float64, bool) {
-	ball := c.within(p, c.radius)
+// ball returns the bounds of the ball around p, and whether it holds two points
+// that differ.
+func (c *covers) ball(p int) (bounds, bool) {
+	ball := c.wide[p]
 	var members []int
 	var apart bool
 	for i := range c.n {
@@ -161,18 +186,32 @@ func (c *covers) ball(p int) (float64, bool) {
 		}
 	}
 	if !apart {
-		return 0, false
+		return bounds{}, false
 	}
 	key := make([]byte, 0, 2*len(members))
 	for _, i := range members {
 		key = append(key, byte(i), byte(i>>8))
 	}
-	dim, ok := c.known[string(key)]
+	b, ok := c.known[string(key)]
 	if !ok {
-		dim = math.Log2(float64(min(c.cover(ball, members, -1), c.cover(ball, members, p))))
-		c.known[string(key)] = dim
+		cover := min(c.cover(ball, members, -1), c.cover(ball, members, p))
+		b = bounds{math.Log2(float64(c.apart(ball, members))), math.Log2(float64(cover))}
+		c.known[string(key)] = b
 	}
-	return dim, true
+	return b, true
+}
+
+// apart counts the points that a greedy choice finds in a ball that are all
+// farther apart than its radius.
+func (c *covers) apart(ball set, members []int) (count int) {
+	left := slices.Clone(ball)
+	for _, i := range members {
+		if left.has(i) {
+			count++
+			left.without(c.wide[i])
+		}
+	}
+	return count
 }
 
 // cover counts the half balls of a greedy cover: each takes in the most points
