@@ -148,12 +148,12 @@ func (s *suite) stepsOn(threads int) error {
 		shape     speed.Shape
 		zero, non float64 // bars: gradients zeroed, the default then; set to none
 	}{{large, 1.6, 1.4}, {middle, 2.2, 2.2}, {small, 5, 5}} {
-		team := kernel.NewTeam(threads)
+		step, stop := s.step(clock, threads, tc.shape, false)
 		task := func(none bool) map[string]any {
 			return map[string]any{"task": "step", "b": tc.shape.B, "d": tc.shape.D, "k": tc.shape.K, "none": none, "seconds": s.budget.Seconds() / shorter, "clock": clockName, "threads": threads}
 		}
-		t, core, err := s.quietTurns(threads, s.timed(clock, speed.NewStep(team, tc.shape, false)), p.side(task(false)), p.side(task(true)))
-		team.Close()
+		t, core, err := s.quietTurns(threads, step, p.side(task(false)), p.side(task(true)))
+		stop()
 		if err != nil {
 			return err
 		}
@@ -165,6 +165,17 @@ func (s *suite) stepsOn(threads int) error {
 		s.add(name+", set_to_none", t[0], t[2], seconds, tc.non).core = core
 	}
 	return nil
+}
+
+// step returns a side that times our steps, a whole epoch at a time, and what ends
+// the fit.
+func (s *suite) step(clock speed.Clock, threads int, shape speed.Shape, tree bool) (side, func()) {
+	epoch, stop := speed.Dense(threads, shape, tree)
+	timed := s.timed(clock, epoch)
+	return func() (float64, error) {
+		t, err := timed()
+		return t / speed.StepsAnEpoch, err
+	}, stop
 }
 
 // treeSteps compares our steps with each other.
@@ -180,7 +191,11 @@ func (s *suite) treeStepsOnOne() error {
 		shape speed.Shape
 		bar   float64
 	}{{large, 1.05}, {speed.Shape{B: 256, D: 300, K: 150}, 1.05}, {middle, 1.05}, {small, 1.10}} {
-		t, core, err := s.quietTurns(1, s.timed(cpu, speed.NewStep(nil, tc.shape, true)), s.timed(cpu, speed.NewStep(nil, tc.shape, false)))
+		tree, stopTree := s.step(cpu, 1, tc.shape, true)
+		plain, stopPlain := s.step(cpu, 1, tc.shape, false)
+		t, core, err := s.quietTurns(1, tree, plain)
+		stopTree()
+		stopPlain()
 		if err != nil {
 			return err
 		}
@@ -191,10 +206,11 @@ func (s *suite) treeStepsOnOne() error {
 
 // twoThreads compares two threads with one.
 func (s *suite) twoThreads() error {
-	wall := speed.Wall()
-	team := kernel.NewTeam(2)
-	defer team.Close()
-	t, core, err := s.quietTurns(2, s.timed(wall, speed.NewStep(team, large, false)), s.timed(wall, speed.NewStep(nil, large, false)))
+	two, stopTwo := s.step(speed.Wall(), 2, large, false)
+	defer stopTwo()
+	one, stopOne := s.step(speed.Wall(), 1, large, false)
+	defer stopOne()
+	t, core, err := s.quietTurns(2, two, one)
 	if err != nil {
 		return err
 	}

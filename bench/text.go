@@ -31,9 +31,9 @@ func (s *suite) text() error {
 	if err := s.writeText(ex); err != nil {
 		return err
 	}
-	ours := func() (float64, error) {
-		return speed.Median(speed.EpochTimes(context.Background(), cpu, ex, classes, 5, 1)), nil
-	}
+	epoch, stop := speed.Epochs(context.Background(), ex, classes, softmax.Options{Trainer: softmax.SGD{}, Threads: 1})
+	defer stop()
+	ours := s.timed(cpu, epoch)
 	nonzeros := len(ex.X.(*matrix.Sparse).Index) / texts
 	what := fmt.Sprintf("epoch on %d texts of %d words, %d features, %d classes / ", texts, nonzeros, features, classes)
 	if p, err := s.peer(1, "sklearn"); err != nil {

@@ -35,22 +35,9 @@ type inverse struct {
 // call on an Operator factors K in O(k³), and k above 12,800 is refused. The
 // error wraps ErrSingular if K has no inverse; v is then left as it was.
 func (o *Operator[T]) MinNorm(v, w []T, cols int) error {
-	switch s := o.s.(type) {
-	case None:
+	if s, ok := o.s.(None); ok {
 		copy(v[:s.K*cols], w[:s.K*cols])
 		return nil
-	case *Sum:
-		// What Normalized makes of a tree must not lose the tree's passes: for
-		// A = f A1 the V is that of A1 divided by f.
-		if f := s.parts[0].Factor; len(s.parts) == 1 && f != 0 {
-			if err := o.parts[0].MinNorm(v, w, cols); err != nil {
-				return err
-			}
-			for i := range v[:s.Rows()*cols] {
-				v[i] = T(float64(v[i]) / f)
-			}
-			return nil
-		}
 	}
 	if o.inverse == nil {
 		o.inverse = newInverse(o.s)

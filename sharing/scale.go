@@ -79,9 +79,11 @@ func centredTrace(s Sharing) float64 {
 }
 
 // Normalized returns s scaled so that its MeanEigenvalue is 1, which makes one
-// penalty mean the same for every sharing. One class comes back as it is. A
-// sharing whose rows are all equal cannot tell classes apart and is an error,
-// and so is one whose numbers are too large or not finite.
+// penalty mean the same for every sharing. A tree stays a tree, its lengths
+// divided by that mean; of a sum the factors change; other kinds become a sum of
+// one part. One class comes back as it is. A sharing whose rows are all equal
+// cannot tell classes apart and is an error, and so is one whose numbers are too
+// large or not finite.
 func Normalized(s Sharing) (Sharing, error) {
 	if s.Classes() < 2 {
 		return s, nil
@@ -95,7 +97,26 @@ func Normalized(s Sharing) (Sharing, error) {
 	case math.IsNaN(mean) || math.IsInf(mean, 0):
 		return nil, fmt.Errorf("sharing: the class kernel of %d classes has the mean eigenvalue %v, want a finite number; scale the features or tree lengths down", s.Classes(), mean)
 	}
-	return NewSum(Part{Factor: 1 / math.Sqrt(mean), Sharing: s})
+	factor := 1 / math.Sqrt(mean)
+	switch s := s.(type) {
+	case *Tree:
+		length := make([]float64, s.Rows())
+		for v := range length {
+			length[v] = s.tree.Length(v) / mean
+		}
+		t, err := s.tree.WithLengths(length)
+		if err != nil {
+			return nil, fmt.Errorf("sharing: tree lengths divided by their mean eigenvalue %v: %w", mean, err)
+		}
+		return NewTree(t), nil
+	case *Sum:
+		parts := s.Parts()
+		for i := range parts {
+			parts[i].Factor *= factor
+		}
+		return NewSum(parts...)
+	}
+	return NewSum(Part{Factor: factor, Sharing: s})
 }
 
 // FrobeniusNorm returns the square root of the sum of the squares of x, summed

@@ -20,6 +20,7 @@ type denseSteps struct {
 	x      *matrix.Dense
 	team   *kernel.Team
 	dense  *kernel.Dense
+	family *kernel.Family // of a tree; nil for any other sharing
 	rows   [][]float32
 	class  []int32
 	share  []float32
@@ -49,7 +50,7 @@ func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32], batch in
 		general = func(worker int, out, g []float32, cols int) { op[worker].Kernel(out, g, cols) }
 	}
 	d := &denseSteps{
-		linearUpdate: u, x: x, team: team,
+		linearUpdate: u, x: x, team: team, family: family,
 		dense: kernel.NewDense(team, u.outputs, u.dim, batch, u.sum != nil, family, general),
 		rows:  make([][]float32, batch), class: make([]int32, batch), share: make([]float32, batch), target: make([]target, batch),
 	}

@@ -357,6 +357,42 @@ func TestCatchingUpIsAPower(t *testing.T) {
 	}
 }
 
+// TestTreesTakeTheFusedStep: a tree that was normalised, as every sharing that the
+// program trains with, must not fall to the general product with K.
+func TestTreesTakeTheFusedStep(t *testing.T) {
+	dense := sample(24, 20, 5, 6)
+	for _, kind := range []labeltree.Kind{labeltree.UTree, labeltree.VTree} {
+		s, err := sharing.Normalized(sharing.NewTree(sixClasses(t, kind)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Options{Sharing: s}.withDefaults(6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loop, _, err := newSGD[float32](dense, o, SGD{}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, ok := loop.update.(*denseSteps)
+		if !ok || d.family == nil {
+			t.Fatalf("kind %v, dense rows: steps by %T without the tree in them", kind, loop.update)
+		}
+		d.beginEpoch(0.1, 1)
+		batch := []int32{3, 1, 4, 15, 9}
+		if n := testing.AllocsPerRun(3, func() { d.step(dense, 1, batch) }); n != 0 {
+			t.Errorf("kind %v: a step allocates %v times", kind, n)
+		}
+		loop, _, err = newSGD[float32](sparsely(dense), o, SGD{}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loop.family == nil || loop.newKernel != nil {
+			t.Errorf("kind %v, sparse rows: the tree goes example by example", kind)
+		}
+	}
+}
+
 func TestSchedules(t *testing.T) {
 	for _, tc := range []struct {
 		s     Schedule

@@ -164,11 +164,16 @@ func plainSoftmax(p, x []float32) {
 // steps measures training steps on dense rows, without and with a tree.
 func (r *run) steps(s Shape) {
 	for _, threads := range r.threads {
-		team := kernel.NewTeam(threads)
-		t := Medians(Wall(), r.budget, NewStep(team, s, false), NewStep(team, s, true))
+		plain, stopPlain := Dense(threads, s, false)
+		tree, stopTree := Dense(threads, s, true)
+		t := Medians(Wall(), r.budget, plain, tree)
+		stopPlain()
+		stopTree()
+		for i := range t {
+			t[i] /= StepsAnEpoch
+		}
 		r.add(Row{Name: "training step", Size: s.String(), Threads: threads, Seconds: t[0], Unit: "GFLOP"}, 2*s.flops()/1e9)
 		r.add(Row{Name: "training step, tree", Size: s.String(), Threads: threads, Seconds: t[1], Unit: "GFLOP", Ratio: t[1] / t[0]}, 2*s.flops()/1e9)
-		team.Close()
 	}
 }
 
@@ -177,27 +182,11 @@ func (r *run) epochs(ctx context.Context, rows, features, classes int) {
 	ex := Text(rows, features, classes)
 	size := fmt.Sprintf("%d texts, d=%d k=%d", rows, features, classes)
 	for _, threads := range r.threads {
-		times := EpochTimes(ctx, Wall(), ex, classes, 4, threads)
-		if len(times) == 0 {
-			return // ctx
-		}
-		r.add(Row{Name: "epoch on sparse text", Size: size, Threads: threads, Seconds: Median(times), Unit: "k texts"}, float64(rows)/1e3)
+		epoch, stop := Epochs(ctx, ex, classes, softmax.Options{Trainer: softmax.SGD{}, Threads: threads})
+		t := Medians(Wall(), r.budget, epoch)
+		stop()
+		r.add(Row{Name: "epoch on sparse text", Size: size, Threads: threads, Seconds: t[0], Unit: "k texts"}, float64(rows)/1e3)
 	}
-}
-
-// EpochTimes returns how long each epoch of SGD but the first took, in seconds.
-func EpochTimes(ctx context.Context, clock Clock, ex softmax.Examples, classes, epochs, threads int) (times []float64) {
-	var last time.Duration
-	opts := softmax.Options{Trainer: softmax.SGD{Epochs: epochs}, Threads: threads, Progress: func(p softmax.Progress) {
-		now := clock()
-		if p.Step > 1 {
-			times = append(times, (now - last).Seconds())
-		}
-		last = now
-	}}
-	// An error is that of ctx: the times so far are good.
-	_, _, _ = softmax.Fit(ctx, ex, classes, opts)
-	return times
 }
 
 // coverTree measures the building of a cover tree.

@@ -1,12 +1,16 @@
 package speed
 
 import (
+	"context"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"sort"
+	"strconv"
 
-	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -26,44 +30,69 @@ func Random(seed uint64, n int) []float32 {
 	return x
 }
 
-// NewStep returns a step of SGD with momentum 0.9 and weight decay 3e-4 on a
-// batch of the shape: scores, softmax, cross entropy, gradient, update. With a
-// tree it also has the product with K of a tree of k leaves and k/2 inner nodes.
-func NewStep(team *kernel.Team, s Shape, tree bool) func() {
-	x := Random(1, s.B*s.D)
+// StepsAnEpoch is the number of batches of an epoch of Dense.
+const StepsAnEpoch = 32
+
+// Dense returns an epoch of SGD with momentum 0.9 and weight decay 3e-4 over dense
+// rows, batches of the shape, as Epochs does; with a tree, behind the sharing of one
+// of k leaves and k/2 inner nodes.
+func Dense(threads int, s Shape, tree bool) (epoch, stop func()) {
+	n := s.B * StepsAnEpoch
+	ex := softmax.Examples{X: &matrix.Dense{Columns: s.D, Data: Random(1, n*s.D)}, Class: make([]int32, n)}
 	random := rand.New(rand.NewPCG(2, 0))
-	rows, class, share := make([][]float32, s.B), make([]int32, s.B), make([]float32, s.B)
-	for i := range rows {
-		rows[i], class[i], share[i] = x[i*s.D:(i+1)*s.D], int32(random.IntN(s.K)), 1/float32(s.B)
+	for i := range ex.Class {
+		ex.Class[i] = int32(random.IntN(s.K))
 	}
-	var family *kernel.Family
+	opts := softmax.Options{Threads: threads, Trainer: softmax.SGD{Batch: s.B, Rate: 0.01, Momentum: 0.9, WeightDecay: 3e-4}}
 	if tree {
-		family = balanced(s.K)
+		opts.Sharing = balanced(s.K)
 	}
-	dense := kernel.NewDense(team, s.K, s.D, s.B, false, family, nil)
-	const rate, momentum, decay = 0.01, 0.9, 3e-4
-	step := kernel.Step[float32]{WW: 1 - rate*decay, WV: -rate * momentum, WG: -rate, VW: decay, VV: momentum, VG: 1}
-	dense.SetStep(step, step)
-	return func() { dense.Step(rows, class, share) }
+	return Epochs(context.Background(), ex, s.K, opts)
 }
 
-// balanced returns a tree of k leaves under k/2 inner nodes.
-func balanced(k int) *kernel.Family {
+// Epochs returns a call that makes one more epoch of a fit by SGD, and one that
+// ends the fit. Nothing goes on between the calls; after stop, or once ctx is
+// cancelled, an epoch does nothing.
+func Epochs(ctx context.Context, ex softmax.Examples, classes int, opts softmax.Options) (epoch, stop func()) {
+	next, stop := iter.Pull(func(yield func(softmax.Progress) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		sgd := opts.Trainer.(softmax.SGD)
+		sgd.Epochs = math.MaxInt
+		opts.Trainer = sgd
+		opts.Progress = func(p softmax.Progress) {
+			if !yield(p) {
+				cancel()
+			}
+		}
+		// The only error is that of ctx.
+		_, _, _ = softmax.Fit(ctx, ex, classes, opts)
+	})
+	return func() { next() }, stop
+}
+
+// balanced returns the sharing of a tree of k leaves under k/2 inner nodes, made
+// ready as the program does.
+func balanced(k int) sharing.Sharing {
 	inner := max(1, k/2)
-	parent, length, class := make([]int32, inner+k), make([]float64, inner+k), make([]int32, k)
-	for v := range parent {
-		length[v] = 1
-		if v < inner {
-			parent[v] = int32((v+1)/2 - 1)
-		} else {
-			parent[v], class[v-inner] = int32((v-inner)%inner), int32(v)
+	nodes, parents := make([]string, inner+k), map[string]string{}
+	for v := range nodes {
+		nodes[v] = strconv.Itoa(v)
+		if v >= inner {
+			parents[nodes[v]] = nodes[(v-inner)%inner]
+		} else if v > 0 {
+			parents[nodes[v]] = nodes[(v+1)/2-1]
 		}
 	}
-	f, err := kernel.NewFamily(parent, length, class)
+	t, err := labeltree.FromParents(parents, nodes[inner:])
 	if err != nil {
 		panic(err) // a slip in this function
 	}
-	return f
+	s, err := sharing.Normalized(sharing.NewTree(t))
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // Text returns rows like those of short texts: about 29 words each, frequent
