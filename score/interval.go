@@ -3,6 +3,8 @@ package score
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // confidence is the level of every interval in this package.
@@ -56,7 +58,7 @@ func newInterval(mean, squares float64, n int) Interval {
 		return Interval{Mean: mean, SE: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
 	se := math.Sqrt(max(squares, 0) / float64(n-1) / float64(n))
-	reach := studentQuantile((1+confidence)/2, n-1) * se
+	reach := student(n-1).Quantile((1+confidence)/2) * se
 	return Interval{Mean: mean, SE: se, Low: mean - reach, High: mean + reach}
 }
 
@@ -70,3 +72,6 @@ func count(x []bool) int {
 	}
 	return n
 }
+
+// student returns Student's distribution.
+func student(freedom int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(freedom)} }

@@ -3,6 +3,8 @@ package score
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Over says what an error was computed over.
@@ -97,24 +99,13 @@ func PairedSplits(first, second [][]bool) (Difference, error) {
 // fairCoin returns the chance that a fair coin thrown a+b times falls at least
 // as unevenly as a to b: 2 P(X <= min(a, b)), at most 1.
 func fairCoin(a, b int) float64 {
-	n, few := a+b, min(a, b)
-	all, _ := math.Lgamma(float64(n + 1))
-	sum := 0.0
-	for i := range few + 1 {
-		x, _ := math.Lgamma(float64(i + 1))
-		y, _ := math.Lgamma(float64(n - i + 1))
-		sum += math.Exp(all - x - y - float64(n)*math.Ln2)
-	}
-	return min(2*sum, 1)
+	return min(2*distuv.Binomial{N: float64(a + b), P: 0.5}.CDF(float64(min(a, b))), 1)
 }
 
 // studentPValue returns the two-sided p-value of a mean against 0.
 func studentPValue(v Interval, freedom int) float64 {
-	if v.SE == 0 {
-		if v.Mean == 0 {
-			return 1
-		}
-		return 0
+	if v.Mean == 0 {
+		return 1
 	}
-	return max(1-studentCentral(math.Abs(v.Mean)/v.SE, freedom), 0)
+	return 2 * student(freedom).Survival(math.Abs(v.Mean)/v.SE) // 0 for an SE of 0
 }
