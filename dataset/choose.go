@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // column is a column of a table or a key of JSON objects, as the first record
@@ -143,7 +145,7 @@ func (c *chooser) namedNumbers(got choice) (choice, error) {
 		got.list = got.list || c.cols[i].holds == list
 	}
 	if got.list && len(got.numbers) > 1 {
-		return got, fmt.Errorf("--features has %s, one with an array; name keys with numbers, or the one with the array", plural(len(got.numbers), c.noun))
+		return got, fmt.Errorf("--features has %s, one with an array; name keys with numbers, or the one with the array", input.Plural(len(got.numbers), c.noun))
 	}
 	return got, nil
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 const (
@@ -29,7 +31,7 @@ func ReadCIFAR100(path string) (*Images, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, input.Missing(path, err)
 	}
 	s := &Images{Height: cifarSide, Width: cifarSide}
 	if bytes.HasPrefix(data, []byte{0x80}) && len(data)%cifarRecord != 0 {
@@ -56,7 +58,7 @@ func ReadCIFAR100(path string) (*Images, error) {
 func cifarFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", fileError(path, err)
+		return "", input.Missing(path, err)
 	}
 	if !info.IsDir() {
 		return path, nil
@@ -66,7 +68,7 @@ func cifarFile(path string) (string, error) {
 			return filepath.Join(path, name), nil
 		}
 	}
-	return "", refuse(path, 0, 0, "a folder without train.bin or train; name the file, or unpack cifar-100-binary.tar.gz there")
+	return "", input.Refuse(path, 0, 0, "a folder without train.bin or train; name the file, or unpack cifar-100-binary.tar.gz there")
 }
 
 // IsCIFAR100 tells whether a path looks like CIFAR-100: a folder with train.bin
@@ -91,9 +93,9 @@ func IsCIFAR100(path string) bool {
 // fromRecords takes the binary form.
 func (s *Images) fromRecords(path string, data []byte) error {
 	if whole := len(data)%cifarRecord == 0; !whole && filepath.Ext(path) != ".bin" {
-		return refuse(path, 0, 0, "is neither a file of CIFAR-100, as train.bin is, nor a folder of pictures")
+		return input.Refuse(path, 0, 0, "is neither a file of CIFAR-100, as train.bin is, nor a folder of pictures")
 	} else if !whole || len(data) == 0 {
-		return refuse(path, 0, 0, "%d bytes are no whole number of CIFAR-100 records of %d bytes; fetch the file anew", len(data), cifarRecord)
+		return input.Refuse(path, 0, 0, "%d bytes are no whole number of CIFAR-100 records of %d bytes; fetch the file anew", len(data), cifarRecord)
 	}
 	s.Pixels = make([]byte, 0, len(data))
 	for ; len(data) > 0; data = data[cifarRecord:] {
@@ -131,17 +133,17 @@ func nameFile(path string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, input.Missing(path, err)
 	}
 	lines := strings.Split(strings.TrimRight(string(data), "\r\n"), "\n")
 	seen := map[string]int{}
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		if line == "" {
-			return nil, refuse(path, i+1, 0, "an empty line, want the name of class %d", i)
+			return nil, input.Refuse(path, i+1, 0, "an empty line, want the name of class %d", i)
 		}
 		if first, twice := seen[line]; twice {
-			return nil, refuse(path, i+1, 0, "the name %q stands already on line %d", line, first)
+			return nil, input.Refuse(path, i+1, 0, "the name %q stands already on line %d", line, first)
 		}
 		seen[line] = i + 1
 		lines[i] = line
@@ -154,7 +156,7 @@ func named(path, what string, labels []int32, names []string) ([]string, error) 
 	most := int32(-1)
 	for i, l := range labels {
 		if l < 0 || names != nil && int(l) >= len(names) {
-			return nil, refuse(path, 0, 0, "picture %d has %s %d, there are %d names; take the list of names that belongs to the file", i, what, l, len(names))
+			return nil, input.Refuse(path, 0, 0, "picture %d has %s %d, there are %d names; take the list of names that belongs to the file", i, what, l, len(names))
 		}
 		most = max(most, l)
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"github.com/treeloss/treeloss/dataset/internal/pickle"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // fromPickle takes the Python form: a dict with data, an array of rows of 3,072
@@ -13,18 +14,18 @@ func (s *Images) fromPickle(path string, data []byte) error {
 	}
 	a, ok := d["data"].(*pickle.Array)
 	if !ok || len(a.Shape) != 2 || a.Shape[1] != cifarPixels {
-		return refuse(path, 0, 0, "no array data of rows of %d bytes; want the file train or test of cifar-100-python", cifarPixels)
+		return input.Refuse(path, 0, 0, "no array data of rows of %d bytes; want the file train or test of cifar-100-python", cifarPixels)
 	}
 	rows := a.Shape[0]
 	if s.Label, ok = numbers(d["fine_labels"]); !ok || len(s.Label) != rows {
-		return refuse(path, 0, 0, "%d fine_labels for %d pictures, want as many", len(s.Label), rows)
+		return input.Refuse(path, 0, 0, "%d fine_labels for %d pictures, want as many", len(s.Label), rows)
 	}
 	if rows == 0 {
-		return refuse(path, 0, 0, "no pictures")
+		return input.Refuse(path, 0, 0, "no pictures")
 	}
 	if d["coarse_labels"] != nil {
 		if s.Coarse, ok = numbers(d["coarse_labels"]); !ok || len(s.Coarse) != rows {
-			return refuse(path, 0, 0, "%d coarse_labels for %d pictures, want as many", len(s.Coarse), rows)
+			return input.Refuse(path, 0, 0, "%d coarse_labels for %d pictures, want as many", len(s.Coarse), rows)
 		}
 	}
 	for i := range rows {
@@ -41,7 +42,7 @@ func namesFromPickle(path string, data []byte) (classes, groups []string, err er
 	}
 	var ok bool
 	if classes, ok = texts(d["fine_label_names"]); !ok {
-		return nil, nil, refuse(path, 0, 0, "no list fine_label_names; want the file meta of cifar-100-python")
+		return nil, nil, input.Refuse(path, 0, 0, "no list fine_label_names; want the file meta of cifar-100-python")
 	}
 	groups, _ = texts(d["coarse_label_names"])
 	return classes, groups, nil
@@ -54,7 +55,7 @@ func loadDict(path string, data []byte) (pickle.Dict, error) {
 	}
 	d, ok := v.(pickle.Dict)
 	if !ok {
-		return nil, refuse(path, 0, 0, "a pickle of %T, want a dict as in cifar-100-python", v)
+		return nil, input.Refuse(path, 0, 0, "a pickle of %T, want a dict as in cifar-100-python", v)
 	}
 	return d, nil
 }

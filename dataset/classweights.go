@@ -1,10 +1,11 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // ReadClassWeights reads the weight of each class from CSV, rows label,weight,
@@ -19,17 +20,13 @@ import (
 // two cells, an empty label, a label for the second time, a weight that is none.
 // That each class of a data set has its weight is for the caller to see.
 func ReadClassWeights(r io.Reader, name string) (map[string]float64, error) {
-	src := bufio.NewReaderSize(r, bufferSize)
-	if _, err := src.Peek(1); err == io.EOF {
-		return nil, refuse(name, 0, 0, "is empty, want rows label,weight")
-	}
-	in, err := newInput(src, name)
+	in, err := input.New(r, name, input.Options{Want: "rows label,weight"})
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
-	rec := &records{lines: newLines(in, Options{}), comma: ',', quotes: true, limit: 2}
-	if first := firstLine(in.src); bytes.IndexByte(first, '\t') >= 0 && bytes.IndexByte(first, ',') < 0 {
+	defer in.Close()
+	rec := &records{lines: in.Lines(Options{}.maxRecord()), comma: ',', quotes: true, limit: 2}
+	if first := in.FirstLine(); bytes.IndexByte(first, '\t') >= 0 && bytes.IndexByte(first, ',') < 0 {
 		rec.comma = '\t'
 	}
 	weights := make(map[string]float64)
@@ -41,7 +38,7 @@ func ReadClassWeights(r io.Reader, name string) (map[string]float64, error) {
 			return nil, err
 		}
 		if n := rec.count(); n != 2 {
-			return nil, refuse(name, rec.line, 0, "%s, want two: label,weight; quote a label that holds the separator", plural(n, "cell"))
+			return nil, input.Refuse(name, rec.line, 0, "%s, want two: label,weight; quote a label that holds the separator", input.Plural(n, "cell"))
 		}
 		label := string(bytes.TrimSpace(rec.field(0)))
 		weight, err := parseNumber(rec.field(1))
@@ -51,22 +48,22 @@ func ReadClassWeights(r io.Reader, name string) (map[string]float64, error) {
 		case err == errNotNumber && first && (isOneOf(labelNames, strings.ToLower(label)) || strings.EqualFold(label, "name")):
 			continue
 		case label == "":
-			return nil, refuse(name, rec.line, 0, "the label is empty; fill it in or remove the row")
+			return nil, input.Refuse(name, rec.line, 0, "the label is empty; fill it in or remove the row")
 		case err != nil:
-			return nil, refuse(name, line, column, "the weight of %s, %s, %s; write a number, 0 or more", clip(label), clip(bytes.TrimSpace(rec.field(1))), err)
+			return nil, input.Refuse(name, line, column, "the weight of %s, %s, %s; write a number, 0 or more", input.Clip(label), input.Clip(bytes.TrimSpace(rec.field(1))), err)
 		case weight < 0:
-			return nil, refuse(name, line, column, "the weight of %s is %g, want 0 or more", clip(label), weight)
+			return nil, input.Refuse(name, line, column, "the weight of %s is %g, want 0 or more", input.Clip(label), weight)
 		case known:
-			return nil, refuse(name, rec.line, 0, "class %s has a weight already; keep one row", clip(label))
+			return nil, input.Refuse(name, rec.line, 0, "class %s has a weight already; keep one row", input.Clip(label))
 		}
 		weights[label] = weight
 		most = max(most, weight)
 	}
 	switch {
 	case len(weights) == 0:
-		return nil, refuse(name, 0, 0, "no rows, want label,weight for each class")
+		return nil, input.Refuse(name, 0, 0, "no rows, want label,weight for each class")
 	case most == 0:
-		return nil, refuse(name, 0, 0, "every weight is 0; give a class one above 0")
+		return nil, input.Refuse(name, 0, 0, "every weight is 0; give a class one above 0")
 	}
 	return weights, nil
 }

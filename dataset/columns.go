@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // find returns the column of that name, exact or else but for case.
@@ -56,7 +58,7 @@ func (c *chooser) all() string {
 	const most = 20
 	names := make([]string, 0, most)
 	for _, col := range c.cols[:min(len(c.cols), most)] {
-		names = append(names, clip(col.name))
+		names = append(names, input.Clip(col.name))
 	}
 	s := fmt.Sprintf("the %ss are %s", c.noun, strings.Join(names, ", "))
 	if more := len(c.cols) - most; more > 0 {
@@ -83,7 +85,7 @@ func between(names []string) string {
 	case 0:
 		return ""
 	case 1:
-		return clip(names[0])
+		return input.Clip(names[0])
 	case 2:
 		return names[0] + ", " + names[1]
 	default:

@@ -3,6 +3,8 @@ package dataset
 import (
 	"bytes"
 	"io"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // records splits the lines of a CSV or TSV file into fields (RFC 4180). A line
@@ -11,7 +13,7 @@ import (
 // itself, as in 5" pipe. CRLF inside quotes counts as LF, so that a file gives
 // the same fields with either line end.
 type records struct {
-	lines  *lines
+	lines  *input.Lines
 	comma  byte
 	quotes bool
 	limit  int // fields kept of a record; the rest is only counted
@@ -30,14 +32,14 @@ type mark struct{ line, column int }
 
 // read reads the next record, leaving out blank lines; at the end io.EOF.
 func (r *records) read() error {
-	line, err := r.lines.read()
+	line, err := r.lines.Read()
 	for err == nil && len(line) == 0 {
-		line, err = r.lines.read()
+		line, err = r.lines.Read()
 	}
 	if err != nil {
 		return err
 	}
-	r.line = r.lines.number
+	r.line = r.lines.Number
 	r.spans, r.marks, r.extra = r.spans[:0], r.marks[:0], 0
 	if r.quotes && bytes.IndexByte(line, '"') >= 0 {
 		return r.split(line)
@@ -58,14 +60,14 @@ func (r *records) read() error {
 func (r *records) split(line []byte) error {
 	r.store = r.store[:0]
 	for i := 0; ; i++ {
-		at, from := mark{r.lines.number, i + 1}, len(r.store)
+		at, from := mark{r.lines.Number, i + 1}, len(r.store)
 		if i < len(line) && line[i] == '"' {
 			var err error
 			if line, i, err = r.unquote(line, i+1, at); err != nil {
 				return err
 			}
 			if i < len(line) && line[i] != r.comma {
-				return refuse(r.lines.name, r.lines.number, i+1, "text after the closing quote of a field; write a quote inside quotes twice")
+				return r.lines.Refuse(i+1, "text after the closing quote of a field; write a quote inside quotes twice")
 			}
 		} else {
 			end := len(line)
@@ -102,12 +104,12 @@ func (r *records) unquote(line []byte, i int, open mark) ([]byte, int, error) {
 			continue
 		}
 		r.store = append(append(r.store, line[i:]...), '\n')
-		if len(r.store) > r.lines.max {
-			return nil, 0, refuse(r.lines.name, open.line, open.column, "the field that this quote opens is longer than %d bytes; close it", r.lines.max)
+		if len(r.store) > r.lines.Max {
+			return nil, 0, input.Refuse(r.lines.Name(), open.line, open.column, "the field that this quote opens is longer than %d bytes; close it", r.lines.Max)
 		}
 		var err error
-		if line, err = r.lines.read(); err == io.EOF {
-			return nil, 0, refuse(r.lines.name, open.line, open.column, "the quote that opens this field is never closed; close it, or double it if it is text")
+		if line, err = r.lines.Read(); err == io.EOF {
+			return nil, 0, input.Refuse(r.lines.Name(), open.line, open.column, "the quote that opens this field is never closed; close it, or double it if it is text")
 		} else if err != nil {
 			return nil, 0, err
 		}

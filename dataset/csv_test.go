@@ -9,15 +9,17 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // readRecords reads all records with their fields' places.
 func readRecords(data []byte, quotes bool) (out [][]string, places [][]mark, err error) {
-	in, err := newInput(bytes.NewReader(data), "a.csv")
+	in, err := input.New(bytes.NewReader(data), "a.csv", reading)
 	if err != nil {
 		return nil, nil, err
 	}
-	rec := &records{lines: newLines(in, Options{}), comma: ',', quotes: quotes, limit: maxColumns}
+	rec := &records{lines: in.Lines(Options{}.maxRecord()), comma: ',', quotes: quotes, limit: maxColumns}
 	for {
 		if err := rec.read(); err == io.EOF {
 			return out, places, nil

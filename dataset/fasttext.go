@@ -1,6 +1,10 @@
 package dataset
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/treeloss/treeloss/internal/input"
+)
 
 // labelPrefix is how fastText marks a label.
 const labelPrefix = "__label__"
@@ -10,36 +14,36 @@ const labelPrefix = "__label__"
 // blank line is an example with an empty text, so that answers stand on the
 // lines of their questions; else blank lines are passed over.
 type fastText struct {
-	lines  *lines
+	lines  *input.Lines
 	opts   Options
 	labels interner
 	text   []byte // a text from which labels were taken out
 	parts
 }
 
-func newFastText(in *input, opts Options) (source, error) {
-	f := &fastText{lines: newLines(in, opts), opts: opts}
+func newFastText(in *input.Stream, opts Options) (source, error) {
+	f := &fastText{lines: in.Lines(opts.maxRecord()), opts: opts}
 	f.about = "fastText lines, labels begin with " + labelPrefix
 	if opts.Unlabelled {
 		f.about = "lines of text"
 	}
-	return f, opts.withoutColumns(in.name, FastText, Text)
+	return f, opts.withoutColumns(in.Name, FastText, Text)
 }
 
 // next implements source.
 func (f *fastText) next(ex *Example) error {
-	line, err := f.lines.read()
+	line, err := f.lines.Read()
 	for err == nil && !f.opts.Unlabelled && len(bytes.TrimSpace(line)) == 0 {
-		line, err = f.lines.read()
+		line, err = f.lines.Read()
 	}
 	if err != nil {
 		return err
 	}
-	ex.Place.Line, ex.Weight, ex.Label = f.lines.number, 1, ""
+	ex.Place.Line, ex.Weight, ex.Label = f.lines.Number, 1, ""
 	if !bytes.Contains(line, []byte(labelPrefix)) {
 		ex.Text = string(bytes.TrimSpace(line))
 		if !f.opts.Unlabelled {
-			return refuse(f.lines.name, f.lines.number, 0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one", labelPrefix)
+			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one", labelPrefix)
 		}
 		return nil
 	}
@@ -65,7 +69,7 @@ func (f *fastText) next(ex *Example) error {
 		from = end
 	}
 	if ex.Label == "" && !f.opts.Unlabelled {
-		return refuse(f.lines.name, f.lines.number, 0, "no label, want a word that begins with %s", labelPrefix)
+		return f.lines.Refuse(0, "no label, want a word that begins with %s", labelPrefix)
 	}
 	ex.Text = string(bytes.TrimSpace(f.text))
 	return nil
@@ -90,11 +94,11 @@ func (f *fastText) take(ex *Example, name []byte, column int) error {
 	switch {
 	case len(bytes.TrimSpace(name)) == 0 && f.opts.Unlabelled:
 	case len(bytes.TrimSpace(name)) == 0:
-		return refuse(f.lines.name, f.lines.number, column, "the label is empty; write its name after %s", labelPrefix)
+		return f.lines.Refuse(column, "the label is empty; write its name after %s", labelPrefix)
 	case ex.Label == "":
 		ex.Label = f.labels.get(bytes.TrimSpace(name))
 	case ex.Label != string(bytes.TrimSpace(name)) && !f.opts.FirstLabel && !f.opts.Unlabelled:
-		return refuse(f.lines.name, f.lines.number, column, "a second label, %s beside %s; a line has one class: keep one label", clip(name), clip(ex.Label))
+		return f.lines.Refuse(column, "a second label, %s beside %s; a line has one class: keep one label", input.Clip(name), input.Clip(ex.Label))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Folder is a folder of pictures with a folder for each class, as ImageNet is
@@ -32,7 +34,7 @@ const maxPicture = 1 << 28 // pixels
 func OpenFolder(root string) (*Folder, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil, fileError(root, err)
+		return nil, input.Missing(root, err)
 	}
 	f := &Folder{Root: root}
 	for _, class := range entries {
@@ -60,15 +62,15 @@ func OpenFolder(root string) (*Folder, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fileError(filepath.Join(root, class.Name()), err)
+			return nil, input.Missing(filepath.Join(root, class.Name()), err)
 		}
 		if len(f.Files) == before {
-			return nil, refuse(filepath.Join(root, class.Name()), 0, 0, "a class without pictures; want .jpg, .jpeg or .png files there, or remove the folder")
+			return nil, input.Refuse(filepath.Join(root, class.Name()), 0, 0, "a class without pictures; want .jpg, .jpeg or .png files there, or remove the folder")
 		}
 		f.Classes = append(f.Classes, class.Name())
 	}
 	if len(f.Classes) == 0 {
-		return nil, refuse(root, 0, 0, "no folders in it; want a folder of pictures for each class")
+		return nil, input.Refuse(root, 0, 0, "no folders in it; want a folder of pictures for each class")
 	}
 	return f, nil
 }
@@ -97,7 +99,7 @@ func (f *Folder) Picture(i int) (image.Image, error) {
 	path := filepath.Join(f.Root, f.Files[i])
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, input.Missing(path, err)
 	}
 	defer in.Close()
 	picture, err := decode(bufio.NewReader(in))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // checkLaws reads data and checks what every read promises: no panic, an *Error
@@ -185,11 +187,11 @@ func FuzzLabelsFile(f *testing.F) {
 	f.Add(npyBytes(1, "<U1", "(2,)", []uint32{65, 66}))
 	f.Add(npyBytes(1, "<i8", "(2, 1)", []int64{-1, 1 << 60}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		in, err := newInput(bytes.NewReader(data), "y")
+		in, err := input.New(bytes.NewReader(data), "y", reading)
 		if err != nil {
 			return
 		}
-		defer in.close()
+		defer in.Close()
 		src, err := newLabelSource(in, Options{MaxRecord: 1 << 20})
 		if err != nil {
 			return

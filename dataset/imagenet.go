@@ -1,11 +1,12 @@
 package dataset
 
 import (
-	"bufio"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // FolderOptions says how a folder is labelled. The zero value takes the name of
@@ -40,7 +41,7 @@ func OpenImageFolder(root string, o FolderOptions) (*Folder, error) {
 		return nil, err
 	}
 	if slices.Contains(f.Classes, "train") && (slices.Contains(f.Classes, "val") || slices.Contains(f.Classes, "test")) {
-		return nil, refuse(root, 0, 0, "holds %s; name one of them, such as %s", strings.Join(f.Classes, ", "), filepath.Join(root, "train"))
+		return nil, input.Refuse(root, 0, 0, "holds %s; name one of them, such as %s", strings.Join(f.Classes, ", "), filepath.Join(root, "train"))
 	}
 	if o.Classes == nil {
 		return f, nil
@@ -51,12 +52,12 @@ func OpenImageFolder(root string, o FolderOptions) (*Folder, error) {
 	}
 	for _, name := range f.Classes {
 		if _, ok := place[name]; !ok {
-			return nil, refuse(filepath.Join(root, name), 0, 0, "%q is none of the %d classes of the list, which begins with %q; remove the folder or take the list that belongs to it", name, len(o.Classes), o.Classes[0])
+			return nil, input.Refuse(filepath.Join(root, name), 0, 0, "%q is none of the %d classes of the list, which begins with %q; remove the folder or take the list that belongs to it", name, len(o.Classes), o.Classes[0])
 		}
 	}
 	for _, name := range o.Classes {
 		if !slices.Contains(f.Classes, name) {
-			return nil, refuse(root, 0, 0, "no folder for the class %q; bring its pictures or leave it out of the list", name)
+			return nil, input.Refuse(root, 0, 0, "no folder for the class %q; bring its pictures or leave it out of the list", name)
 		}
 	}
 	kept, _ := f.Keep(o.Classes)
@@ -68,7 +69,7 @@ func places(root string, classes []string) (map[string]int32, error) {
 	place := make(map[string]int32, len(classes))
 	for i, name := range classes {
 		if _, twice := place[name]; twice {
-			return nil, refuse(root, 0, 0, "the class %q stands twice in the list of classes", name)
+			return nil, input.Refuse(root, 0, 0, "the class %q stands twice in the list of classes", name)
 		}
 		place[name] = int32(i)
 	}
@@ -79,7 +80,7 @@ func places(root string, classes []string) (map[string]int32, error) {
 func pictureFiles(dir, name string, depth int) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, name))
 	if err != nil {
-		return nil, fileError(filepath.Join(dir, name), err)
+		return nil, input.Missing(filepath.Join(dir, name), err)
 	}
 	var files []string
 	for _, e := range entries {
@@ -121,19 +122,19 @@ func (f *Folder) flat(o FolderOptions) error {
 	}
 	classOf := make([]string, len(files))
 	lines := 0
-	err = eachLine(o.Labels, func(number int, line string) error {
+	err = input.EachLine(o.Labels, input.Options{Want: "a text file of classes"}, func(number int, line string) error {
 		fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == ',' || r == ' ' })
 		if len(fields) < 2 {
-			return refuse(o.Labels, number, 0, "%s, want a picture and its class", clip(line))
+			return input.Refuse(o.Labels, number, 0, "%s, want a picture and its class", input.Clip(line))
 		}
 		i, ok := byName[filepath.Base(fields[0])]
 		switch {
 		case !ok && number == 1:
 			return nil // a header
 		case !ok:
-			return refuse(o.Labels, number, 0, "no picture %s in %s; is this the label file of these pictures?", clip(fields[0]), f.Root)
+			return input.Refuse(o.Labels, number, 0, "no picture %s in %s; is this the label file of these pictures?", input.Clip(fields[0]), f.Root)
 		case classOf[i] != "":
-			return refuse(o.Labels, number, 0, "the picture %s stands already on a line above", clip(fields[0]))
+			return input.Refuse(o.Labels, number, 0, "the picture %s stands already on a line above", input.Clip(fields[0]))
 		}
 		classOf[i] = fields[1]
 		lines++
@@ -145,9 +146,9 @@ func (f *Folder) flat(o FolderOptions) error {
 	if lines != len(files) || lines == 0 {
 		missing := ""
 		if i := slices.Index(classOf, ""); i >= 0 {
-			missing = ", none for " + clip(files[i])
+			missing = ", none for " + input.Clip(files[i])
 		}
-		return refuse(o.Labels, 0, 0, "classes for %d pictures, %s has %d%s; take the file that belongs to the folder", lines, f.Root, len(files), missing)
+		return input.Refuse(o.Labels, 0, 0, "classes for %d pictures, %s has %d%s; take the file that belongs to the folder", lines, f.Root, len(files), missing)
 	}
 	if f.Classes = o.Classes; f.Classes == nil {
 		f.Classes = slices.Compact(slices.Sorted(slices.Values(classOf)))
@@ -159,36 +160,9 @@ func (f *Folder) flat(o FolderOptions) error {
 	for i, class := range classOf {
 		label, ok := place[class]
 		if !ok {
-			return refuse(o.Labels, 0, 0, "the picture %s has class %q, which is none of the %d classes", clip(files[i]), class, len(f.Classes))
+			return input.Refuse(o.Labels, 0, 0, "the picture %s has class %q, which is none of the %d classes", input.Clip(files[i]), class, len(f.Classes))
 		}
 		f.Files, f.Label = append(f.Files, files[i]), append(f.Label, label)
-	}
-	return nil
-}
-
-// eachLine calls use with the lines of a text file that are not empty.
-func eachLine(path string, use func(number int, line string) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fileError(path, err)
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if n == 1 {
-			line = strings.TrimPrefix(line, "\ufeff")
-		}
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		if err := use(n, line); err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return unreadable(path, 0, err)
 	}
 	return nil
 }

@@ -152,7 +152,8 @@ func TestFlatFolder(t *testing.T) {
 		{"too long", "v_1 b\nv_3 a\nv_2 b\nv_4 b\n", `no picture "v_4"`},
 		{"twice", "v_1 b\nv_1 b\n", "already"},
 		{"no class", "v_1 b\nv_2\n", "want a picture and its class"},
-		{"no lines", "", "classes for 0 pictures"},
+		{"no lines", "\n", "classes for 0 pictures"},
+		{"empty", "", "is empty, want a text file of classes"},
 	} {
 		if err := os.WriteFile(labels, []byte(tc.text), 0o600); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,8 @@ package dataset
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // maxDepth bounds the nesting of JSON values that are passed over.
@@ -21,7 +23,7 @@ type scanner struct {
 
 // fail returns an error at b[i].
 func (s *scanner) fail(format string, args ...any) error {
-	return refuse(s.file, s.line, s.i+1, format, args...)
+	return input.Refuse(s.file, s.line, s.i+1, format, args...)
 }
 
 // wanted returns an error that says what stands at b[i].

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // FuzzJSON compares the scanner with encoding/json: both accept the same lines,
@@ -23,7 +25,7 @@ func FuzzJSON(f *testing.F) {
 		if !utf8.ValidString(line) || !strings.HasPrefix(line, "{") {
 			t.Skip("only lines that begin an object reach this reader")
 		}
-		j := &jsonl{lines: &lines{name: "f"}}
+		j := &jsonl{lines: (&input.Stream{Name: "f"}).Lines(1 << 20)}
 		var keys, values []string
 		err := j.object([]byte(line), func(key []byte) error {
 			keys = append(keys, string(key))

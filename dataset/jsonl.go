@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // jsonl reads one JSON object a line. Keys may come in any order; keys that
 // play no part are checked for form and passed over.
 type jsonl struct {
-	lines  *lines
+	lines  *input.Lines
 	scan   scanner
 	opts   Options
 	cols   []column
@@ -25,11 +27,11 @@ type jsonl struct {
 	parts
 }
 
-func newJSONL(in *input, opts Options) (source, error) {
-	j := &jsonl{lines: newLines(in, opts), opts: opts, part: make(map[string]int)}
+func newJSONL(in *input.Stream, opts Options) (source, error) {
+	j := &jsonl{lines: in.Lines(opts.maxRecord()), opts: opts, part: make(map[string]int)}
 	line, err := j.line()
 	if err == io.EOF {
-		return nil, refuse(in.name, 0, 0, "only blank lines, want a JSON object on each")
+		return nil, input.Refuse(in.Name, 0, 0, "only blank lines, want a JSON object on each")
 	} else if err != nil {
 		return nil, err
 	}
@@ -37,7 +39,7 @@ func newJSONL(in *input, opts Options) (source, error) {
 		return nil, err
 	}
 	if j.choice, err = newChooser(j.cols, opts, "key").choose(); err != nil {
-		return nil, refuse(in.name, j.lines.number, 0, "%s", err)
+		return nil, input.Refuse(in.Name, j.lines.Number, 0, "%s", err)
 	}
 	j.parts = describe(j.cols, j.choice, "key")
 	j.slot, j.seen = make([]int, len(j.cols)), make([]bool, len(j.cols))
@@ -68,9 +70,9 @@ func newJSONL(in *input, opts Options) (source, error) {
 
 // line returns the next line that is not blank.
 func (j *jsonl) line() ([]byte, error) {
-	line, err := j.lines.read()
+	line, err := j.lines.Read()
 	for err == nil && len(bytes.TrimSpace(line)) == 0 {
-		line, err = j.lines.read()
+		line, err = j.lines.Read()
 	}
 	return line, err
 }
@@ -78,7 +80,7 @@ func (j *jsonl) line() ([]byte, error) {
 // survey lists the keys of the first object.
 func (j *jsonl) survey(line []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
-		return refuse(j.lines.name, j.lines.number, 1, "a JSON array, want one object a line; with jq: jq -c '.[]'")
+		return j.lines.Refuse(1, "a JSON array, want one object a line; with jq: jq -c '.[]'")
 	}
 	return j.object(line, func(key []byte) error {
 		if len(j.cols) == maxColumns {
@@ -123,16 +125,16 @@ func (j *jsonl) measure(line []byte) error {
 		})
 	})
 	if err == nil && j.width == 0 {
-		return refuse(j.lines.name, j.lines.number, 0, "key %q: an empty array, want numbers", name)
+		return j.lines.Refuse(0, "key %q: an empty array, want numbers", name)
 	}
-	j.about = fmt.Sprintf("%s, %s in key %q", labelPart(j.parts, "key"), plural(j.width, "number"), name)
+	j.about = fmt.Sprintf("%s, %s in key %q", labelPart(j.parts, "key"), input.Plural(j.width, "number"), name)
 	return err
 }
 
 // object reads a line that is one object and nothing else.
 func (j *jsonl) object(line []byte, value func(key []byte) error) error {
 	s := &j.scan
-	s.file, s.line, s.b, s.i = j.lines.name, j.lines.number, line, 0
+	s.file, s.line, s.b, s.i = j.lines.Name(), j.lines.Number, line, 0
 	if err := s.object(value); err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (j *jsonl) next(ex *Example) (err error) {
 		}
 	}
 	clear(j.seen)
-	ex.Place.Line = j.lines.number
+	ex.Place.Line = j.lines.Number
 	ex.Weight, ex.Label, ex.Text, ex.Values, ex.Mix = 1, "", "", ex.Values[:0], nil
 	err = j.object(line, func(key []byte) error {
 		i, ok := j.part[string(key)]
@@ -169,7 +171,7 @@ func (j *jsonl) next(ex *Example) (err error) {
 	}
 	for _, i := range j.wanted {
 		if !j.seen[i] {
-			return refuse(j.lines.name, j.lines.number, len(line), "key %q is missing; add it or remove the line", j.cols[i].name)
+			return j.lines.Refuse(len(line), "key %q is missing; add it or remove the line", j.cols[i].name)
 		}
 	}
 	ex.Values = append(ex.Values, j.values...)

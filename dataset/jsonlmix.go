@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // roundedShare is by how much a share written to two digits may be off, and
@@ -29,7 +31,7 @@ func (j *jsonl) takeMix(ex *Example) error {
 			return j.refuse(j.label, "the name of a class is empty; fill it in or remove its share")
 		}
 		if j.scan.holds() != number {
-			return j.refuse(j.label, "%s as the share of %s, want a number", j.value(), clip(label))
+			return j.refuse(j.label, "%s as the share of %s, want a number", j.value(), input.Clip(label))
 		}
 		b, err := j.scan.number()
 		if err != nil {
@@ -38,7 +40,7 @@ func (j *jsonl) takeMix(ex *Example) error {
 		v, err := parseNumber(b)
 		if err != nil || v < 0 {
 			j.scan.i = start
-			return j.refuse(j.label, "a share of %s for %s, want a finite number, 0 or more", clip(b), clip(label))
+			return j.refuse(j.label, "a share of %s for %s, want a finite number, 0 or more", input.Clip(b), input.Clip(label))
 		}
 		most, sum = max(most, v), sum+v
 		votes = votes && v == math.Trunc(v)
@@ -52,7 +54,7 @@ func (j *jsonl) takeMix(ex *Example) error {
 	for i := 1; i < len(j.mix); i++ {
 		if j.mix[i].Label == j.mix[i-1].Label {
 			j.scan.i = at
-			return j.refuse(j.label, "class %s has two shares; keep one", clip(j.mix[i].Label))
+			return j.refuse(j.label, "class %s has two shares; keep one", input.Clip(j.mix[i].Label))
 		}
 	}
 	if most == 0 {

@@ -3,6 +3,8 @@ package dataset
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // take reads the value of key i into its place.
@@ -33,7 +35,7 @@ func (j *jsonl) take(i int, ex *Example) error {
 		return err
 	}
 	if j.scan.holds() != list {
-		return j.refuse(i, "%s, want an array of %s", j.value(), plural(j.width, "number"))
+		return j.refuse(i, "%s, want an array of %s", j.value(), input.Plural(j.width, "number"))
 	}
 	at := j.scan.i
 	j.values = j.values[:0]
@@ -47,7 +49,7 @@ func (j *jsonl) take(i int, ex *Example) error {
 	})
 	if err == nil && n != j.width {
 		j.scan.i = at
-		return j.refuse(i, "%s in the array, want %d as in the first", plural(n, "number"), j.width)
+		return j.refuse(i, "%s in the array, want %d as in the first", input.Plural(n, "number"), j.width)
 	}
 	return err
 }
@@ -123,7 +125,7 @@ func (j *jsonl) value() string {
 	if end := bytes.IndexAny(rest, ",]} \t"); end >= 0 {
 		rest = rest[:end]
 	}
-	return clip(rest)
+	return input.Clip(rest)
 }
 
 func (j *jsonl) refuse(i int, format string, args ...any) error {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // libsvm reads lines such as "label 1:0.5 7:2 # comment". Feature numbers
@@ -11,20 +13,20 @@ import (
 // is written: "+1" and "1" are two classes. Query numbers (qid:3) are refused,
 // because data to be ranked has no classes.
 type libsvm struct {
-	lines  *lines
+	lines  *input.Lines
 	opts   Options
 	labels interner
 	parts
 }
 
-func newLIBSVM(in *input, opts Options) (source, error) {
-	s := &libsvm{lines: newLines(in, opts), opts: opts}
+func newLIBSVM(in *input.Stream, opts Options) (source, error) {
+	s := &libsvm{lines: in.Lines(opts.maxRecord()), opts: opts}
 	s.kind = Sparse
 	s.about = "LIBSVM lines, feature numbers from 1"
 	if opts.ZeroBased {
 		s.about = "LIBSVM lines, feature numbers from 0"
 	}
-	return s, opts.withoutColumns(in.name, LIBSVM, Sparse)
+	return s, opts.withoutColumns(in.Name, LIBSVM, Sparse)
 }
 
 // next implements source.
@@ -32,7 +34,7 @@ func (s *libsvm) next(ex *Example) error {
 	var line []byte
 	for len(line) == 0 {
 		var err error
-		if line, err = s.lines.read(); err != nil {
+		if line, err = s.lines.Read(); err != nil {
 			return err
 		}
 		if n := bytes.IndexByte(line, '#'); n >= 0 {
@@ -40,7 +42,7 @@ func (s *libsvm) next(ex *Example) error {
 		}
 		line = bytes.TrimRight(line, " \t\r")
 	}
-	ex.Place.Line, ex.Weight, ex.Label = s.lines.number, 1, ""
+	ex.Place.Line, ex.Weight, ex.Label = s.lines.Number, 1, ""
 	ex.Index, ex.Values = ex.Index[:0], ex.Values[:0]
 	for i, first := 0, true; i < len(line); {
 		if line[i] == ' ' || line[i] == '\t' {
@@ -56,7 +58,7 @@ func (s *libsvm) next(ex *Example) error {
 		if first && bytes.IndexByte(word, ':') < 0 {
 			err = s.takeLabel(ex, word, i+1)
 		} else if first && !s.opts.Unlabelled {
-			err = s.refuse(i+1, "%s stands where the label is wanted; begin each line with one", clip(word))
+			err = s.refuse(i+1, "%s stands where the label is wanted; begin each line with one", input.Clip(word))
 		} else {
 			err = s.takePair(ex, word, i+1)
 		}
@@ -71,7 +73,7 @@ func (s *libsvm) next(ex *Example) error {
 func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 	one, _, several := bytes.Cut(word, []byte(","))
 	if several && !s.opts.FirstLabel && !s.opts.Unlabelled {
-		return s.refuse(column, "several labels, %s; a line has one class: keep one label", clip(word))
+		return s.refuse(column, "several labels, %s; a line has one class: keep one label", input.Clip(word))
 	}
 	if one = bytes.TrimSpace(one); len(one) == 0 && !s.opts.Unlabelled {
 		return s.refuse(column, "the label is empty; begin each line with one")
@@ -83,10 +85,10 @@ func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 	name, value, found := bytes.Cut(word, []byte(":"))
 	if !found || len(name) == 0 {
-		return s.refuse(column, "%s, want index:value", clip(word))
+		return s.refuse(column, "%s, want index:value", input.Clip(word))
 	}
 	if string(name) == "qid" {
-		return s.refuse(column, "%s: data to be ranked has no classes; remove the qid entries if the labels are classes", clip(word))
+		return s.refuse(column, "%s: data to be ranked has no classes; remove the qid entries if the labels are classes", input.Clip(word))
 	}
 	base := int64(1)
 	if s.opts.ZeroBased {
@@ -95,7 +97,7 @@ func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 	index, err := strconv.ParseInt(string(name), 10, 64)
 	switch {
 	case err != nil || name[0] == '+' || name[0] == '-' || index-base >= math.MaxInt32:
-		return s.refuse(column, "feature number %s, want an integer from %d to %d", clip(name), base, math.MaxInt32-1+base)
+		return s.refuse(column, "feature number %s, want an integer from %d to %d", input.Clip(name), base, math.MaxInt32-1+base)
 	case index < base:
 		return s.refuse(column, "feature number 0, want 1 or more; if the file counts from 0, write it anew counting from 1 (scikit-learn: zero_based=False)")
 	}
@@ -109,12 +111,12 @@ func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 	}
 	v, err := parseNumber(value)
 	if err != nil {
-		return s.refuse(column+len(name)+1, "feature %d: %s %s", index+base, clip(value), err)
+		return s.refuse(column+len(name)+1, "feature %d: %s %s", index+base, input.Clip(value), err)
 	}
 	ex.Index, ex.Values = append(ex.Index, int32(index)), append(ex.Values, v)
 	return nil
 }
 
 func (s *libsvm) refuse(column int, format string, args ...any) error {
-	return refuse(s.lines.name, s.lines.number, column, format, args...)
+	return s.lines.Refuse(column, format, args...)
 }

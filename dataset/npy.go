@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/treeloss/treeloss/internal/half"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // npy reads the rows of a two-dimensional NumPy array, with labels from a
@@ -26,8 +27,8 @@ type npy struct {
 // numberTypes lists the element types of x.
 const numberTypes = "float16, float32, float64, int8 to int64, uint8 to uint64"
 
-func newNPY(in *input, opts Options) (source, error) {
-	if err := opts.withoutColumns(in.name, NPY, Numbers); err != nil {
+func newNPY(in *input.Stream, opts Options) (source, error) {
+	if err := opts.withoutColumns(in.Name, NPY, Numbers); err != nil {
 		return nil, err
 	}
 	head, err := readNPYHeader(in)
@@ -37,31 +38,31 @@ func newNPY(in *input, opts Options) (source, error) {
 	decode := decoder(head.kind, head.item)
 	switch {
 	case decode == nil:
-		return nil, refuse(in.name, 0, 0, "elements of type %c%d, want %s", head.kind, head.item, numberTypes)
+		return nil, input.Refuse(in.Name, 0, 0, "elements of type %c%d, want %s", head.kind, head.item, numberTypes)
 	case len(head.shape) != 2:
-		return nil, refuse(in.name, 0, 0, "an array of %s, want rows and columns; use x.reshape(len(x), -1)", plural(len(head.shape), "dimension"))
+		return nil, input.Refuse(in.Name, 0, 0, "an array of %s, want rows and columns; use x.reshape(len(x), -1)", input.Plural(len(head.shape), "dimension"))
 	case head.width < 1:
-		return nil, refuse(in.name, 0, 0, "an array of shape %v has no columns", head.shape)
+		return nil, input.Refuse(in.Name, 0, 0, "an array of shape %v has no columns", head.shape)
 	case head.width > int64(opts.maxRecord()/head.item):
-		return nil, refuse(in.name, 0, 0, "a row of %d columns is longer than %d bytes", head.width, opts.maxRecord())
+		return nil, input.Refuse(in.Name, 0, 0, "a row of %d columns is longer than %d bytes", head.width, opts.maxRecord())
 	}
-	n := &npy{name: in.name, src: in.src, head: head, decode: decode, opts: opts}
-	n.buffer = make([]byte, min(int64(bufferSize), head.width*int64(head.item)))
+	n := &npy{name: in.Name, src: in.Reader, head: head, decode: decode, opts: opts}
+	n.buffer = make([]byte, min(int64(64<<10), head.width*int64(head.item)))
 	n.kind, n.width = Numbers, int(head.width)
-	n.about = fmt.Sprintf("%d rows of %s", head.rows, plural(n.width, "column"))
+	n.about = fmt.Sprintf("%d rows of %s", head.rows, input.Plural(n.width, "column"))
 	switch {
 	case opts.Labels != "":
-		labelFile, err := openFile(opts.Labels, "labels")
+		labelFile, err := input.Open(opts.Labels, input.Options{Want: "a file of labels, .npy or text with one a line"})
 		if err != nil {
 			return nil, err
 		}
-		in.closers = append(in.closers, labelFile.close)
+		in.OnClose(labelFile.Close)
 		if n.labels, err = newLabelSource(labelFile, opts); err != nil {
 			return nil, err
 		}
 		n.about += ", labels from " + opts.Labels
 	case !opts.Unlabelled:
-		return nil, refuse(in.name, 0, 0, "an array without labels; name their file with --labels (.npy, or text with one a line)")
+		return nil, input.Refuse(in.Name, 0, 0, "an array without labels; name their file with --labels (.npy, or text with one a line)")
 	}
 	return n, nil
 }
@@ -81,15 +82,15 @@ func (n *npy) next(ex *Example) error {
 		b := n.buffer[:min(left, len(n.buffer))]
 		if _, err := io.ReadFull(n.src, b); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				return refuse(n.name, int(n.row), 0, "the array ends in row %d of %d; write the file anew", n.row, n.head.rows)
+				return input.Refuse(n.name, int(n.row), 0, "the array ends in row %d of %d; write the file anew", n.row, n.head.rows)
 			}
-			return unreadable(n.name, int(n.row), err)
+			return input.Unreadable(n.name, int(n.row), err)
 		}
 		left -= len(b)
 		for ; len(b) > 0; b = b[item:] {
 			v := n.decode(b)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return refuse(n.name, int(n.row), len(ex.Values)+1, "row %d, column %d is %v, want a finite number; fill it in or remove the row", n.row, len(ex.Values)+1, v)
+				return input.Refuse(n.name, int(n.row), len(ex.Values)+1, "row %d, column %d is %v, want a finite number; fill it in or remove the row", n.row, len(ex.Values)+1, v)
 			}
 			ex.Values = append(ex.Values, v)
 		}
@@ -99,10 +100,10 @@ func (n *npy) next(ex *Example) error {
 	}
 	label, err := n.labels.next()
 	if err == io.EOF {
-		return refuse(n.opts.Labels, 0, 0, "%s, but %s has %d rows; bring one a row", plural(int(n.row-1), "label"), n.name, n.head.rows)
+		return input.Refuse(n.opts.Labels, 0, 0, "%s, but %s has %d rows; bring one a row", input.Plural(int(n.row-1), "label"), n.name, n.head.rows)
 	}
 	if err == nil && label == "" && !n.opts.Unlabelled {
-		return refuse(n.opts.Labels, int(n.row), 0, "the label of row %d is empty; fill it in", n.row)
+		return input.Refuse(n.opts.Labels, int(n.row), 0, "the label of row %d is empty; fill it in", n.row)
 	}
 	ex.Label = label
 	return err
@@ -111,9 +112,9 @@ func (n *npy) next(ex *Example) error {
 // end checks that both files end with the last row.
 func (n *npy) end() error {
 	if _, err := io.ReadFull(n.src, n.buffer[:1]); err == nil {
-		return refuse(n.name, 0, 0, "more bytes after the last of %d rows; write the file anew", n.head.rows)
+		return input.Refuse(n.name, 0, 0, "more bytes after the last of %d rows; write the file anew", n.head.rows)
 	} else if err != io.EOF {
-		return unreadable(n.name, int(n.row), err)
+		return input.Unreadable(n.name, int(n.row), err)
 	}
 	if n.labels != nil {
 		label, err := n.labels.next()
@@ -121,7 +122,7 @@ func (n *npy) end() error {
 			label, err = n.labels.next() // blank lines at the end of a text are no labels
 		}
 		if err == nil {
-			return refuse(n.opts.Labels, int(n.row)+1, 0, "a label %s after that of the last row: %s has %d rows; bring one a row", clip(label), n.name, n.head.rows)
+			return input.Refuse(n.opts.Labels, int(n.row)+1, 0, "a label %s after that of the last row: %s has %d rows; bring one a row", input.Clip(label), n.name, n.head.rows)
 		} else if err != io.EOF {
 			return err
 		}

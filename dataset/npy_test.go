@@ -147,7 +147,7 @@ func TestNPYLabels(t *testing.T) {
 	if _, err := Open(x, Options{Labels: filepath.Join(t.TempDir(), "none")}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := OpenAll([]string{x}, Options{Labels: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "is a directory, want a file of labels") {
+	if _, err := OpenAll([]string{x}, Options{Labels: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "is a folder, want a file of labels") {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // npyMagic begins every .npy file; version and header length follow.
@@ -31,19 +33,19 @@ var (
 
 // readNPYHeader reads up to the first element (NumPy's NEP 1, versions 1 to 3)
 // and checks the shape against the size of the file where that is known.
-func readNPYHeader(in *input) (*npyHeader, error) {
+func readNPYHeader(in *input.Stream) (*npyHeader, error) {
 	fail := func(format string, args ...any) (*npyHeader, error) {
-		return nil, refuse(in.name, 0, 0, format, args...)
+		return nil, input.Refuse(in.Name, 0, 0, format, args...)
 	}
 	start := make([]byte, 12)
-	if _, err := io.ReadFull(in.src, start[:10]); err != nil || string(start[:6]) != npyMagic {
+	if _, err := io.ReadFull(in.Reader, start[:10]); err != nil || string(start[:6]) != npyMagic {
 		return fail("is not a .npy file; write it with numpy.save")
 	}
 	length, before := int(binary.LittleEndian.Uint16(start[8:])), 10
 	switch version := start[6]; version {
 	case 1:
 	case 2, 3:
-		if _, err := io.ReadFull(in.src, start[10:]); err != nil {
+		if _, err := io.ReadFull(in.Reader, start[10:]); err != nil {
 			return fail("the header ends early; write the file anew")
 		}
 		length, before = int(min(binary.LittleEndian.Uint32(start[8:]), math.MaxInt32)), 12
@@ -54,7 +56,7 @@ func readNPYHeader(in *input) (*npyHeader, error) {
 		return fail("a header of %d bytes, want at most %d: structured arrays are not read", length, 1<<16)
 	}
 	text := make([]byte, length)
-	if _, err := io.ReadFull(in.src, text); err != nil {
+	if _, err := io.ReadFull(in.Reader, text); err != nil {
 		return fail("the header ends early; write the file anew")
 	}
 	h, problem := parseNPYHeader(string(text))
@@ -66,8 +68,8 @@ func readNPYHeader(in *input) (*npyHeader, error) {
 	if high != 0 || high2 != 0 || bytes > math.MaxInt64/2 {
 		return fail("an array of shape %v is larger than any file", h.shape)
 	}
-	if size := int64(before) + int64(length) + int64(bytes); in.size >= 0 && in.size != size {
-		return fail("has %d bytes, but an array of shape %v takes %d; write the file anew", in.size, h.shape, size)
+	if size := int64(before) + int64(length) + int64(bytes); in.Bytes >= 0 && in.Bytes != size {
+		return fail("has %d bytes, but an array of shape %v takes %d; write the file anew", in.Bytes, h.shape, size)
 	}
 	return h, nil
 }
@@ -76,7 +78,7 @@ func readNPYHeader(in *input) (*npyHeader, error) {
 func parseNPYHeader(text string) (h *npyHeader, problem string) {
 	descr, order, shape := npyDescr.FindStringSubmatch(text), npyOrder.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
 	if order == nil || shape == nil {
-		return nil, "the header " + clip(text) + " names no order and shape; write the file with numpy.save"
+		return nil, "the header " + input.Clip(text) + " names no order and shape; write the file with numpy.save"
 	}
 	if descr == nil || descr[2] == "O" {
 		return nil, "the elements are Python objects or records; convert them first, as with x.astype('float32') or y.astype('U')"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/treeloss/treeloss/internal/packed"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // labelSource gives the labels that go with the rows of an array, without
@@ -17,25 +17,25 @@ type labelSource interface {
 }
 
 // newLabelSource finds out which kind of labels file it is.
-func newLabelSource(in *input, opts Options) (labelSource, error) {
-	if !packed.StartsWith(in.src, npyMagic) {
-		return &labelLines{lines: newLines(in, opts)}, nil
+func newLabelSource(in *input.Stream, opts Options) (labelSource, error) {
+	if !in.StartsWith(npyMagic) {
+		return &labelLines{lines: in.Lines(opts.maxRecord())}, nil
 	}
 	head, err := readNPYHeader(in)
 	if err != nil {
 		return nil, err
 	}
 	if len(head.shape) != 1 && !(len(head.shape) == 2 && head.width == 1) {
-		return nil, refuse(in.name, 0, 0, "labels of shape %v, want one a row; use y.ravel(), or y.argmax(1) if a row holds a 1 for its class", head.shape)
+		return nil, input.Refuse(in.Name, 0, 0, "labels of shape %v, want one a row; use y.ravel(), or y.argmax(1) if a row holds a 1 for its class", head.shape)
 	}
 	switch {
 	case head.kind == 'U' || head.kind == 'S':
 	case (head.kind == 'i' || head.kind == 'u') && decoder(head.kind, head.item) != nil:
 	default:
-		return nil, refuse(in.name, 0, 0, "labels of type %c%d, want integers or strings; use y.astype('U') or y.astype('int64')", head.kind, head.item)
+		return nil, input.Refuse(in.Name, 0, 0, "labels of type %c%d, want integers or strings; use y.astype('U') or y.astype('int64')", head.kind, head.item)
 	}
 	if head.item < 1 || head.item > 1<<16 {
-		return nil, refuse(in.name, 0, 0, "labels of %d bytes, want 1 to %d", head.item, 1<<16)
+		return nil, input.Refuse(in.Name, 0, 0, "labels of %d bytes, want 1 to %d", head.item, 1<<16)
 	}
 	return &labelArray{in: in, head: head, item: make([]byte, head.item)}, nil
 }
@@ -43,18 +43,18 @@ func newLabelSource(in *input, opts Options) (labelSource, error) {
 // labelLines reads a text file with a label on each line. A blank line counts:
 // to leave it out would move all labels after it to the wrong rows.
 type labelLines struct {
-	lines  *lines
+	lines  *input.Lines
 	labels interner
 }
 
 func (l *labelLines) next() (string, error) {
-	line, err := l.lines.read()
+	line, err := l.lines.Read()
 	return l.labels.get(bytes.TrimSpace(line)), err
 }
 
 // labelArray reads a NumPy array of integers or strings.
 type labelArray struct {
-	in     *input
+	in     *input.Stream
 	head   *npyHeader
 	row    int64
 	item   []byte
@@ -67,8 +67,8 @@ func (l *labelArray) next() (string, error) {
 		return "", io.EOF
 	}
 	l.row++
-	if _, err := io.ReadFull(l.in.src, l.item); err != nil {
-		return "", unreadable(l.in.name, int(l.row), err)
+	if _, err := io.ReadFull(l.in.Reader, l.item); err != nil {
+		return "", input.Unreadable(l.in.Name, int(l.row), err)
 	}
 	switch l.head.kind {
 	case 'S':
@@ -78,7 +78,7 @@ func (l *labelArray) next() (string, error) {
 		for b := l.item; len(b) > 0; b = b[4:] {
 			r := rune(binary.LittleEndian.Uint32(b))
 			if !utf8.ValidRune(r) {
-				return "", refuse(l.in.name, int(l.row), 0, "label with the number %#x, which is no Unicode character; write the file anew", uint32(r))
+				return "", input.Refuse(l.in.Name, int(l.row), 0, "label with the number %#x, which is no Unicode character; write the file anew", uint32(r))
 			}
 			l.text = utf8.AppendRune(l.text, r)
 		}
@@ -87,7 +87,7 @@ func (l *labelArray) next() (string, error) {
 		l.text = l.integer()
 	}
 	if !utf8.Valid(l.text) {
-		return "", refuse(l.in.name, int(l.row), 0, "label %s is not UTF-8; save y.astype('U')", clip(l.text))
+		return "", input.Refuse(l.in.Name, int(l.row), 0, "label %s is not UTF-8; save y.astype('U')", input.Clip(l.text))
 	}
 	return l.labels.get(bytes.TrimSpace(l.text)), nil
 }

@@ -1,6 +1,10 @@
 package dataset
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
+)
 
 // Options says how to read. The zero value reads labelled examples and finds
 // format and columns itself, as the package comment tells.
@@ -53,7 +57,7 @@ func (o Options) withoutColumns(file string, format Format, kind Kind) error {
 	default:
 		return nil
 	}
-	return refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV, JSONL or Parquet", format, flag)
+	return input.Refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV, JSONL or Parquet", format, flag)
 }
 
 // The usual names, in lower case. Earlier ones win.

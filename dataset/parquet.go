@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/dataset/internal/parquet"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // parquetRows reads a Parquet file row by row. Columns of text, numbers and
@@ -32,12 +33,12 @@ type parquetRows struct {
 	parts
 }
 
-func newParquet(in *input, opts Options) (source, error) {
-	where, size, err := in.random()
+func newParquet(in *input.Stream, opts Options) (source, error) {
+	where, size, err := in.Random("Parquet")
 	if err != nil {
 		return nil, err
 	}
-	p := &parquetRows{name: in.name, opts: opts}
+	p := &parquetRows{name: in.Name, opts: opts}
 	if p.file, err = parquet.Open(where, size, parquet.Options{MaxPage: opts.maxRecord()}); err != nil {
 		return nil, p.unreadable(err)
 	}
@@ -45,13 +46,13 @@ func newParquet(in *input, opts Options) (source, error) {
 	for i, c := range p.file.Columns {
 		cols[i] = column{c.Name, parquetHolds(c.Kind)}
 		if !utf8.ValidString(c.Name) {
-			return nil, refuse(in.name, 0, 0, "the name %s of a column is not UTF-8; rename it", clip(c.Name))
+			return nil, input.Refuse(in.Name, 0, 0, "the name %s of a column is not UTF-8; rename it", input.Clip(c.Name))
 		}
 	}
 	chooser := newChooser(cols, opts, "column")
 	chooser.typed = true
 	if p.choice, err = chooser.choose(); err != nil {
-		return nil, refuse(in.name, 0, 0, "%s", err)
+		return nil, input.Refuse(in.Name, 0, 0, "%s", err)
 	}
 	if err := p.checkTypes(); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func newParquet(in *input, opts Options) (source, error) {
 	p.parts = describe(cols, p.choice, "column")
 	p.read(in)
 	if err := p.rows.Next(); err == io.EOF {
-		return nil, refuse(in.name, 0, 0, "no rows in it; add examples")
+		return nil, input.Refuse(in.Name, 0, 0, "no rows in it; add examples")
 	} else if err != nil {
 		return nil, p.unreadable(err)
 	}
@@ -88,7 +89,7 @@ func parquetHolds(k parquet.Kind) holding {
 func (p *parquetRows) checkTypes() error {
 	refuseType := func(i int, want, flag string) error {
 		c := p.file.Columns[i]
-		return refuse(p.name, 0, 0, "column %q holds %s, want %s; name another with %s", c.Name, c.What, want, flag)
+		return input.Refuse(p.name, 0, 0, "column %q holds %s, want %s; name another with %s", c.Name, c.What, want, flag)
 	}
 	if i := p.label; i >= 0 && (p.file.Columns[i].Kind == parquet.Other || p.file.Columns[i].Kind == parquet.List) {
 		return refuseType(i, "labels: text, integers or truth values", "--label")
@@ -108,7 +109,7 @@ func (p *parquetRows) checkTypes() error {
 }
 
 // read begins to read the columns that play a part.
-func (p *parquetRows) read(in *input) {
+func (p *parquetRows) read(in *input.Stream) {
 	var wanted []int
 	p.slot = make([]int, len(p.file.Columns))
 	for i := range p.slot {
@@ -121,7 +122,7 @@ func (p *parquetRows) read(in *input) {
 		}
 	}
 	p.rows = p.file.Read(wanted)
-	in.closers = append(in.closers, p.rows.Close)
+	in.OnClose(p.rows.Close)
 }
 
 // measure finds the length that the lists of features have in the first row.
@@ -135,7 +136,7 @@ func (p *parquetRows) measure() error {
 	}
 	p.row = 0
 	p.columns, p.width = nil, len(first)
-	p.about = fmt.Sprintf("%s, %s in column %q", labelPart(p.parts, "column"), plural(p.width, "number"), name)
+	p.about = fmt.Sprintf("%s, %s in column %q", labelPart(p.parts, "column"), input.Plural(p.width, "number"), name)
 	return nil
 }
 
@@ -234,7 +235,7 @@ func (p *parquetRows) checkText(i int, v parquet.Value) error {
 		return p.refuse(i, "is null, want text; fill it in or remove the row")
 	}
 	if !utf8.Valid(v.Bytes) {
-		at := invalidAt(v.Bytes)
+		at := input.InvalidAt(v.Bytes)
 		return p.refuse(i, "invalid UTF-8: byte 0x%02x at byte offset %d; save the text as UTF-8", v.Bytes[at], at)
 	}
 	return nil
@@ -255,9 +256,9 @@ func (p *parquetRows) takeList(ex *Example) error {
 	values, null := p.rows.List(p.slot[i])
 	switch {
 	case null || len(values) == 0:
-		return p.refuse(i, "%s, want %s; fill it in or remove the row", emptyOrNull(null), plural(p.width, "number"))
+		return p.refuse(i, "%s, want %s; fill it in or remove the row", emptyOrNull(null), input.Plural(p.width, "number"))
 	case len(values) != p.width:
-		return p.refuse(i, "%s in the list, want %d as in the first", plural(len(values), "number"), p.width)
+		return p.refuse(i, "%s in the list, want %d as in the first", input.Plural(len(values), "number"), p.width)
 	}
 	for n, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -270,7 +271,7 @@ func (p *parquetRows) takeList(ex *Example) error {
 
 // refuse returns an error at column i of the row.
 func (p *parquetRows) refuse(i int, format string, args ...any) error {
-	return refuse(p.name, p.row, 0, "column %q: %s", p.file.Columns[i].Name, fmt.Sprintf(format, args...))
+	return input.Refuse(p.name, p.row, 0, "column %q: %s", p.file.Columns[i].Name, fmt.Sprintf(format, args...))
 }
 
 // unreadable makes an *Error of what package parquet says.

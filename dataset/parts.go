@@ -3,6 +3,8 @@ package dataset
 import (
 	"fmt"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // parts is what a source gives, in names.
@@ -40,7 +42,7 @@ func describe(cols []column, c choice, noun string) parts {
 		for _, i := range c.numbers {
 			p.columns = append(p.columns, cols[i].name)
 		}
-		s = append(s, fmt.Sprintf("%s %s", plural(p.width, "numeric "+noun), between(p.columns)))
+		s = append(s, fmt.Sprintf("%s %s", input.Plural(p.width, "numeric "+noun), between(p.columns)))
 	}
 	if c.weight >= 0 {
 		s = append(s, fmt.Sprintf("weight %s %q", noun, p.weightName))
@@ -75,7 +77,7 @@ func leftOut(cols []column, left []int, noun string) string {
 		if n > 0 {
 			s += ", "
 		}
-		s += clip(cols[i].name)
+		s += input.Clip(cols[i].name)
 	}
 	return s
 }
@@ -84,11 +86,11 @@ func leftOut(cols []column, left []int, noun string) string {
 func (p parts) agree(name string, q parts, file string) error {
 	switch {
 	case p.kind != q.kind:
-		return refuse(file, 0, 0, "holds %s, but %s holds %s; train on one kind at a time", q.kind, name, p.kind)
+		return input.Refuse(file, 0, 0, "holds %s, but %s holds %s; train on one kind at a time", q.kind, name, p.kind)
 	case p.width != q.width:
-		return refuse(file, 0, 0, "has %s, but %s has %d; bring the same columns", plural(q.width, "numeric column"), name, p.width)
+		return input.Refuse(file, 0, 0, "has %s, but %s has %d; bring the same columns", input.Plural(q.width, "numeric column"), name, p.width)
 	case (p.weightName == "") != (q.weightName == ""):
-		return refuse(file, 0, 0, "only one of it and %s has weights", name)
+		return input.Refuse(file, 0, 0, "only one of it and %s has weights", name)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Reader gives the examples of one or several files or of one stream. It is
@@ -35,10 +37,10 @@ func Open(path string, opts Options) (*Reader, error) { return OpenAll([]string{
 // is opened and its first example read before OpenAll returns.
 func OpenAll(paths []string, opts Options) (*Reader, error) {
 	if len(paths) == 0 {
-		return nil, refuse("dataset", 0, 0, "no file given; name one with --data")
+		return nil, input.Refuse("dataset", 0, 0, "no file given; name one with --data")
 	}
 	if len(paths) > 1 && opts.Labels != "" {
-		return nil, refuse(opts.Labels, 0, 0, "one labels file for %d data files; join the arrays", len(paths))
+		return nil, input.Refuse(opts.Labels, 0, 0, "one labels file for %d data files; join the arrays", len(paths))
 	}
 	r := &Reader{opts: opts}
 	for i, path := range paths {
@@ -48,12 +50,12 @@ func OpenAll(paths []string, opts Options) (*Reader, error) {
 			r.Close()
 			return nil, err
 		}
-		r.files[i].again = c.in.again
-		if i == 0 || !c.in.again {
+		r.files[i].again = c.in.Again
+		if i == 0 || !c.in.Again {
 			r.files[i].ahead = c
-		} else if err := c.in.close(); err != nil {
+		} else if err := c.in.Close(); err != nil {
 			r.Close()
-			return nil, fileError(path, err)
+			return nil, input.Missing(path, err)
 		}
 	}
 	return r, nil
@@ -65,7 +67,7 @@ func OpenAll(paths []string, opts Options) (*Reader, error) {
 // the stream gives at once, so that lines typed at a terminal are answered
 // one by one. It can be walked once.
 func NewReader(r io.Reader, name string, opts Options) (*Reader, error) {
-	in, err := newInput(r, name)
+	in, err := input.New(r, name, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func NewReader(r io.Reader, name string, opts Options) (*Reader, error) {
 
 // open opens file i anew and checks that it agrees with the first.
 func (r *Reader) open(i int) (*cursor, error) {
-	in, err := openFile(r.files[i].name, "examples")
+	in, err := input.Open(r.files[i].name, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +95,8 @@ func (r *Reader) open(i int) (*cursor, error) {
 	}
 	if r.parts.about == "" {
 		r.parts = c.what() // else the file may have been changed since
-	} else if err := r.parts.agree(r.files[0].name, c.what(), in.name); err != nil {
-		in.close()
+	} else if err := r.parts.agree(r.files[0].name, c.what(), in.Name); err != nil {
+		in.Close()
 		return nil, err
 	}
 	return c, nil
@@ -131,7 +133,7 @@ func (r *Reader) Resolved() Options {
 func (r *Reader) Describe() string {
 	s := r.files[0].name + ": " + r.parts.about
 	if n := len(r.files) - 1; n > 0 {
-		s += fmt.Sprintf(", and %s like it", plural(n, "file"))
+		s += fmt.Sprintf(", and %s like it", input.Plural(n, "file"))
 	}
 	return s
 }
@@ -168,9 +170,9 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 	f.ahead = nil
 	switch {
 	case r.closed:
-		err = refuse(f.name, 0, 0, "was closed before it was read")
+		err = input.Refuse(f.name, 0, 0, "was closed before it was read")
 	case c == nil && !f.again:
-		err = refuse(f.name, 0, 0, "is a stream and can be read only once; save it to a file first")
+		err = input.Refuse(f.name, 0, 0, "is a stream and can be read only once; save it to a file first")
 	case c == nil:
 		c, err = r.open(i)
 	}
@@ -178,7 +180,7 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 		yield(Example{}, err)
 		return false
 	}
-	defer c.in.close()
+	defer c.in.Close()
 	for ; err == nil; err = c.next(&c.ex) {
 		if !yield(c.ex, nil) {
 			return false
@@ -198,7 +200,7 @@ func (r *Reader) Close() error {
 	for i := range r.files {
 		if c := r.files[i].ahead; c != nil {
 			r.files[i].ahead = nil
-			errs = append(errs, c.in.close())
+			errs = append(errs, c.in.Close())
 		}
 	}
 	return errors.Join(errs...)

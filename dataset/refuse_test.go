@@ -17,7 +17,7 @@ func TestRefusals(t *testing.T) {
 		opts             Options
 		want             string // the message begins so
 	}{
-		{"empty", "a.csv", "", Options{}, "a.csv: is empty, want examples"},
+		{"empty", "a.csv", "", Options{}, "a.csv: is empty, want a file of examples"},
 		{"byte-order mark and nothing else", "a.csv", "\xef\xbb\xbf", Options{}, "a.csv: only blank lines"},
 		{"header only", "a.csv", "text,label\n", Options{}, "a.csv:1: only the header line, no rows"},
 		{"blank lines", "a.jsonl", "\n \n", Options{}, "a.jsonl: only blank lines"},
@@ -59,7 +59,7 @@ func TestRefusals(t *testing.T) {
 		{"column twice but for case", "a.csv", "X,x,label\n1,2,b\n", Options{Columns: []string{"label"}, Label: "xX"}, `a.csv:1: no column "xX"`},
 		{"two labels", "a.csv", "text,label,label\n1,2,b\n", Options{}, `a.csv:1: column "label" occurs twice, as 2 and 3`},
 		{"two labels, named", "a.csv", "text,label,label\n1,2,b\n", Options{Label: "LABEL"}, `a.csv:1: column "LABEL" occurs twice, as 2 and 3`},
-		{"line too long", "a.ft", "__label__a " + strings.Repeat("x", bufferSize), Options{MaxRecord: 1000}, "a.ft:1: line is longer than 1000 bytes"},
+		{"line too long", "a.ft", "__label__a " + strings.Repeat("x", 64<<10), Options{MaxRecord: 1000}, "a.ft:1: line is longer than 1000 bytes"},
 
 		{"not JSON", "a.jsonl", "text", Options{}, `a.jsonl:1:1: "t", want "{"`},
 		{"JSON array", "a", "[{}]", Options{}, "a:1:1: a JSON array, want one object a line"},
@@ -160,7 +160,7 @@ func TestRefusedFiles(t *testing.T) {
 		opts  Options
 		want  string
 	}{
-		{"directory", []string{dir}, Options{}, dir + ": is a directory, want a file of examples"},
+		{"directory", []string{dir}, Options{}, dir + ": is a folder, want a file of examples"},
 		{"standard input", []string{"-"}, Options{}, "-: is the name of the standard input"},
 		{"no file", nil, Options{}, "dataset: no file given"},
 		{"second file is missing", []string{text, missing}, Options{}, missing + ": no such file"},

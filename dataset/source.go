@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/treeloss/treeloss/dataset/internal/parquet"
-	"github.com/treeloss/treeloss/internal/packed"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // source reads one opened file.
@@ -19,46 +19,46 @@ type source interface {
 // cursor is one walk through one file.
 type cursor struct {
 	source
-	in *input
+	in *input.Stream
 	ex Example
 }
 
 // newCursor finds the format and reads the first example. If it fails, the
 // input is closed.
-func newCursor(in *input, opts Options) (*cursor, error) {
+func newCursor(in *input.Stream, opts Options) (*cursor, error) {
 	src, err := newSource(in, opts)
 	if err != nil {
-		in.close()
+		in.Close()
 		return nil, err
 	}
 	c := &cursor{source: src, in: in}
-	c.ex.Place.File = in.name
+	c.ex.Place.File = in.Name
 	if err := c.next(&c.ex); err != nil {
-		c.in.close()
+		c.in.Close()
 		if err == io.EOF {
-			return nil, refuse(in.name, 0, 0, "no examples in it")
+			return nil, input.Refuse(in.Name, 0, 0, "no examples in it")
 		}
 		return nil, err
 	}
 	return c, nil
 }
 
-func newSource(in *input, opts Options) (source, error) {
+func newSource(in *input.Stream, opts Options) (source, error) {
 	format := opts.Format
 	if format == Auto {
-		format = formatOfName(in.name)
+		format = formatOfName(in.Name)
 	}
-	if format == Auto && packed.StartsWith(in.src, npyMagic) {
+	if format == Auto && in.StartsWith(npyMagic) {
 		format = NPY
 	}
-	if format == Auto && packed.StartsWith(in.src, parquet.Magic) {
+	if format == Auto && in.StartsWith(parquet.Magic) {
 		format = Parquet
 	}
 	if format == Auto {
-		format = sniff(firstLine(in.src), opts)
+		format = sniff(in.FirstLine(), opts)
 	}
 	if opts.Labels != "" && format != NPY {
-		return nil, refuse(in.name, 0, 0, "%s files hold their labels themselves; a labels file (%s) goes with .npy only", format, opts.Labels)
+		return nil, input.Refuse(in.Name, 0, 0, "%s files hold their labels themselves; a labels file (%s) goes with .npy only", format, opts.Labels)
 	}
 	switch format {
 	case CSV, TSV:
@@ -74,5 +74,5 @@ func newSource(in *input, opts Options) (source, error) {
 	case Parquet:
 		return newParquet(in, opts)
 	}
-	return nil, refuse(in.name, 1, 0, "cannot tell the format from the name or from %s; want %s", clip(firstLine(in.src)), formats)
+	return nil, input.Refuse(in.Name, 1, 0, "cannot tell the format from the name or from %s; want %s", input.Clip(in.FirstLine()), formats)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Each use of randomness has a stream of its own, so that a change of one
@@ -22,7 +24,7 @@ type TooFewError struct {
 
 // Error names the class by its index: only the caller knows its label.
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("dataset: class %d has %s, want at least %d; ask for fewer, add examples or leave the class out", e.Class, plural(e.Have, "row"), e.Want)
+	return fmt.Sprintf("dataset: class %d has %s, want at least %d; ask for fewer, add examples or leave the class out", e.Class, input.Plural(e.Have, "row"), e.Want)
 }
 
 // Shots draws n rows of each class 0..k-1 without replacement and returns their

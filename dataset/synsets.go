@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Synset is a class of ImageNet: a set of synonyms of WordNet.
@@ -35,7 +37,7 @@ func ReadSynsets(path string) ([]Synset, error) {
 	case ".csv":
 		out, err = synsetsFromCSV(path)
 	default:
-		err = eachLine(path, func(number int, line string) error {
+		err = input.EachLine(path, input.Options{Want: "a text file of classes"}, func(number int, line string) error {
 			id, words, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			s, err := synset(path, number, id, words)
 			out = append(out, s)
@@ -46,12 +48,12 @@ func ReadSynsets(path string) ([]Synset, error) {
 		return nil, err
 	}
 	if len(out) == 0 {
-		return nil, refuse(path, 0, 0, "no classes in it; want a wnid and its names on each line")
+		return nil, input.Refuse(path, 0, 0, "no classes in it; want a wnid and its names on each line")
 	}
 	seen := map[string]bool{}
 	for _, s := range out {
 		if seen[s.ID] {
-			return nil, refuse(path, 0, 0, "the class %q stands there twice", s.ID)
+			return nil, input.Refuse(path, 0, 0, "the class %q stands there twice", s.ID)
 		}
 		seen[s.ID] = true
 	}
@@ -62,7 +64,7 @@ func ReadSynsets(path string) ([]Synset, error) {
 func synset(path string, line int, id, words string) (Synset, error) {
 	s := Synset{ID: strings.TrimSpace(id)}
 	if len(s.ID) != 9 || s.ID[0] != 'n' || strings.Trim(s.ID[1:], "0123456789") != "" {
-		return s, refuse(path, line, 0, "%s, want a wnid such as n01440764 and the names of the class", clip(id))
+		return s, input.Refuse(path, line, 0, "%s, want a wnid such as n01440764 and the names of the class", input.Clip(id))
 	}
 	for name := range strings.SplitSeq(words, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -70,7 +72,7 @@ func synset(path string, line int, id, words string) (Synset, error) {
 		}
 	}
 	if s.Names == nil {
-		return s, refuse(path, line, 0, "the class %s has no name", s.ID)
+		return s, input.Refuse(path, line, 0, "the class %s has no name", s.ID)
 	}
 	return s, nil
 }
@@ -78,13 +80,13 @@ func synset(path string, line int, id, words string) (Synset, error) {
 func synsetsFromCSV(path string) ([]Synset, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, input.Missing(path, err)
 	}
 	defer f.Close()
 	r := csv.NewReader(f)
 	header, err := r.Read()
 	if err != nil || len(header) < 2 {
-		return nil, refuse(path, 1, 0, "want a header with two columns, such as wnid,words")
+		return nil, input.Refuse(path, 1, 0, "want a header with two columns, such as wnid,words")
 	}
 	var out []Synset
 	for {
@@ -107,7 +109,7 @@ func synsetsFromCSV(path string) ([]Synset, error) {
 func synsetsFromJSON(path string) ([]Synset, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, input.Missing(path, err)
 	}
 	byNumber := map[int][]string{}
 	if err := json.Unmarshal(data, &byNumber); err != nil {
@@ -117,7 +119,7 @@ func synsetsFromJSON(path string) ([]Synset, error) {
 	for i := range out {
 		pair, ok := byNumber[i]
 		if !ok || len(pair) < 2 {
-			return nil, refuse(path, 0, 0, "no wnid and name under number %d of %d", i, len(out))
+			return nil, input.Refuse(path, 0, 0, "no wnid and name under number %d of %d", i, len(out))
 		}
 		if out[i], err = synset(path, 0, pair[0], strings.ReplaceAll(pair[1], "_", " ")); err != nil {
 			return nil, err

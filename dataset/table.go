@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // maxColumns bounds the header, so that a line of commas cannot take up many
@@ -22,9 +24,9 @@ type table struct {
 	parts
 }
 
-func newTable(in *input, format Format, opts Options) (source, error) {
+func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	t := &table{opts: opts}
-	t.rec = &records{lines: newLines(in, opts), comma: ',', quotes: !opts.NoQuotes, limit: maxColumns}
+	t.rec = &records{lines: in.Lines(opts.maxRecord()), comma: ',', quotes: !opts.NoQuotes, limit: maxColumns}
 	if format == TSV {
 		t.rec.comma = '\t'
 	}
@@ -34,7 +36,7 @@ func newTable(in *input, format Format, opts Options) (source, error) {
 	header := t.rec.line
 	t.rec.limit = len(t.header)
 	if err := t.readRow(); err == io.EOF {
-		return nil, refuse(in.name, header, 0, "only the header line, no rows; add examples below it")
+		return nil, input.Refuse(in.Name, header, 0, "only the header line, no rows; add examples below it")
 	} else if err != nil {
 		return nil, err
 	}
@@ -49,24 +51,24 @@ func newTable(in *input, format Format, opts Options) (source, error) {
 	}
 	var err error
 	if t.choice, err = newChooser(cols, opts, "column").choose(); err != nil {
-		return nil, refuse(in.name, header, 0, "%s", err)
+		return nil, input.Refuse(in.Name, header, 0, "%s", err)
 	}
 	t.parts = describe(cols, t.choice, "column")
 	return t, nil
 }
 
 func (t *table) readHeader() error {
-	name := t.rec.lines.name
+	name := t.rec.lines.Name()
 	if err := t.rec.read(); err == io.EOF {
-		return refuse(name, 0, 0, "only blank lines, want a header line and examples")
+		return input.Refuse(name, 0, 0, "only blank lines, want a header line and examples")
 	} else if err != nil {
 		return err
 	}
 	if t.rec.extra > 0 {
-		return refuse(name, t.rec.line, 0, "header has %d columns, want at most %d", t.rec.count(), maxColumns)
+		return input.Refuse(name, t.rec.line, 0, "header has %d columns, want at most %d", t.rec.count(), maxColumns)
 	}
 	if bytes.IndexByte(t.rec.data, '\r') >= 0 {
-		return refuse(name, t.rec.line, 0, "lines end in a carriage return alone; save the file with LF or CRLF line ends")
+		return input.Refuse(name, t.rec.line, 0, "lines end in a carriage return alone; save the file with LF or CRLF line ends")
 	}
 	t.header = make([]string, t.rec.count())
 	for i := range t.header {
@@ -85,7 +87,7 @@ func (t *table) readRow() error {
 		if n < want {
 			hint = "write every field, if only as an empty one"
 		}
-		return refuse(t.rec.lines.name, t.rec.line, 0, "%s, want %d as in the header; %s", plural(n, "column"), want, hint)
+		return input.Refuse(t.rec.lines.Name(), t.rec.line, 0, "%s, want %d as in the header; %s", input.Plural(n, "column"), want, hint)
 	}
 	return nil
 }
@@ -131,5 +133,5 @@ func (t *table) next(ex *Example) error {
 // refuse returns an error at column i of the record.
 func (t *table) refuse(i int, format string, args ...any) error {
 	line, column := t.rec.at(i)
-	return refuse(t.rec.lines.name, line, column, "column %q: %s", t.header[i], fmt.Sprintf(format, args...))
+	return input.Refuse(t.rec.lines.Name(), line, column, "column %q: %s", t.header[i], fmt.Sprintf(format, args...))
 }

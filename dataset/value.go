@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"strconv"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 var (
@@ -26,7 +28,7 @@ func parseNumber(b []byte) (float64, error) {
 
 // numberProblem says why a value is refused and what to do.
 func numberProblem(value []byte, err error, flag string) string {
-	what := clip(bytes.TrimSpace(value)) + " " + err.Error()
+	what := input.Clip(bytes.TrimSpace(value)) + " " + err.Error()
 	switch {
 	case len(bytes.TrimSpace(value)) == 0:
 		return "is empty, want a number; fill it in, or leave the column out with " + flag

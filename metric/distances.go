@@ -1,7 +1,6 @@
 package metric
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -9,28 +8,17 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // maxLine is the longest line of a list of distances, in bytes.
 const maxLine = 1 << 20
 
 // ListError says what is wrong with a list of distances, and where.
-type ListError struct {
-	File    string // as the caller named it
-	Line    int    // from 1; 0 if the list as a whole is meant
-	Message string // what stood there, what was wanted, what to do
-}
+type ListError = input.Error
 
-// Error returns "file:line: message", or "file: message".
-func (e *ListError) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
-}
-
-// ReadDistances returns the space of the labels at ready distances, given as
+// ReadDistances returns the space of the labels at precomputed distances, given as
 // lines of two names and a number:
 //
 //	n01440764 n01443537 4
@@ -44,12 +32,13 @@ func (e *ListError) Error() string {
 // are left aside, but their lines must have the form as well.
 //
 // It reads line by line and keeps 8 bytes for each of the k(k-1)/2 pairs, in the
-// order of the labels, which must be distinct and not empty. A list packed with
-// gzip, zstd or xz must be unpacked on the way in. name is the file's name, for
+// order of the labels, which must be distinct and not empty. A list may be packed
+// with gzip or zstd. name is the file's name, for
 // errors. A *ListError names the line of what is no distance (NaN, infinite,
 // negative), no pair and number, too long a line, not UTF-8, or contradicts an
 // earlier line; it names labels that do not occur, and pairs that are missing.
-// The triangle inequality is not looked at: see CheckTriangle.
+// The triangle inequality is not looked at: see CheckTriangle. With fewer than
+// two labels there are no pairs and r is not read.
 func ReadDistances(r io.Reader, name string, labels []string) (Space, error) {
 	k := len(labels)
 	index := make(map[string]int, k)
@@ -62,16 +51,21 @@ func ReadDistances(r io.Reader, name string, labels []string) (Space, error) {
 		}
 		index[label] = i
 	}
-	l := &list{name: name, labels: labels, index: index, upper: make([]float64, k*max(k-1, 0)/2), met: make([]bool, k)}
+	if k < 2 {
+		return &table{k: k}, nil
+	}
+	l := &list{name: name, labels: labels, index: index, upper: make([]float64, k*(k-1)/2), met: make([]bool, k)}
 	for i := range l.upper {
 		l.upper[i] = math.NaN() // not met yet
 	}
-	in := bufio.NewReaderSize(r, 1<<16)
-	if err := l.start(in); err != nil {
+	in, err := input.New(r, name, input.Options{Want: "a list of distances"})
+	if err != nil {
 		return nil, err
 	}
-	for {
-		line, err := l.read(in)
+	defer in.Close()
+	for lines := in.Lines(maxLine); ; {
+		line, err := lines.Read()
+		l.number = lines.Number
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -98,58 +92,10 @@ type list struct {
 	number    int    // of the line, from 1
 	separator byte   // 0 for any white space
 	begun     bool   // the first line that is not blank is read
-	long      []byte // a line that is longer than the buffer
 }
 
 func (l *list) fail(format string, args ...any) error {
-	return &ListError{File: l.name, Line: l.number, Message: fmt.Sprintf(format, args...)}
-}
-
-// start refuses what is packed and passes over a byte-order mark.
-func (l *list) start(in *bufio.Reader) error {
-	start, _ := in.Peek(6) // less is no error here: the list may be short
-	for _, packed := range []struct{ magic, what, how string }{
-		{"\xfd7zXZ\x00", "xz", "xz -dk"},
-		{"\x1f\x8b", "gzip", "gzip -dk"},
-		{"\x28\xb5\x2f\xfd", "zstd", "zstd -d"},
-		{"BZh", "bzip2", "bzip2 -dk"},
-	} {
-		if bytes.HasPrefix(start, []byte(packed.magic)) {
-			return l.fail("is packed with %s; unpack it first: %s %s", packed.what, packed.how, l.name)
-		}
-	}
-	if bytes.HasPrefix(start, []byte("\ufeff")) {
-		_, err := in.Discard(len("\ufeff"))
-		return err
-	}
-	return nil
-}
-
-// read returns the next line without its end, valid until the next call.
-func (l *list) read(in *bufio.Reader) ([]byte, error) {
-	line, err := in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		l.long = append(l.long[:0], line...)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			line, err = in.ReadSlice('\n')
-			if l.long = append(l.long, line...); len(l.long) > maxLine {
-				l.number++
-				return nil, l.fail("a line of more than %d bytes; want lines of two names and a number", maxLine)
-			}
-		}
-		line = l.long
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s:%d: %w", l.name, l.number+1, err)
-	}
-	if len(line) == 0 {
-		return nil, io.EOF
-	}
-	l.number++
-	if !utf8.Valid(line) {
-		return nil, l.fail("text is not UTF-8; convert the file")
-	}
-	return bytes.TrimRight(line, "\r\n"), nil
+	return input.Refuse(l.name, l.number, 0, format, args...)
 }
 
 // take keeps the distance of a line if both names are labels.
@@ -231,9 +177,6 @@ func word(line []byte) (word, rest []byte) {
 // complete names labels that do not occur, else pairs that are missing.
 func (l *list) complete() error {
 	l.number = 0 // the list as a whole
-	if len(l.labels) < 2 {
-		return nil
-	}
 	var absent []string
 	for i, label := range l.labels {
 		if !l.met[i] {

@@ -59,7 +59,8 @@ func TestReadDistancesRefuses(t *testing.T) {
 	labels := []string{"cat", "dog", "emu"}
 	const rest = "cat emu 4\ndog emu 3.5\n"
 	for _, tc := range []struct{ name, text, want string }{
-		{"nothing", "", `f: 3 of the 3 labels do not occur: "cat", "dog", "emu"; add their distances`},
+		{"nothing", "", "f: is empty, want a list of distances"},
+		{"a blank line", "\n", `f: 3 of the 3 labels do not occur: "cat", "dog", "emu"; add their distances`},
 		{"a label missing", "cat dog 1\n", `f: 1 of the 3 labels do not occur: "emu"`},
 		{"a pair missing", rest, `f: 1 of the 3 pairs of labels have no distance: "cat" and "dog"; add them`},
 		{"two fields", "cat dog 1\ncat emu\n", `f:2: "cat emu", want two names and a distance; put tabs`},
@@ -73,11 +74,11 @@ func TestReadDistancesRefuses(t *testing.T) {
 		{"of others, negative", "x y -1\n", `f:1: the distance of "x" and "y" is "-1"`},
 		{"not 0 to itself", "cat cat 1\n", `f:1: the distance of "cat" to itself is 1, want 0`},
 		{"two distances", "cat dog 1\ncat emu 4\ndog cat 2\n", `f:3: the distance of "dog" and "cat" is 2, but 1 on a line before; keep one`},
-		{"not UTF-8", "cat dog 1\n\xff emu 1\n", "f:2: text is not UTF-8"},
-		{"a line without end", "cat dog 1\n" + strings.Repeat("x", 2<<20), "f:2: a line of more than 1048576 bytes"},
-		{"xz", "\xfd7zXZ\x00\x00", "f: is packed with xz; unpack it first: xz -dk f"},
-		{"gzip", "\x1f\x8b\x08", "f: is packed with gzip; unpack it first: gzip -dk f"},
-		{"zstd", "\x28\xb5\x2f\xfd", "f: is packed with zstd"},
+		{"not UTF-8", "cat dog 1\n\xff emu 1\n", "f:2:1: invalid UTF-8: byte 0xff at byte offset 10; save the file as UTF-8"},
+		{"a line without end", "cat dog 1\n" + strings.Repeat("x", 2<<20), "f:2: line is longer than 1048576 bytes; is this a list of distances?"},
+		{"xz", "\xfd7zXZ\x00\x00", "f: is packed with xz; unpack it, or pack it with gzip or zstd"},
+		{"gzip, cut", "\x1f\x8b\x08", "f: begins like gzip but is not: unexpected EOF"},
+		{"zstd, cut", "\x28\xb5\x2f\xfd", "f: the zstd data ends early"},
 	} {
 		_, err := ReadDistances(strings.NewReader(tc.text), "f", labels)
 		if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
@@ -165,7 +166,7 @@ func TestImageNetDistances(t *testing.T) {
 		t.Skipf("the real data of ../shared is not beside the repository: %v", err)
 	}
 	defer packed.Close()
-	if _, err := ReadDistances(packed, "d.xz", labels); err == nil || err.Error() != "d.xz: is packed with xz; unpack it first: xz -dk d.xz" {
+	if _, err := ReadDistances(packed, "d.xz", labels); err == nil || err.Error() != "d.xz: is packed with xz; unpack it, or pack it with gzip or zstd" {
 		t.Errorf("packed: %v", err)
 	}
 	unpack := exec.Command("xz", "-dc", packed.Name())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -259,7 +260,7 @@ func (c *Corpus) mixes(number map[string]int32) *matrix.Sparse {
 func ReadTaxonomy(path string, labels []string) (*labeltree.Tree, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, input.Missing(path, err)
 	}
 	defer f.Close()
 	return labeltree.ReadTaxonomy(f, path, labels)

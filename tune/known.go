@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
@@ -102,7 +103,7 @@ func (k Known) distances(labels []string) (metric.Space, error) {
 	}
 	f, err := os.Open(k.Distances)
 	if err != nil {
-		return nil, err
+		return nil, input.Missing(k.Distances, err)
 	}
 	defer f.Close()
 	return metric.ReadDistances(f, k.Distances, labels)

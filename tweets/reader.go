@@ -2,16 +2,14 @@ package tweets
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Part is where the tweets of a user go.
@@ -64,6 +62,9 @@ type Counts struct {
 	ByLanguage map[string]int64 `json:"-"`         // examples by language
 }
 
+// reading says what a stream of tweets holds.
+var reading = input.Options{Want: "tweets as JSON lines", Window: 128 << 20}
+
 // maxLine is longer than any tweet of the API, which is some tens of KiB.
 const maxLine = 1 << 20
 
@@ -76,18 +77,22 @@ const batchLines = 512
 // error of yield and a cancelled ctx end it with an error. Memory does not grow
 // with the length of the stream but for the counts.
 func Read(ctx context.Context, r io.Reader, o Options, yield func(Example) error) (Counts, error) {
+	in, err := input.New(r, cmp.Or(o.Name, "stream"), reading)
+	if err != nil {
+		return Counts{}, err
+	}
+	return readFrom(ctx, in, o, yield)
+}
+
+func readFrom(ctx context.Context, in *input.Stream, o Options, yield func(Example) error) (Counts, error) {
 	c := Counts{Examples: map[string]int64{}, Emojis: map[string]int64{}, ByLanguage: map[string]int64{}}
+	defer in.Close()
 	if err := o.fill(); err != nil {
 		return c, err
 	}
-	in, done, err := unpack(r)
-	if err != nil {
-		return c, fmt.Errorf("tweets: %s: %w", o.Name, err)
-	}
-	defer done()
 	ctx, stop := context.WithCancel(ctx)
 	queue := make(chan chan batch, o.Threads)
-	go o.produce(ctx, in, queue)
+	go o.produce(ctx, in.Reader, queue)
 	defer func() {
 		stop()
 		for range queue { // until nothing reads from r any more
@@ -96,7 +101,7 @@ func Read(ctx context.Context, r io.Reader, o Options, yield func(Example) error
 	for result := range queue {
 		b := <-result
 		if b.err != nil {
-			return c, fmt.Errorf("tweets: %s: after line %d: %w", o.Name, c.Lines+int64(len(b.outcomes)), b.err)
+			return c, input.Unreadable(in.Name, int(c.Lines)+len(b.outcomes)+1, b.err)
 		}
 		for _, line := range b.outcomes {
 			if err := c.add(line, yield); err != nil {
@@ -112,13 +117,10 @@ func Read(ctx context.Context, r io.Reader, o Options, yield func(Example) error
 
 func (o *Options) fill() error {
 	if !(o.Valid >= 0 && o.Test >= 0 && o.Valid+o.Test < 1) {
-		return fmt.Errorf("tweets: shares of %g for validation and %g for test, want 0 or more and less than 1 together", o.Valid, o.Test)
+		return fmt.Errorf("shares of %g for validation and %g for test, want 0 or more and less than 1 together", o.Valid, o.Test)
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	if o.Name == "" {
-		o.Name = "stream"
 	}
 	return nil
 }
@@ -186,43 +188,13 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// unpack looks at the first bytes and unpacks what they announce.
-func unpack(r io.Reader) (in *bufio.Reader, done func(), err error) {
-	in = bufio.NewReaderSize(r, 64<<10)
-	start, _ := in.Peek(4)
-	switch {
-	case strings.HasPrefix(string(start), "\x1f\x8b"):
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, fmt.Errorf("begins like gzip but is not: %w", err)
-		}
-		return bufio.NewReaderSize(z, 64<<10), func() { z.Close() }, nil
-	case string(start) == "\x28\xb5\x2f\xfd":
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-		if err != nil {
-			return nil, nil, fmt.Errorf("begins like zstd but is not: %w", err)
-		}
-		return bufio.NewReaderSize(z, 64<<10), z.Close, nil
-	case strings.HasPrefix(string(start), "PK\x03\x04"):
-		return nil, nil, fmt.Errorf("is a zip archive; unpack it into the standard input: unzip -p FILE | treeloss tweets prepare --data -")
-	}
-	return in, func() {}, nil
-}
-
 // Open reads the tweets of a file; see Read.
 func Open(ctx context.Context, path string, o Options, yield func(Example) error) (Counts, error) {
-	f, err := os.Open(path)
+	in, err := input.Open(path, reading)
 	if err != nil {
-		return Counts{}, fmt.Errorf("tweets: %w", err)
+		return Counts{}, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return Counts{}, fmt.Errorf("tweets: %s is a folder, want a file of JSON lines", path)
-	}
-	if o.Name == "" {
-		o.Name = path
-	}
-	return Read(ctx, f, o, yield)
+	return readFrom(ctx, in, o, yield)
 }
 
 // tweet is what of a tweet matters.

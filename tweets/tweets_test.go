@@ -198,7 +198,7 @@ func TestPacked(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 		_, err := Read(t.Context(), strings.NewReader(packed[:len(packed)-6]), Options{Name: "f"}, func(Example) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), "tweets: f: after line") {
+		if err == nil || !strings.Contains(err.Error(), "data ends early") {
 			t.Errorf("%s cut off: %v", name, err)
 		}
 	}

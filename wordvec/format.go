@@ -9,6 +9,8 @@ import (
 	"io"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Format is a file format of word vectors.
@@ -57,19 +59,22 @@ const sampleSize = 4096
 // the next line is a word and as many numbers as that line says, or if the
 // next 4 KiB are clean text (a text file with a damaged first record, whose
 // error then names the line). Packed floats are neither.
-func detect(in *bufio.Reader) (Format, error) {
+func detect(in *input.Stream) (Format, error) {
 	head, err := in.Peek(bufferSize)
 	whole := err == io.EOF // head is all there is
 	if err != nil && !whole {
-		return Auto, err
+		return Auto, input.Unreadable(in.Name, 0, err)
 	}
 	if len(head) == 0 {
-		return Auto, errors.New("the file is empty")
+		return Auto, errors.New("is empty, want a file of word vectors")
+	}
+	if in.StartsWith("\x93NUMPY") {
+		return Auto, errors.New("is a NumPy array, which has no words: " + knownFormats)
 	}
 	if len(head) >= 4 && binary.LittleEndian.Uint32(head) == fastTextMagic {
 		return FastTextBinary, nil
 	}
-	first, rest, found := bytes.Cut(bytes.TrimPrefix(head, []byte(byteOrderMark)), []byte("\n"))
+	first, rest, found := bytes.Cut(head, []byte("\n"))
 	if !found && !whole {
 		return Auto, fmt.Errorf("no line break in the first %d bytes: %s", len(head), knownFormats)
 	}
@@ -91,7 +96,9 @@ func detect(in *bufio.Reader) (Format, error) {
 	return Auto, fmt.Errorf("it starts with %s: %s", quote(first), knownFormats)
 }
 
-const knownFormats = "want word2vec (binary or text), GloVe text, or fastText (.vec or .bin, version 11 or 12)"
+const knownFormats = "want " + knownForms
+
+const knownForms = "word2vec (binary or text), GloVe text, or fastText (.vec or .bin, version 11 or 12)"
 
 // isHeader reports whether a line is "words dimensions", right or wrong.
 func isHeader(fields [][]byte) bool {
@@ -150,7 +157,7 @@ func header(in *bufio.Reader) (words int64, dim int, err error) {
 	if err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	fields := fieldsOf(bytes.TrimPrefix(line, []byte(byteOrderMark)))
+	fields := fieldsOf(line)
 	if !isHeader(fields) {
 		return 0, 0, fmt.Errorf("the first line is %s, want \"words dimensions\"", quote(bytes.TrimRight(line, "\r\n")))
 	}

@@ -2,14 +2,12 @@ package wordvec
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
-	"github.com/treeloss/treeloss/internal/packed"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Limits that no real file comes near. They end the reading of a file that is
@@ -51,15 +49,11 @@ func Open(ctx context.Context, path string, opts Options) (*Vectors, error) {
 	if path == "-" {
 		return Read(ctx, os.Stdin, "standard input", opts)
 	}
-	f, err := os.Open(path)
+	in, err := input.Open(path, reading(ctx, opts))
 	if err != nil {
-		return nil, fmt.Errorf("wordvec: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("wordvec: %s is a folder, want a file of word vectors", path)
-	}
-	return Read(ctx, f, path, opts)
+	return read(in, opts)
 }
 
 // Read reads word vectors from r, packed or not, in one pass; name stands for
@@ -69,47 +63,50 @@ func Open(ctx context.Context, path string, opts Options) (*Vectors, error) {
 //
 // Only what is kept is looked at in full: a damaged number of a word that
 // nobody asked for is not noticed, a missing record is. ctx is looked at
-// after about every MiB.
+// after about every MiB. Each error names the file, and the line where there
+// are lines.
 func Read(ctx context.Context, r io.Reader, name string, opts Options) (*Vectors, error) {
-	v, err := read(&meter{ctx: ctx, r: r, progress: opts.Progress}, name, opts)
-	if err != nil {
-		return nil, fmt.Errorf("wordvec: %s: %w", name, err)
-	}
-	return v, nil
-}
-
-func read(r io.Reader, name string, opts Options) (*Vectors, error) {
-	in, done, err := unpack(r)
+	in, err := input.New(r, name, reading(ctx, opts))
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	format := opts.Format
-	if format == Auto {
-		if format, err = detect(in); err != nil {
-			return nil, err
-		}
-	}
+	return read(in, opts)
+}
+
+func reading(ctx context.Context, opts Options) input.Options {
+	return input.Options{Want: "a file of word vectors", Forms: knownForms, Buffer: bufferSize, Window: maxWindow,
+		Through: func(r io.Reader) io.Reader { return &meter{ctx: ctx, r: r, progress: opts.Progress} }}
+}
+
+func read(in *input.Stream, opts Options) (*Vectors, error) {
+	defer in.Close()
 	v := &Vectors{
-		info:   Info{Name: name, Format: format},
+		info:   Info{Name: in.Name, Format: opts.Format},
 		index:  map[string]int{},
 		wanted: wanted(opts),
 	}
-	switch format {
-	case Word2VecBinary:
-		err = v.readBinary(in, opts)
-	case Word2VecText, GloVe:
-		err = v.readText(in, opts)
-	case FastTextBinary:
-		err = v.readFastText(in, opts)
-	default:
-		err = fmt.Errorf("unknown format %v", format)
-	}
-	if err != nil {
-		return nil, err
+	if err := v.fill(in, opts); err != nil {
+		return nil, input.At(in.Name, 0, err)
 	}
 	v.info.Kept = len(v.words)
 	return v, nil
+}
+
+func (v *Vectors) fill(in *input.Stream, opts Options) (err error) {
+	if v.info.Format == Auto {
+		if v.info.Format, err = detect(in); err != nil {
+			return err
+		}
+	}
+	switch v.info.Format {
+	case Word2VecBinary:
+		return v.readBinary(in.Reader, opts)
+	case Word2VecText, GloVe:
+		return v.readText(in, opts)
+	case FastTextBinary:
+		return v.readFastText(in.Reader, opts)
+	}
+	return fmt.Errorf("unknown format %v", v.info.Format)
 }
 
 // wanted returns the spellings to keep, or nil for all.
@@ -153,52 +150,6 @@ func (m *meter) Read(p []byte) (int, error) {
 	m.bytes += int64(n)
 	if m.progress != nil {
 		m.progress(m.bytes)
-	}
-	return n, err
-}
-
-// unpack returns a buffered reader of the plain content of r, which is told by
-// its first bytes. done frees what unpacking holds.
-func unpack(r io.Reader) (in *bufio.Reader, done func(), err error) {
-	in = bufio.NewReaderSize(r, bufferSize)
-	head, err := in.Peek(6)
-	if err != nil && err != io.EOF {
-		return nil, nil, err
-	}
-	for _, other := range []struct{ magic, what string }{
-		{"PK\x03\x04", "a zip archive: unpack it first (unzip -p FILE.zip | ... -)"},
-		{"\xfd7zXZ\x00", "an xz file: unpack it first (xz -dc FILE.xz | ... -)"},
-		{"BZh", "a bzip2 file: unpack it first (bzip2 -dc FILE.bz2 | ... -)"},
-		{"\x93NUMPY", "a NumPy array, which has no words"},
-		{"\x89HDF\r\n", "an HDF5 file: write its vectors out in word2vec format"},
-		{"\x80\x02", pickle}, {"\x80\x03", pickle}, {"\x80\x04", pickle}, {"\x80\x05", pickle},
-	} {
-		if bytes.HasPrefix(head, []byte(other.magic)) {
-			return nil, nil, errors.New("this is " + other.what)
-		}
-	}
-	plain, by, err := packed.Open(in, maxWindow)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", by, err)
-	}
-	if by == "" {
-		return in, func() {}, nil
-	}
-	return bufio.NewReaderSize(named{plain, by}, bufferSize), func() { plain.Close() }, nil
-}
-
-const pickle = "a Python pickle, as gensim's .model files are: save the vectors with save_word2vec_format"
-
-// named puts the unpacker's name before its errors.
-type named struct {
-	r    io.Reader
-	name string
-}
-
-func (u named) Read(p []byte) (int, error) {
-	n, err := u.r.Read(p)
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("%s: %w", u.name, err)
 	}
 	return n, err
 }

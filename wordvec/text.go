@@ -1,40 +1,35 @@
 package wordvec
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
-const (
-	byteOrderMark = "\uFEFF"
-	separators    = " \t"
-)
+const separators = " \t"
 
 // readText reads word2vec's text format and GloVe's. Numbers are taken from
 // the end of the line, since words of GloVe's largest files hold spaces; only
 // the first word of a GloVe file, from which the dimensions are counted, may
 // not.
-func (v *Vectors) readText(in *bufio.Reader, opts Options) error {
-	if mark, err := in.Peek(len(byteOrderMark)); err == nil && string(mark) == byteOrderMark {
-		in.Discard(len(mark))
-	}
-	lines := &lineReader{in: in}
+func (v *Vectors) readText(in *input.Stream, opts Options) error {
 	var count int64 // promised words; 0: nothing promised
+	lines := in.Lines(bufferSize)
+	lines.AnyBytes = true
 	if v.info.Format == Word2VecText {
 		var err error
-		if count, v.info.Dim, err = header(in); err != nil {
-			return err
+		if count, v.info.Dim, err = header(in.Reader); err != nil {
+			return input.At(in.Name, 1, err)
 		}
-		lines.number++
-		lines.most = maxWord + maxNumber*v.info.Dim
+		lines.Number++
+		lines.Max = maxWord + maxNumber*v.info.Dim
 	}
 	for {
-		line, err := lines.next()
+		line, err := lines.Read()
 		if err == io.EOF {
 			break
 		}
@@ -47,16 +42,16 @@ func (v *Vectors) readText(in *bufio.Reader, opts Options) error {
 		}
 		if v.info.Dim == 0 {
 			if v.info.Dim = len(fieldsOf(line)) - 1; v.info.Dim < 1 || v.info.Dim > maxDim {
-				return fmt.Errorf("line %d: %d numbers, want 1 to %d", lines.number, v.info.Dim, maxDim)
+				return lines.Refuse(0, "%d numbers, want 1 to %d", v.info.Dim, maxDim)
 			}
-			lines.most = maxWord + maxNumber*v.info.Dim
+			lines.Max = maxWord + maxNumber*v.info.Dim
 		}
 		v.info.Words++
 		if count > 0 && int64(v.info.Words) > count {
-			return fmt.Errorf("line %d: more than the %d words that the first line promises", lines.number, count)
+			return lines.Refuse(0, "more than the %d words that the first line promises", count)
 		}
 		if err := v.readLine(line, opts); err != nil {
-			return fmt.Errorf("line %d: %w", lines.number, err)
+			return input.At(in.Name, lines.Number, err)
 		}
 	}
 	if int64(v.info.Words) < count {
@@ -124,34 +119,4 @@ func cutRecord(line []byte, dim int) (word, numbers []byte, err error) {
 // some words are nothing else.
 func fieldsOf(line []byte) [][]byte {
 	return bytes.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\n' })
-}
-
-// lineReader reads lines of up to most bytes; 0 means what the buffer holds.
-type lineReader struct {
-	in     *bufio.Reader
-	most   int
-	number int // of the line that next returned last, from 1
-	long   []byte
-}
-
-// next returns the next line with its line break, valid until the next call.
-func (l *lineReader) next() ([]byte, error) {
-	l.number++
-	l.long = l.long[:0]
-	for {
-		part, err := l.in.ReadSlice('\n')
-		if size := len(l.long) + len(part); l.most > 0 && size > l.most || l.most == 0 && err == bufio.ErrBufferFull {
-			return nil, fmt.Errorf("line %d has more than %d bytes: this is no file of word vectors, or a damaged one", l.number, cmp.Or(l.most, bufferSize))
-		}
-		if err == nil && len(l.long) == 0 {
-			return part, nil
-		}
-		l.long = append(l.long, part...)
-		switch {
-		case err == nil, err == io.EOF && len(l.long) > 0:
-			return l.long, nil
-		case err != bufio.ErrBufferFull:
-			return nil, err
-		}
-	}
 }

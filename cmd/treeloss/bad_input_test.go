@@ -71,7 +71,7 @@ func TestBadExamples(t *testing.T) {
 	const rows = "text,label\nhello there,greeting\ngood bye,parting\n"
 	table := []badInput{
 		{"missing file", train("missing.csv"), 1, []string{"missing.csv", "check the path"}},
-		{"directory", train("testdata"), 1, []string{"testdata", "directory", "want a file"}},
+		{"directory", train("testdata"), 1, []string{"testdata", "is a folder", "want a file"}},
 		{"empty file", train(file(t, "empty.csv", "")), 1, []string{"empty.csv", "empty"}},
 		{"header only", train(file(t, "header.csv", "text,label\n")), 1, []string{"header.csv", "no rows", "add examples"}},
 		{"one class only", train(file(t, "one.csv", "text,label\nhello,greeting\nhi,greeting\n")), 1, []string{"one.csv", "greeting", "two classes"}},
@@ -110,9 +110,9 @@ func TestBadExamples(t *testing.T) {
 		{"a model as vectors", train(desk, "--label-vectors", "MODEL"), 1, []string{"is a model", "--weights-model"}},
 		{"a model as distances", train(desk, "--distances", "MODEL"), 1, []string{"is a model", "--weights-model"}},
 		{"a folder as taxonomy", train(desk, "--taxonomy", "testdata"), 1, []string{"testdata is a folder"}},
-		{"no such taxonomy", train(desk, "--taxonomy", "missing.csv"), 1, []string{"no file missing.csv", "--taxonomy"}},
-		{"no such distances", train(desk, "--distances", "missing.txt"), 1, []string{"no file missing.txt", "--distances"}},
-		{"pictures without a network", train(filepath.Join(t.TempDir(), ".")), 1, []string{"directory", "--network"}},
+		{"no such taxonomy", train(desk, "--taxonomy", "missing.csv"), 1, []string{"missing.csv: no such file", "--taxonomy"}},
+		{"no such distances", train(desk, "--distances", "missing.txt"), 1, []string{"missing.txt: no such file", "--distances"}},
+		{"pictures without a network", train(filepath.Join(t.TempDir(), ".")), 1, []string{"is a folder", "--network"}},
 		{"examples for a network", train(desk, "--network", "resnet20"), 1, []string{"desk.csv", "neither a file of CIFAR-100", "folder of pictures"}},
 		{"no such pictures", train("missing", "--network", "resnet20"), 1, []string{"missing: no such file or folder"}},
 		{"missing validation file", train(desk, "--valid", "missing.csv"), 1, []string{"missing.csv", "check the path"}},
@@ -185,7 +185,7 @@ func TestBadTaxonomies(t *testing.T) {
 		badInput{"no file of labels", []string{"tree", "build", "--labels", "missing.txt"}, 1, []string{"missing.txt", "check the path"}},
 		badInput{"an empty file of labels", []string{"tree", "build", "--labels", file(t, "labels.txt", "\n\n")}, 1, []string{"labels.txt", "one class name a line"}},
 		badInput{"labels that are not UTF-8", []string{"tree", "build", "--labels", file(t, "labels.txt", "a\ncaf\xe9\n")}, 1, []string{"labels.txt:2", "UTF-8"}},
-		badInput{"labels that are a folder", []string{"tree", "build", "--labels", "testdata"}, 1, []string{"testdata is a folder"}},
+		badInput{"labels that are a folder", []string{"tree", "build", "--labels", "testdata"}, 1, []string{"testdata: is a folder"}},
 		badInput{"a folder that is not there", []string{"tree", "build", "--data", desk, "--out", filepath.Join(t.TempDir(), "no", "tree.json")}, 1, []string{"tree.json", "--out"}},
 	)
 	refuse(t, quickModel(t), table)

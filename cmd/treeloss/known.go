@@ -196,7 +196,7 @@ func (f *knownFlags) explain(err error) error {
 				flags = append(flags, s.Flag())
 			}
 		}
-		return fmt.Errorf("%w; check the path of %s", err, strings.Join(flags, " and "))
+		return fmt.Errorf("%w of %s", err, strings.Join(flags, " and "))
 	}
 	return err
 }

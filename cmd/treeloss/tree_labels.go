@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // labelFlags say where the class names of a tree come from: a file of labels,
@@ -65,33 +62,16 @@ func (f *labelFlags) read(a *app) ([]string, error) {
 
 // readLabels reads the file of a flag, with one label a line; empty lines are skipped.
 func readLabels(flag, path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: no such file; check the path of %s", path, flag)
-		}
-		return nil, err
-	}
-	defer f.Close()
 	var list []string
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if n == 1 {
-			line = strings.TrimPrefix(line, "\ufeff")
-		}
-		if !utf8.ValidString(line) {
-			return nil, fmt.Errorf("%s:%d: the label is not UTF-8; convert the file", path, n)
-		}
-		if line = strings.TrimSpace(line); line != "" {
-			list = append(list, line)
-		}
+	err := input.EachLine(path, input.Options{Want: "one class name a line"}, func(_ int, line string) error {
+		list = append(list, line)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file; check the path of %s", path, flag)
 	}
-	if err := lines.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			return nil, fmt.Errorf("%s: a line of more than %d bytes; want one class name a line", path, bufio.MaxScanTokenSize)
-		}
-		return nil, fmt.Errorf("%w; want one class name a line", err)
+	if err != nil {
+		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: no labels; want one class name a line", path)

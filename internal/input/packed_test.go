@@ -1,4 +1,4 @@
-package packed
+package input
 
 import (
 	"bufio"
@@ -33,7 +33,7 @@ func zstded(t *testing.T, text string) string {
 	return string(w.EncodeAll([]byte(text), nil))
 }
 
-func TestOpen(t *testing.T) {
+func TestUnpack(t *testing.T) {
 	const text = "label,text\nhello,good morning\n"
 	for _, tc := range []struct{ name, data, by, want string }{
 		{"plain", text, "", ""},
@@ -47,7 +47,7 @@ func TestOpen(t *testing.T) {
 		{"zstd behind a frame to skip, as of pzstd", "\x5e\x2a\x4d\x18\x04\x00\x00\x00size" + zstded(t, text), "zstd", text},
 	} {
 		in := bufio.NewReader(strings.NewReader(tc.data))
-		plain, by, err := Open(in, window)
+		plain, by, err := unpack(in, window)
 		if err != nil || by != tc.by {
 			t.Errorf("%s: packed by %q, %v, want %q", tc.name, by, err, tc.by)
 			continue
@@ -77,7 +77,7 @@ func TestDamaged(t *testing.T) {
 		"zstd ends early":  long[:len(long)-9],
 		"a window of 1 GB": "\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00",
 	} {
-		plain, by, err := Open(bufio.NewReader(strings.NewReader(data)), window)
+		plain, by, err := unpack(bufio.NewReader(strings.NewReader(data)), window)
 		if err == nil {
 			_, err = io.ReadAll(plain)
 			plain.Close()
@@ -89,11 +89,11 @@ func TestDamaged(t *testing.T) {
 }
 
 // A first line that is being typed is not waited upon.
-func TestOpenDoesNotWait(t *testing.T) {
+func TestUnpackDoesNotWait(t *testing.T) {
 	r, w := io.Pipe()
 	defer r.Close()
 	go w.Write([]byte("a"))
-	if _, by, err := Open(bufio.NewReader(r), window); err != nil || by != "" {
+	if _, by, err := unpack(bufio.NewReader(r), window); err != nil || by != "" {
 		t.Errorf("packed by %q, %v", by, err)
 	}
 }

@@ -1,0 +1,116 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"syscall"
+
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Error is a refusal of a file.
+type Error struct {
+	File    string // path or stream name as the caller gave it
+	Line    int    // from 1; for .npy the row from 1; 0: the file as a whole
+	Column  int    // byte in the line from 1; for .npy the column from 1; 0: the line as a whole
+	Message string // what stood there, what was wanted, what to do
+	Err     error  // the cause, such as fs.ErrNotExist; may be nil
+}
+
+// Error returns file:line:column: message, leaving out what is 0.
+func (e *Error) Error() string {
+	s := e.File
+	if e.Line > 0 {
+		s += ":" + strconv.Itoa(e.Line)
+		if e.Column > 0 {
+			s += ":" + strconv.Itoa(e.Column)
+		}
+	}
+	return s + ": " + e.Message
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Refuse returns an *Error; line and column are 0 where they have no meaning.
+func Refuse(file string, line, column int, format string, args ...any) error {
+	return &Error{File: file, Line: line, Column: column, Message: fmt.Sprintf(format, args...)}
+}
+
+// At makes an *Error of err, which has no place yet, and keeps one that has.
+func At(file string, line int, err error) error { return inWords(file, line, err.Error(), err) }
+
+func inWords(file string, line int, message string, err error) error {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &Error{File: file, Line: line, Message: message, Err: err}
+}
+
+// Missing makes an *Error of what the system said when path was opened,
+// without naming the file twice.
+func Missing(path string, err error) error {
+	message := "cannot read: " + cause(err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		message = "no such file; check the path"
+	case errors.Is(err, fs.ErrPermission):
+		message = "no right to read this file"
+	}
+	return inWords(path, 0, message, err)
+}
+
+// Unreadable turns an error of the stream, such as gzip data that ends early,
+// into an *Error at the line or row that it keeps from being read.
+func Unreadable(file string, line int, err error) error {
+	message, data := "cannot read: "+cause(err), "the data"
+	if p := (*packedError)(nil); errors.As(err, &p) {
+		data = "the " + p.by + " data"
+		if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrWindowSizeTooSmall) {
+			message = fmt.Sprintf("packed with zstd for a window of other than 1 KiB to %d MiB; pack it at level 19 or below, without --long", p.window>>20)
+		}
+	}
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		message = data + " ends early; fetch or write the file anew"
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrCRCMismatch), errors.As(err, new(flate.CorruptInputError)):
+		message = data + " is damaged; fetch or write the file anew"
+	}
+	return inWords(file, line, message, err)
+}
+
+// cause returns what the system said, without the file, which the message names.
+func cause(err error) string {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return "it is a folder, want a file"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "it, or a part of its path, is a file and no folder"
+	}
+	return err.Error()
+}
+
+// Clip quotes a value for a message, cut to a length that fits on a screen.
+func Clip[T ~string | ~[]byte](value T) string {
+	const most = 40
+	if len(value) <= most {
+		return strconv.Quote(string(value))
+	}
+	return strconv.Quote(string(value[:most])) + "..."
+}
+
+// Plural returns "1 row", "2 rows".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

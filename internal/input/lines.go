@@ -1,0 +1,139 @@
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"unicode/utf8"
+)
+
+// Lines reads a text line by line, counting lines and bytes.
+type Lines struct {
+	Number   int  // of the line last read, from 1
+	Max      int  // longest line in bytes, its end included
+	AnyBytes bool // do not check that the text is UTF-8
+	in       *Stream
+	long     []byte // holds a line that is longer than the buffer
+	next     int64  // offset in the unpacked stream of the line after it
+}
+
+// Lines returns the lines of the stream, of at most longest bytes each.
+func (s *Stream) Lines(longest int) *Lines {
+	return &Lines{in: s, Max: longest, next: s.skipped}
+}
+
+// Refuse returns an *Error at the line last read; column 0 is the whole line.
+func (l *Lines) Refuse(column int, format string, args ...any) error {
+	return Refuse(l.in.Name, l.Number, column, format, args...)
+}
+
+// Name returns the name of the stream.
+func (l *Lines) Name() string { return l.in.Name }
+
+// Read returns the next line without its LF or CRLF, valid until the next call;
+// at the end io.EOF. Everything else that it returns is an *Error.
+func (l *Lines) Read() ([]byte, error) {
+	line, err := l.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull || len(line) > l.Max {
+		line, err = l.readLong(line, err)
+	}
+	if err != nil && err != io.EOF {
+		return nil, Unreadable(l.in.Name, l.Number+1, err)
+	}
+	if len(line) == 0 {
+		return nil, io.EOF
+	}
+	start := l.next
+	l.Number++
+	l.next += int64(len(line))
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if l.AnyBytes || utf8.Valid(line) {
+		return line, nil
+	}
+	if bytes.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\f' && r != '\v' && r != '\r' }) {
+		return nil, l.Refuse(0, "bytes that are no text; want %s", l.in.opts.wanted())
+	}
+	at := InvalidAt(line)
+	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; save the file as UTF-8", line[at], start+int64(at))
+}
+
+// readLong gathers a line that begins with part, up to err.
+func (l *Lines) readLong(part []byte, err error) ([]byte, error) {
+	l.long = l.long[:0]
+	for {
+		if len(l.long)+len(part) > l.Max {
+			return nil, Refuse(l.in.Name, l.Number+1, 0, "line is longer than %d bytes; is this %s?", l.Max, l.in.opts.Want)
+		}
+		l.long = append(l.long, part...)
+		if err != bufio.ErrBufferFull {
+			return l.long, err
+		}
+		part, err = l.in.ReadSlice('\n')
+	}
+}
+
+// EachLine calls use with the lines of a file that are not blank, without outer
+// white space and at most 1 MiB long, until use returns an error.
+func EachLine(path string, o Options, use func(number int, line string) error) error {
+	s, err := Open(path, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	lines := s.Lines(1 << 20)
+	for {
+		line, err := lines.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := use(lines.Number, string(line)); err != nil {
+			return err
+		}
+	}
+}
+
+// ReadAll returns the whole text of r, at most max bytes of it once unpacked,
+// as New and Lines would read it; a text that is empty has no bytes.
+func ReadAll(r io.Reader, name string, max int64, o Options) ([]byte, error) {
+	in := bufio.NewReader(r)
+	if _, err := in.Peek(1); err == io.EOF {
+		return nil, nil
+	}
+	s, err := New(in, name, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	data, err := io.ReadAll(io.LimitReader(s, max+1))
+	switch {
+	case err != nil:
+		return nil, Unreadable(name, 0, err)
+	case int64(len(data)) > max:
+		return nil, Refuse(name, 0, 0, "more than %d bytes, want %s", max, s.opts.Want)
+	case !utf8.Valid(data):
+		at := InvalidAt(data)
+		line := bytes.Count(data[:at], []byte("\n"))
+		column := at - bytes.LastIndexByte(data[:at], '\n')
+		return nil, Refuse(name, line+1, column, "invalid UTF-8: byte 0x%02x; save the file as UTF-8", data[at])
+	}
+	return data, nil
+}
+
+// InvalidAt returns the place of the first byte that is no part of UTF-8 text,
+// len(b) if all are.
+func InvalidAt(b []byte) int {
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(b)
+}
