@@ -69,6 +69,9 @@ func (t *epochLoop[T]) describe() Run {
 		Output:   t.probe(),
 		Examples: t.ex.fingerprint(),
 	}
+	if t.inOrder {
+		r.Trainer += " in order"
+	}
 	if t.opts.NoBias {
 		r.Trainer += " without bias"
 	}

@@ -42,6 +42,7 @@ type epochLoop[T matrix.Float] struct {
 	batch    int
 	rate     float64
 	schedule Schedule
+	inOrder  bool // of the examples, in each epoch
 
 	update    updater[T]
 	weight    []T // d x outputs, what the scores are computed with
@@ -188,8 +189,10 @@ func (t *epochLoop[T]) epoch(ctx context.Context, s *state, order []int32) error
 	for i := range order {
 		order[i] = int32(i)
 	}
-	random := rand.New(rand.NewPCG(t.opts.Seed, streamShuffle<<32|uint64(s.epoch)))
-	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	if !t.inOrder {
+		random := rand.New(rand.NewPCG(t.opts.Seed, streamShuffle<<32|uint64(s.epoch)))
+		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	}
 
 	rate := t.rate
 	if t.schedule != nil {

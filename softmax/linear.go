@@ -196,7 +196,11 @@ func (u *linearUpdate[T]) current() (weight, bias []T) {
 }
 
 func (u *linearUpdate[T]) layer() *Layer {
-	weight, bias := u.current()
+	return u.layerOf(u.current())
+}
+
+// layerOf returns a copy of weights and biases as a layer.
+func (u *linearUpdate[T]) layerOf(weight, bias []T) *Layer {
 	return &Layer{Classes: u.classes, Features: u.dim, Hierarchy: u.hierarchy,
 		Weight: slices.Clone(toFloat32(weight)), Bias: slices.Clone(toFloat32(bias))}
 }

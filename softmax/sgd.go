@@ -26,7 +26,9 @@ type SGD struct {
 	WeightDecay float64  // 0 means that of the prior, 1/(nτ²); negative: none. The bias has none
 	Schedule    Schedule // of the rate over epochs; nil: constant
 	Average     bool     // return the mean of the weights after each step; the start does not count (Polyak)
+	Last        *Layer   // if set, becomes the weights after the last step, beside the mean that Average returns
 	RawInputs   bool     // take inputs and rate as they are, not as if scaled
+	InOrder     bool     // take the examples as they come, not in a new order each epoch
 
 	Monitor
 }
@@ -34,11 +36,15 @@ type SGD struct {
 func (SGD) isTrainer() {}
 
 func trainSGD[T matrix.Float](ctx context.Context, ex Examples, opts Options, sgd SGD, prior float64) (*Layer, Record, error) {
-	loop, _, err := newSGD[T](ex, opts, sgd, prior)
+	loop, u, err := newSGD[T](ex, opts, sgd, prior)
 	if err != nil {
 		return nil, Record{}, err
 	}
-	return loop.run(ctx)
+	layer, record, err := loop.run(ctx)
+	if sgd.Last != nil {
+		*sgd.Last = *u.layerOf(u.weight, u.bias)
+	}
+	return layer, record, err
 }
 
 // newSGD makes the loop of an SGD run and the weights that it moves.
@@ -80,7 +86,8 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 	loop := &epochLoop[T]{
 		name: fmt.Sprintf("SGD momentum %v Nesterov %v decay %v average %v raw %v", sgd.Momentum, sgd.Nesterov, sgd.WeightDecay, sgd.Average, sgd.RawInputs),
 		ex:   ex, opts: opts, monitor: sgd.Monitor,
-		epochs: sgd.Epochs, batch: sgd.Batch, rate: sgd.Rate, schedule: sgd.Schedule,
+		inOrder: sgd.InOrder,
+		epochs:  sgd.Epochs, batch: sgd.Batch, rate: sgd.Rate, schedule: sgd.Schedule,
 		update: u, weight: u.weight, bias: u.bias, outputs: outputs,
 		newHead: func() *head[T] {
 			return newHead[T](sharing.None{K: opts.Sharing.Classes()}, opts.Loss, opts.Hierarchy)

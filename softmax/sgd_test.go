@@ -45,7 +45,9 @@ func plainSGD(ex Examples, a [][]float64, l lossOf, sgd SGD, seed uint64, v, b [
 		for i := range order {
 			order[i] = int32(i)
 		}
-		rand.New(rand.NewPCG(seed, streamShuffle<<32|uint64(epoch))).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		if !sgd.InOrder {
+			rand.New(rand.NewPCG(seed, streamShuffle<<32|uint64(epoch))).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		}
 		for at := 0; at < n; at += sgd.Batch {
 			batch := order[at:min(at+sgd.Batch, n)]
 			grad, gradB := make([]float64, d*m), make([]float64, k)
@@ -118,6 +120,7 @@ func sgdVariants() map[string]SGD {
 		"average, momentum, step":     {Epochs: 4, Batch: 5, Rate: 0.2, Momentum: 0.7, WeightDecay: 0.03, Average: true, Schedule: Step{Every: 1, Gamma: 0.3}},
 		"raw inputs, batch beyond n":  {Epochs: 3, Batch: 100, Rate: 0.1, Momentum: 0.9, WeightDecay: 0.1, RawInputs: true},
 		"no momentum, decay, average": {Epochs: 2, Batch: 6, Rate: 0.1, WeightDecay: 0.2, Average: true},
+		"the paper's, one pass":       {Epochs: 1, Batch: 1, Rate: 0.01, Momentum: 0.9, WeightDecay: 3e-4, Average: true, RawInputs: true, InOrder: true},
 	}
 }
 
@@ -184,6 +187,34 @@ func TestSGDInWSpaceIsSGDInVSpace(t *testing.T) {
 						t.Fatalf("%s: float32 differs by %g of %g", what, diff, biggest(want))
 					}
 				}
+			}
+		}
+	}
+}
+
+// Last is what training without averaging returns.
+func TestLastBesideTheMean(t *testing.T) {
+	dense := sample(22, 30, 8, 4)
+	for kind, ex := range map[string]Examples{"dense": dense, "sparse": sparsely(dense)} {
+		for _, momentum := range []float64{0, 0.9} {
+			sgd := SGD{Epochs: 2, Batch: 3, Rate: 0.1, Momentum: momentum, Last: &Layer{}}
+			want, _, err := Fit(context.Background(), ex, 4, Options{Trainer: sgd})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := largestDifference(sgd.Last.Weight, want.Weight); diff != 0 {
+				t.Errorf("%s: without averaging the last weights differ by %g from those returned", kind, diff)
+			}
+			sgd.Average = true
+			mean, _, err := Fit(context.Background(), ex, 4, Options{Trainer: sgd})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := max(largestDifference(sgd.Last.Weight, want.Weight), largestDifference(sgd.Last.Bias, want.Bias)); diff > 1e-6 {
+				t.Errorf("%s, momentum %v: the last weights differ by %g from those without averaging", kind, momentum, diff)
+			}
+			if largestDifference(mean.Weight, want.Weight) < 1e-3 {
+				t.Errorf("%s: the mean is the last", kind)
 			}
 		}
 	}
