@@ -14,7 +14,8 @@
 // for a record what Set.Matrix gives for its row, to the last bit.
 //
 // Texts become tf-idf rows of two blocks, each of length 1: words and pairs of
-// neighbouring words, and the 2- to 5-grams of characters within words. Numeric
+// neighbouring words, and the 2- to 4-grams of characters within words; scripts
+// without spaces give n-grams of 1 to 3 characters to both blocks. Numeric
 // columns are standardised. Sparse rows stay as they are.
 //
 // A hashed Table knows its n-grams by 32-bit hashes only, so that n-gram counts

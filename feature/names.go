@@ -11,7 +11,7 @@ import (
 )
 
 // Names returns E, k x m: the unit-length tf-idf rows of the character n-grams
-// (2 to 5, within words) of k class names; NameText splits the names into
+// (2 to 4, within words) of k class names; NameText splits the names into
 // words. The cosine of two rows is how alike two names look. A name of white
 // space alone has an empty row; if all are like that it is an error. It takes
 // time in proportion to the length of the names.

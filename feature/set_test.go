@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,20 +45,27 @@ func named(s *Set, index []int32, value []float32) map[string]float64 {
 }
 
 func TestTfidfByHand(t *testing.T) {
-	table, rows := tableOf([]string{"a a a b", "b", ""})
+	table, rows := tableOf([]string{"as as as bs", "bs", ""})
 	s := fit(t, table, rows...)
 	m := rowsOf(t, s, table, rows...).(*matrix.Sparse)
 
-	// Three texts. "a" and its n-grams occur in one, "b" and its in two.
+	// Three texts. "as" and its n-grams occur in one, "bs" and its in two; "s ", a
+	// gram of both, in two, and four times in the first.
 	rare, common := 1+math.Log(4.0/2), 1+math.Log(4.0/3)
-	often := 1 + math.Log(3) // a occurs three times,
-	twice := 1 + math.Log(2) // "a a" twice
-	chars := math.Sqrt(3*often*often*rare*rare + 3*common*common)
+	often := 1 + math.Log(3) // as occurs three times,
+	twice := 1 + math.Log(2) // "as as" twice,
+	ends := 1 + math.Log(4)  // "s " four times
+	chars := math.Sqrt(5*often*often*rare*rare + 5*common*common + ends*ends*common*common)
 	words := math.Sqrt(often*often*rare*rare + twice*twice*rare*rare + common*common + rare*rare)
 	want := map[string]float64{
-		`letters " a"`: often * rare / chars, `letters "a "`: often * rare / chars, `letters " a "`: often * rare / chars,
-		`letters " b"`: common / chars, `letters "b "`: common / chars, `letters " b "`: common / chars,
-		`word "a"`: often * rare / words, `word "a a"`: twice * rare / words, `word "b"`: common / words, `word "a b"`: rare / words,
+		`letters "s "`: ends * common / chars,
+		`word "as"`:    often * rare / words, `word "as as"`: twice * rare / words, `word "bs"`: common / words, `word "as bs"`: rare / words,
+	}
+	for _, gram := range []string{" a", "as", " as", "as ", " as "} {
+		want["letters "+strconv.Quote(gram)] = often * rare / chars
+	}
+	for _, gram := range []string{" b", "bs", " bs", "bs ", " bs "} {
+		want["letters "+strconv.Quote(gram)] = common / chars
 	}
 	got := named(s, m.Index[:m.Start[1]], m.Value[:m.Start[1]])
 	if len(got) != len(want) {
@@ -113,12 +121,12 @@ func TestTfidfByBruteForce(t *testing.T) {
 }
 
 func TestMinRows(t *testing.T) {
-	table, rows := tableOf([]string{"a b", "a c", "a"})
+	table, rows := tableOf([]string{"as bo", "as cy", "as"})
 	s, err := table.Fit(rows, Options{MinRows: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"c a", "c a ", "ca ", "wa"}; !slices.Equal(s.grams, want) {
+	if want := []string{"c a", "c as", "c as ", "cas", "cas ", "cs ", "was"}; !slices.Equal(s.grams, want) {
 		t.Errorf("n-grams of two texts or more: %q, want %q", s.grams, want)
 	}
 	if _, err := table.Fit(rows, Options{MinRows: 4}); err == nil || !strings.Contains(err.Error(), "no n-gram occurs in 4 texts") {

@@ -21,7 +21,7 @@ import (
 // "label_vectors" (k x dimensions). Metadata, JSON where not a plain word:
 //
 //	format          "treeloss-model"
-//	format_version  "1"
+//	format_version  "2"
 //	output          "flat" or "hierarchical-softmax"
 //	labels          the class names
 //	features        see package feature
@@ -30,7 +30,7 @@ import (
 //	checksum        see package safetensors
 const (
 	formatName    = "treeloss-model"
-	formatVersion = "1"
+	formatVersion = "2"
 
 	flatOutput         = "flat"
 	hierarchicalOutput = "hierarchical-softmax"

