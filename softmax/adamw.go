@@ -39,7 +39,7 @@ func trainAdamW[T matrix.Float](ctx context.Context, ex Examples, opts Options, 
 
 // newAdamW makes the loop of an AdamW run and the weights that it moves.
 func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop[T], *adamUpdate[T], error) {
-	adam.Epochs, adam.Batch = positive(adam.Epochs, 20), positive(adam.Batch, 32)
+	adam.Epochs, adam.Batch = positive(adam.Epochs, 20), min(positive(adam.Batch, 32), ex.X.Rows())
 	for _, d := range []struct {
 		field     *float64
 		otherwise float64
@@ -64,7 +64,8 @@ func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop
 		sharing: opts.Sharing, hierarchy: opts.Hierarchy, noBias: opts.NoBias,
 		v: make([]T, n), mean: make([]T, n), square: make([]T, n),
 		bias: make([]T, biases), biasMean: make([]T, biases), biasSquare: make([]T, biases),
-		slot: make([]int32, ex.X.Cols()),
+		gradients: newGradients[T](ex, opts, adam.Batch, opts.Sharing, sharing.None{K: outputs}),
+		slot:      make([]int32, ex.X.Cols()),
 	}
 	if err := unfold(opts.Init, u.v, u.bias, 1, opts.Sharing, opts.Threads); err != nil {
 		return nil, nil, err
@@ -73,8 +74,7 @@ func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop
 		name: fmt.Sprintf("AdamW betas %v %v epsilon %v decay %v", adam.Beta1, adam.Beta2, adam.Epsilon, adam.WeightDecay),
 		ex:   ex, opts: opts, monitor: adam.Monitor,
 		epochs: adam.Epochs, batch: adam.Batch, rate: adam.Rate, schedule: adam.Schedule,
-		update: u, weight: u.v, bias: u.bias, outputs: outputs,
-		newHead: func() *head[T] { return newHead[T](opts.Sharing, opts.Loss, opts.Hierarchy) },
+		stepper: u,
 	}
 	return loop, u, nil
 }
@@ -92,17 +92,21 @@ type adamUpdate[T matrix.Float] struct {
 
 	v, mean, square            []T
 	bias, biasMean, biasSquare []T
+	gradients                  *gradients[T]
 	slot                       []int32 // 1 + place of a feature in the batch, 0 if absent
 	steps                      int
 	rate                       float64
 }
 
 func (u *adamUpdate[T]) beginEpoch(rate float64, _ int) { u.rate = rate }
-func (u *adamUpdate[T]) prepare(int, []int32)           {}
+func (u *adamUpdate[T]) close()                         {}
 func (u *adamUpdate[T]) endEpoch()                      {}
 func (u *adamUpdate[T]) setSteps(steps int)             { u.steps = steps }
 
-func (u *adamUpdate[T]) apply(_ int, features []int32, grad, gradBias []T) {
+func (u *adamUpdate[T]) makeStep(batch []int32) float64 {
+	all := u.gradients
+	threads, features := all.threadsFor(batch, sharedWorkByRow), all.collect(batch)
+	loss, gradBias := all.of(threads, batch, u.v, 1, u.bias)
 	for n, f := range features {
 		u.slot[f] = int32(n) + 1
 	}
@@ -117,12 +121,13 @@ func (u *adamUpdate[T]) apply(_ int, features []int32, grad, gradBias []T) {
 	// In the scaled inputs the weights are V/scale and the gradient scale times
 	// as large; Adam's step has the length of the rate either way.
 	keep := T(1 - u.rate*u.adam.WeightDecay)
-	kernel.Parallel(u.threads, u.dim, 256, func(_, lo, hi int) {
+	all.reserve((u.dim + applyGrain - 1) / applyGrain)
+	kernel.Parallel(u.threads, u.dim, applyGrain, func(block, lo, hi int) {
 		for f := lo; f < hi; f++ {
 			a, b := f*r, (f+1)*r
 			var g []T
 			if n := int(u.slot[f]); n > 0 {
-				g = grad[(n-1)*r : n*r]
+				g = all.row(block, n-1)
 			}
 			step.move(u.v[a:b], u.mean[a:b], u.square[a:b], g, u.scale, keep)
 		}
@@ -133,6 +138,7 @@ func (u *adamUpdate[T]) apply(_ int, features []int32, grad, gradBias []T) {
 	for _, f := range features {
 		u.slot[f] = 0
 	}
+	return loss
 }
 
 // adamStep is what all numbers have in common in one step.

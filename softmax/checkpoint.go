@@ -143,7 +143,7 @@ func (t *epochLoop[T]) checkpoint(s *state) *Checkpoint {
 	c := &Checkpoint{Epoch: s.epoch, Steps: s.steps, Loss: s.loss, Run: t.about, Best: s.best,
 		BestEpoch: s.bestEpoch, BestRight: s.bestScore.Right, BestLoss: s.bestScore.Loss,
 		Arrays: make(map[string][]float32)}
-	for name, a := range t.update.arrays() {
+	for name, a := range t.stepper.arrays() {
 		c.Arrays[name] = toFloat32(a)
 	}
 	return c
@@ -168,7 +168,7 @@ func (t *epochLoop[T]) restore(s *state, c *Checkpoint) error {
 	if c.Epoch < 0 || c.Steps < 0 || c.BestEpoch < 0 || c.BestEpoch > c.Epoch {
 		return fmt.Errorf("softmax: the checkpoint to resume has done %d epochs and %d steps, the best epoch %d: %w", c.Epoch, c.Steps, c.BestEpoch, ErrOptions)
 	}
-	for name, a := range t.update.arrays() {
+	for name, a := range t.stepper.arrays() {
 		from, ok := c.Arrays[name]
 		if !ok || len(from) != len(a) {
 			return fmt.Errorf("softmax: the checkpoint to resume has %d numbers of %q, this run needs %d: %w", len(from), name, len(a), ErrOptions)
@@ -182,11 +182,11 @@ func (t *epochLoop[T]) restore(s *state, c *Checkpoint) error {
 	if c.Best != nil {
 		best := *c.Best
 		best.Hierarchy = t.opts.Hierarchy // a file does not keep it
-		if err := best.fits(t.opts.Sharing.Classes(), t.design.dim, t.opts.Hierarchy); err != nil {
+		if err := best.fits(t.opts.Sharing.Classes(), t.ex.X.Cols(), t.opts.Hierarchy); err != nil {
 			return fmt.Errorf("softmax: the best layer of the checkpoint to resume: %w", err)
 		}
 		s.best = &best
 	}
-	t.update.setSteps(c.Steps)
+	t.stepper.setSteps(c.Steps)
 	return nil
 }

@@ -17,7 +17,9 @@ import (
 // and when it ends, at the cost of a fraction of a step.
 type denseSteps struct {
 	*linearUpdate[float32]
+	ex     Examples
 	x      *matrix.Dense
+	mean   float64 // weight of the examples
 	team   *kernel.Team
 	dense  *kernel.Dense
 	family *kernel.Family // of a tree; nil for any other sharing
@@ -28,29 +30,19 @@ type denseSteps struct {
 	inside bool // the weights are in dense
 }
 
-// newDenseSteps returns nil for sparse rows, of which kernel.Dense knows nothing.
-func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32], batch int) *denseSteps {
-	x, dense := ex.X.(*matrix.Dense)
-	if !dense {
-		return nil
-	}
-	batch = min(batch, x.Rows())
-	team := kernel.NewTeam(opts.Threads)
-	var family *kernel.Family
+func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32]) *denseSteps {
+	batch, team := u.sgd.Batch, kernel.NewTeam(opts.Threads)
+	family, newOp := timesK[float32](opts.shared())
 	var general func(worker int, out, g []float32, cols int)
-	switch s := opts.shared().(type) {
-	case sharing.None:
-	case *sharing.Tree:
-		family = familyOf(s)
-	default:
+	if newOp != nil {
 		op := make([]*sharing.Operator[float32], team.Threads())
 		for w := range op {
-			op[w] = sharing.NewOperator[float32](s)
+			op[w] = newOp()
 		}
 		general = func(worker int, out, g []float32, cols int) { op[worker].Kernel(out, g, cols) }
 	}
 	d := &denseSteps{
-		linearUpdate: u, x: x, team: team, family: family,
+		linearUpdate: u, ex: ex, x: ex.X.(*matrix.Dense), mean: ex.totalWeight() / float64(ex.X.Rows()), team: team, family: family,
 		dense: kernel.NewDense(team, u.outputs, u.dim, batch, u.sum != nil, family, general),
 		rows:  make([][]float32, batch), class: make([]int32, batch), share: make([]float32, batch), target: make([]target, batch),
 	}
@@ -80,69 +72,51 @@ func plainCrossEntropy(l loss.Loss) bool {
 	return false
 }
 
-// familyOf lays out the tree of a sharing for K passes.
-func familyOf(s *sharing.Tree) *kernel.Family {
-	t := s.LabelTree()
-	parent, length, class := make([]int32, t.Len()), make([]float64, t.Len()), make([]int32, t.Classes())
-	for v := range parent {
-		parent[v], length[v] = int32(t.Parent(v)), t.Length(v)
-	}
-	for c := range class {
-		class[c] = int32(t.Node(c))
-	}
-	f, err := kernel.NewFamily(parent, length, class)
-	if err != nil {
-		panic(err) // a labeltree.Tree is a tree
-	}
-	return f
-}
-
 func (u *denseSteps) close() { u.team.Close() }
 
 func (u *denseSteps) beginEpoch(rate float64, steps int) {
 	u.linearUpdate.beginEpoch(rate, 1)
 	u.dense.SetStep(stepOf(u.powers[1], u.square*u.gradToWeight, u.square), u.biasStep)
-	s := u.dense
-	turnIn := func(to kernel.Rect, from []float32) {
-		kernel.Transpose(to, kernel.Rect{X: from, Rows: u.dim, Cols: u.outputs, Stride: u.outputs})
-	}
-	turnIn(s.Weight, u.weight)
-	turnIn(s.Velocity, u.velocity)
-	copy(s.Bias, u.bias)
-	copy(s.BiasVelocity, u.biasVelocity)
-	if u.sum != nil {
-		turnIn(s.Sum, u.sum)
-		copy(s.BiasSum, u.biasSum)
-	}
-	u.inside = true
+	u.turn(true)
 }
 
 func (u *denseSteps) endEpoch() {
-	if !u.inside {
-		return
-	}
-	u.inside = false
-	s := u.dense
-	turnOut := func(to []float32, from kernel.Rect) {
-		kernel.Transpose(kernel.Rect{X: to, Rows: u.dim, Cols: u.outputs, Stride: u.outputs}, from)
-	}
-	turnOut(u.weight, s.Weight)
-	turnOut(u.velocity, s.Velocity)
-	copy(u.bias, s.Bias)
-	copy(u.biasVelocity, s.BiasVelocity)
-	if u.sum != nil {
-		turnOut(u.sum, s.Sum)
-		copy(u.biasSum, s.BiasSum)
+	if u.inside {
+		u.turn(false)
 	}
 }
 
-// step makes a step on a batch and returns the sum of its losses.
-func (u *denseSteps) step(ex Examples, mean float64, batch []int32) (lossSum float64) {
+// turn moves all numbers into dense, or out of it.
+func (u *denseSteps) turn(in bool) {
+	u.inside = in
+	s := u.dense
+	for _, m := range []struct {
+		out []float32
+		in  kernel.Rect
+	}{{u.weight, s.Weight}, {u.velocity, s.Velocity}, {u.sum, s.Sum}} {
+		out := kernel.Rect{X: m.out, Rows: u.dim, Cols: u.outputs, Stride: u.outputs}
+		switch {
+		case m.out == nil: // no average
+		case in:
+			kernel.Transpose(m.in, out)
+		default:
+			kernel.Transpose(out, m.in)
+		}
+	}
+	for _, b := range []struct{ out, in []float32 }{{u.bias, s.Bias}, {u.biasVelocity, s.BiasVelocity}, {u.biasSum, s.BiasSum}} {
+		if in {
+			b.out, b.in = b.in, b.out
+		}
+		copy(b.out, b.in)
+	}
+}
+
+func (u *denseSteps) makeStep(batch []int32) float64 {
 	n := len(batch)
-	size := mean * float64(n)
+	size := u.mean * float64(n)
 	for b, i := range batch {
-		u.rows[b], u.class[b], u.target[b] = u.x.Row(int(i)), ex.Class[i], ex.target(int(i))
-		u.share[b] = float32(ex.weightOf(int(i)) / size)
+		u.rows[b], u.class[b], u.target[b] = u.x.Row(int(i)), u.ex.Class[i], u.ex.target(int(i))
+		u.share[b] = float32(u.ex.weightOf(int(i)) / size)
 	}
 	u.averaged++
 	return u.dense.Step(u.rows[:n], u.class[:n], u.share[:n]) * size

@@ -12,6 +12,8 @@ import (
 // for averaging, the sum of its values so far. A step without a gradient maps
 // (weight, velocity, sum) linearly, the same for every number; rows not
 // touched for n steps catch up by the n-th power of that map.
+//
+// It is the common part of three steppers: denseSteps, sparseSteps and rowSteps.
 type linearUpdate[T matrix.Float] struct {
 	sgd       SGD
 	square    T // 1 / mean squared input length
@@ -116,6 +118,7 @@ func (u *linearUpdate[T]) catchUp(f int) {
 // rare features come from main memory.
 const fetchAhead = 4
 
+// prepare makes the weights of these features current.
 func (u *linearUpdate[T]) prepare(threads int, features []int32) {
 	kernel.Parallel(threads, len(features), 64, func(_, lo, hi int) {
 		for n := lo; n < hi; n++ {
@@ -128,17 +131,10 @@ func (u *linearUpdate[T]) prepare(threads int, features []int32) {
 	})
 }
 
-func (u *linearUpdate[T]) apply(threads int, features []int32, grad, gradBias []T) {
-	r := u.outputs
-	u.applyRows(threads, features, func(_, n int) []T { return grad[n*r : (n+1)*r] }, gradBias)
-}
-
-// applyGrain is the number of features that a goroutine takes at a time.
-const applyGrain = 64
-
-// applyRows is apply with a function that makes the gradient of features[n]; it
-// is told the number of the block of applyGrain features, too.
-func (u *linearUpdate[T]) applyRows(threads int, features []int32, row func(block, n int) []T, gradBias []T) {
+// apply makes a step with the mean gradient of a batch: row makes that of
+// features[n], told the number of the block of applyGrain features, too; all other
+// features have none.
+func (u *linearUpdate[T]) apply(threads int, features []int32, row func(block, n int) []T, gradBias []T) {
 	r := u.outputs
 	kernel.Parallel(threads, len(features), applyGrain, func(block, lo, hi int) {
 		for n := lo; n < hi; n++ {
@@ -173,6 +169,7 @@ func (u *linearUpdate[T]) stepBias(gradBias []T) {
 	u.averaged++
 }
 
+// endEpoch makes all weights current.
 func (u *linearUpdate[T]) endEpoch() {
 	kernel.Parallel(u.threads, u.dim, 256, func(_, lo, hi int) {
 		for f := lo; f < hi; f++ {
@@ -213,4 +210,23 @@ func (u *linearUpdate[T]) arrays() map[string][]T {
 	return a
 }
 
+func (u *linearUpdate[T]) close() {}
+
 func (u *linearUpdate[T]) setSteps(steps int) { u.averaged = steps }
+
+// rowSteps makes the steps of SGD on the rows of the features that a batch holds.
+// It works for all examples and options; where another form does, that is faster.
+type rowSteps[T matrix.Float] struct {
+	*linearUpdate[T]
+	gradients *gradients[T]
+}
+
+func (u *rowSteps[T]) makeStep(batch []int32) float64 {
+	g := u.gradients
+	threads, features := g.threadsFor(batch, sharedWorkByRow), g.collect(batch)
+	u.prepare(threads, features)
+	loss, gradBias := g.of(threads, batch, u.weight, 1, u.bias)
+	g.reserve((len(features) + applyGrain - 1) / applyGrain)
+	u.apply(threads, features, g.row, gradBias)
+	return loss
+}

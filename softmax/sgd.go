@@ -49,7 +49,7 @@ func trainSGD[T matrix.Float](ctx context.Context, ex Examples, opts Options, sg
 
 // newSGD makes the loop of an SGD run and the weights that it moves.
 func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (*epochLoop[T], *linearUpdate[T], error) {
-	sgd.Epochs, sgd.Batch = positive(sgd.Epochs, 20), positive(sgd.Batch, 32)
+	sgd.Epochs, sgd.Batch = positive(sgd.Epochs, 20), min(positive(sgd.Batch, 32), ex.X.Rows())
 	if sgd.Rate == 0 {
 		sgd.Rate = 1
 	}
@@ -86,28 +86,23 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 	loop := &epochLoop[T]{
 		name: fmt.Sprintf("SGD momentum %v Nesterov %v decay %v average %v raw %v", sgd.Momentum, sgd.Nesterov, sgd.WeightDecay, sgd.Average, sgd.RawInputs),
 		ex:   ex, opts: opts, monitor: sgd.Monitor,
-		inOrder: sgd.InOrder,
-		epochs:  sgd.Epochs, batch: sgd.Batch, rate: sgd.Rate, schedule: sgd.Schedule,
-		update: u, weight: u.weight, bias: u.bias, outputs: outputs,
-		newHead: func() *head[T] {
-			return newHead[T](sharing.None{K: opts.Sharing.Classes()}, opts.Loss, opts.Hierarchy)
-		},
-	}
-	if u, ok := any(u).(*linearUpdate[float32]); ok {
-		if d := newDenseSteps(ex, opts, u, sgd.Batch); d != nil {
-			loop.dense, loop.update = d, any(d).(updater[T])
-		}
-	}
-	if d := newSparseSteps(ex, u); d != nil {
-		loop.sparse, loop.update = d, d
-	}
-	_, single := any(u).(*linearUpdate[float32])
-	if tree, ok := opts.shared().(*sharing.Tree); ok && single {
-		loop.family = familyOf(tree)
-	} else if _, plain := opts.shared().(sharing.None); !plain {
-		loop.newKernel = func() *sharing.Operator[T] { return sharing.NewOperator[T](opts.Sharing) }
+		epochs: sgd.Epochs, batch: sgd.Batch, rate: sgd.Rate, schedule: sgd.Schedule, inOrder: sgd.InOrder,
+		stepper: newStepper(ex, opts, u),
 	}
 	return loop, u, nil
+}
+
+// newStepper picks the fastest way to make the steps of u.
+func newStepper[T matrix.Float](ex Examples, opts Options, u *linearUpdate[T]) stepper[T] {
+	_, dense := ex.X.(*matrix.Dense)
+	if u, ok := any(u).(*linearUpdate[float32]); ok && dense {
+		return any(newDenseSteps(ex, opts, u)).(stepper[T])
+	}
+	rows := rowSteps[T]{u, newGradients[T](ex, opts, u.sgd.Batch, sharing.None{K: u.classes}, opts.shared())}
+	if !dense && u.sgd.Momentum == 0 && !u.sgd.Average {
+		return &sparseSteps[T]{rowSteps: rows, scale: 1}
+	}
+	return &rows
 }
 
 // shared returns what the scores of the loss share: those of nodes share nothing.

@@ -405,21 +405,21 @@ func TestTreesTakeTheFusedStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, ok := loop.update.(*denseSteps)
+		d, ok := loop.stepper.(*denseSteps)
 		if !ok || d.family == nil {
-			t.Fatalf("kind %v, dense rows: steps by %T without the tree in them", kind, loop.update)
+			t.Fatalf("kind %v, dense rows: steps by %T without the tree in them", kind, loop.stepper)
 		}
 		d.beginEpoch(0.1, 1)
 		batch := []int32{3, 1, 4, 15, 9}
-		if n := testing.AllocsPerRun(3, func() { d.step(dense, 1, batch) }); n != 0 {
+		if n := testing.AllocsPerRun(3, func() { d.makeStep(batch) }); n != 0 {
 			t.Errorf("kind %v: a step allocates %v times", kind, n)
 		}
 		loop, _, err = newSGD[float32](sparsely(dense), o, SGD{}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if loop.family == nil || loop.newKernel != nil {
-			t.Errorf("kind %v, sparse rows: the tree goes example by example", kind)
+		if d, ok := loop.stepper.(*sparseSteps[float32]); !ok || d.gradients.family == nil || d.gradients.blocks[0].kernel != nil {
+			t.Errorf("kind %v, sparse rows: steps by %T, example by example", kind, loop.stepper)
 		}
 	}
 }

@@ -13,31 +13,23 @@ import (
 // Tricks, section 5.1). The gradient of an example goes straight into its rows,
 // in the order of the batch.
 type sparseSteps[T matrix.Float] struct {
-	*linearUpdate[T]
+	rowSteps[T]
 	scale float64
 }
 
 // smallestScale is when the weights take the scale over.
 const smallestScale = 0x1p-30
 
-// newSparseSteps returns nil where the trick does not do.
-func newSparseSteps[T matrix.Float](ex Examples, u *linearUpdate[T]) *sparseSteps[T] {
-	if _, ok := ex.X.(*matrix.Sparse); !ok || u.sgd.Momentum != 0 || u.sum != nil {
-		return nil
+func (u *sparseSteps[T]) makeStep(batch []int32) float64 {
+	if u.powers[1].ww <= 0.5 { // the rate of this epoch leaves nothing to scale
+		return u.rowSteps.makeStep(batch)
 	}
-	return &sparseSteps[T]{linearUpdate: u, scale: 1}
-}
-
-// possible tells whether the rate of this epoch leaves something of a weight.
-func (u *sparseSteps[T]) possible() bool { return u.powers[1].ww > 0.5 }
-
-// applyBatch makes a step with the gradients g (batch x outputs) in the scores,
-// which it changes.
-func (u *sparseSteps[T]) applyBatch(threads int, d *design[T], batch []int32, g, gradBias []T) {
-	r := u.outputs
+	g, r := u.gradients, u.outputs
+	threads := g.threadsFor(batch, sharedWork)
+	loss, gradBias := g.of(threads, batch, u.weight, T(u.scale), u.bias)
 	u.scale *= float64(u.powers[1].ww)
 	factor := T(float64(u.square*u.gradToWeight) / u.scale)
-	kernel.Scale(factor, g[:len(batch)*r])
+	kernel.Scale(factor, g.scores[:len(batch)*r])
 	// Each goroutine has some of the classes, and goes through the batch.
 	grain := r
 	if threads > 1 {
@@ -45,14 +37,15 @@ func (u *sparseSteps[T]) applyBatch(threads int, d *design[T], batch []int32, g,
 	}
 	kernel.Parallel(threads, r, grain, func(_, lo, hi int) {
 		for m, i := range batch {
-			index, value := d.sparse.Row(int(i))
-			kernel.AddToRows(index, value, u.weight[lo:], r, g[m*r+lo:m*r+hi])
+			index, value := g.design.sparse.Row(int(i))
+			kernel.AddToRows(index, value, u.weight[lo:], r, g.scores[m*r+lo:m*r+hi])
 		}
 	})
 	u.stepBias(gradBias)
 	if u.scale < smallestScale {
 		u.takeScale()
 	}
+	return loss
 }
 
 // takeScale multiplies the weights by the scale.
@@ -68,12 +61,4 @@ func (u *sparseSteps[T]) takeScale() {
 func (u *sparseSteps[T]) endEpoch() {
 	u.takeScale()
 	u.linearUpdate.endEpoch()
-}
-
-// nonzeros returns how many there are in a batch of sparse rows.
-func (d *design[T]) nonzeros(batch []int32) (n int) {
-	for _, i := range batch {
-		n += d.sparse.Start[i+1] - d.sparse.Start[i]
-	}
-	return n
 }

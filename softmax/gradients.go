@@ -1,0 +1,237 @@
+package softmax
+
+import (
+	"slices"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// gradients computes what a batch says of the weights: first the losses of its
+// examples and the gradients in their outputs (batch x outputs), for a trainer on
+// W = A V multiplied by K = A Aᵀ; then, feature by feature, the sums of these over
+// the examples. No gradient of all weights is ever stored.
+type gradients[T matrix.Float] struct {
+	ex      Examples
+	design  *design[T]
+	mean    float64 // weight of the examples
+	threads int
+	outputs int
+
+	blocks []block[T] // of batchGrain examples
+	scores []T        // batch x outputs: the scores, then the gradients in them
+	losses []float64
+
+	family *kernel.Family // K of a tree; nil: none, or that of the blocks
+	panels [][]float32    // memory of its passes
+
+	// The nonzeros of the batch by feature.
+	features []int32 // in the order they are met; of dense examples all
+	start    []int   // of each feature's entries; one more at the end
+	example  []int32 // place in the batch
+	value    []float32
+	slot     []int32 // 1 + place in features of each feature, 0 if absent
+	rows     []T     // memory for row
+}
+
+// block is what a goroutine needs for the examples of a block.
+type block[T matrix.Float] struct {
+	head     *head[T]
+	gradBias []T
+	p        []T
+	kernel   *sharing.Operator[T] // K; nil: none, or a family
+}
+
+const (
+	// batchGrain is the number of examples of a batch that one goroutine takes at
+	// a time, kernelGrain that in a K pass of a tree.
+	batchGrain, kernelGrain = 8, 32
+	// applyGrain is the number of features that a goroutine takes at a time.
+	applyGrain = 64
+
+	// From so many multiply-adds of the scores on, a step that adds examples to
+	// the weights one by one is worth more than one goroutine, and one that goes
+	// feature by feature, which has more to do for each. Below, their start and
+	// weights that wander between the caches of two cores cost more than they save.
+	sharedWork, sharedWorkByRow = 1 << 20, 1 << 18
+)
+
+// newGradients makes what batches of up to the given length need: losses of A z,
+// A being that of behind, and gradients multiplied by the K of times.
+func newGradients[T matrix.Float](ex Examples, opts Options, batch int, behind, times sharing.Sharing) *gradients[T] {
+	g := &gradients[T]{ex: ex, design: newDesign[T](ex.X, false), threads: opts.Threads,
+		mean: ex.totalWeight() / float64(ex.X.Rows()), losses: make([]float64, batch), slot: make([]int32, ex.X.Cols())}
+	family, newOp := timesK[T](times)
+	g.family, g.panels = family, make([][]float32, (batch+kernelGrain-1)/kernelGrain)
+	g.blocks = make([]block[T], (batch+batchGrain-1)/batchGrain)
+	for n := range g.blocks {
+		h := newHead[T](behind, opts.Loss, opts.Hierarchy)
+		g.outputs = h.outputs
+		g.blocks[n] = block[T]{head: h, gradBias: make([]T, h.targets), p: make([]T, h.targets)}
+		if newOp != nil {
+			g.blocks[n].kernel = newOp()
+		}
+	}
+	g.scores = make([]T, batch*g.outputs)
+	return g
+}
+
+// timesK returns how gradients are multiplied by the K of a sharing: by a family,
+// by operators, or not at all if both are nil.
+func timesK[T matrix.Float](s sharing.Sharing) (family *kernel.Family, newOp func() *sharing.Operator[T]) {
+	_, single := any(T(0)).(float32)
+	switch s := s.(type) {
+	case sharing.None:
+		return nil, nil
+	case *sharing.Tree:
+		if single {
+			return familyOf(s), nil
+		}
+	}
+	return nil, func() *sharing.Operator[T] { return sharing.NewOperator[T](s) }
+}
+
+// familyOf lays out the tree of a sharing for K passes.
+func familyOf(s *sharing.Tree) *kernel.Family {
+	t := s.LabelTree()
+	parent, length, class := make([]int32, t.Len()), make([]float64, t.Len()), make([]int32, t.Classes())
+	for v := range parent {
+		parent[v], length[v] = int32(t.Parent(v)), t.Length(v)
+	}
+	for c := range class {
+		class[c] = int32(t.Node(c))
+	}
+	f, err := kernel.NewFamily(parent, length, class)
+	if err != nil {
+		panic(err) // a labeltree.Tree is a tree
+	}
+	return f
+}
+
+// of sets scores to the gradients of a batch in its outputs, and returns the sum
+// of its losses and the gradient in the bias. The outputs are scale times the
+// product of weight (d x outputs) and the example. The gradient is the mean over
+// the batch, each example counted by its weight over the mean weight of all.
+func (g *gradients[T]) of(threads int, batch []int32, weight []T, scale T, bias []T) (lossSum float64, gradBias []T) {
+	r, size := g.outputs, g.mean*float64(len(batch))
+	kernel.Parallel(threads, len(batch), batchGrain, func(n, lo, hi int) {
+		b := &g.blocks[n]
+		clear(b.gradBias)
+		for n := lo; n < hi; n++ {
+			i, z := int(batch[n]), g.scores[n*r:(n+1)*r]
+			g.design.scores(z, weight, i)
+			if scale != 1 {
+				kernel.Scale(scale, z)
+			}
+			share := T(g.ex.weightOf(i) / size)
+			g.losses[n] = b.head.evaluate(z, b.p, bias, b.gradBias, g.ex.target(i), share) * size
+			if b.kernel != nil {
+				copy(b.head.grad, z)
+				b.kernel.Kernel(z, b.head.grad, 1)
+			}
+		}
+	})
+	if g.family != nil {
+		z := any(g.scores).([]float32)
+		kernel.Parallel(threads, len(batch), kernelGrain, func(n, lo, hi int) {
+			g.panels[n] = g.family.MultiplyRows(z[lo*r:hi*r], hi-lo, g.panels[n])
+		})
+	}
+	gradBias = g.blocks[0].gradBias
+	for _, b := range g.blocks[1 : (len(batch)+batchGrain-1)/batchGrain] {
+		kernel.Add(b.gradBias, gradBias)
+	}
+	for _, l := range g.losses[:len(batch)] {
+		lossSum += l
+	}
+	return lossSum, gradBias
+}
+
+// threadsFor returns how many goroutines share the step of a batch: one if it has
+// less than least multiply-adds.
+func (g *gradients[T]) threadsFor(batch []int32, least int) int {
+	if s := g.design.sparse; s != nil {
+		nonzeros := 0
+		for _, i := range batch {
+			nonzeros += s.Start[i+1] - s.Start[i]
+		}
+		if nonzeros*g.outputs < least {
+			return 1
+		}
+	}
+	return kernel.Threads(g.threads)
+}
+
+// collect groups the nonzeros of a batch by feature and returns the features.
+func (g *gradients[T]) collect(batch []int32) []int32 {
+	if g.design.dense != nil {
+		g.collectDense(batch)
+		return g.features
+	}
+	g.features, g.start = g.features[:0], append(g.start[:0], 0)
+	total := 0
+	for _, i := range batch {
+		index, _ := g.design.sparse.Row(int(i))
+		total += len(index)
+		for _, f := range index {
+			if g.slot[f] == 0 {
+				g.features = append(g.features, f)
+				g.start = append(g.start, 0)
+				g.slot[f] = int32(len(g.features))
+			}
+			g.start[g.slot[f]]++
+		}
+	}
+	for n := range g.features {
+		g.start[n+1] += g.start[n]
+	}
+	g.example = slices.Grow(g.example[:0], total)[:total]
+	g.value = slices.Grow(g.value[:0], total)[:total]
+	for m, i := range batch {
+		index, value := g.design.sparse.Row(int(i))
+		for n, f := range index {
+			at := &g.start[g.slot[f]-1]
+			g.example[*at], g.value[*at] = int32(m), value[n]
+			*at++
+		}
+	}
+	// Each start has moved to the next one's place.
+	copy(g.start[1:], g.start[:len(g.features)])
+	g.start[0] = 0
+	for _, f := range g.features {
+		g.slot[f] = 0
+	}
+	return g.features
+}
+
+// collectDense is collect for dense rows, of which no number is left out.
+func (g *gradients[T]) collectDense(batch []int32) {
+	n := len(batch)
+	g.features, g.start = g.features[:0], append(g.start[:0], 0)
+	g.example = slices.Grow(g.example[:0], n*g.design.dim)[:n*g.design.dim]
+	g.value = slices.Grow(g.value[:0], n*g.design.dim)[:n*g.design.dim]
+	for f := range g.design.dim {
+		g.features, g.start = append(g.features, int32(f)), append(g.start, (f+1)*n)
+		for m, i := range batch {
+			g.example[f*n+m], g.value[f*n+m] = int32(m), g.design.dense.Row(int(i))[f]
+		}
+	}
+}
+
+// reserve makes room for a row in each of so many blocks.
+func (g *gradients[T]) reserve(blocks int) {
+	if n := blocks * g.outputs; cap(g.rows) < n {
+		g.rows = make([]T, n)
+	}
+}
+
+// row returns the gradient in the weights of feature n of those that collect
+// returned, summed in the order of the batch, in memory of the block.
+func (g *gradients[T]) row(block, n int) []T {
+	row := g.rows[:cap(g.rows)][block*g.outputs : (block+1)*g.outputs]
+	clear(row)
+	a, b := g.start[n], g.start[n+1]
+	kernel.CombineRows(g.example[a:b], g.value[a:b], g.scores, g.outputs, row)
+	return row
+}
