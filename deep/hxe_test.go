@@ -45,7 +45,7 @@ func caterpillar(t testing.TB, k int) *labeltree.Tree {
 	for c := 1; c < k; c++ {
 		text = fmt.Sprintf("(%s,c%d)", text, c)
 	}
-	tree, err := labeltree.ReadNewick(strings.NewReader(text+";"), "caterpillar")
+	tree, err := labeltree.Read(strings.NewReader(text+";"), "caterpillar")
 	if err != nil {
 		t.Fatal(err)
 	}

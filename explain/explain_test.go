@@ -25,7 +25,7 @@ func labels() []string {
 // groups is a tree over the labels with an only child on the way.
 func groups(t testing.TB) *labeltree.Tree {
 	t.Helper()
-	tree, err := labeltree.ReadNewick(strings.NewReader("((('card lost'[&class=0],'card stolen'[&class=1],'card arrival'[&class=4])cards)single,'opening hours'[&class=2],'late fee'[&class=3])root;"), "groups")
+	tree, err := labeltree.Read(strings.NewReader("((('card lost'[&class=0],'card stolen'[&class=1],'card arrival'[&class=4])cards)single,'opening hours'[&class=2],'late fee'[&class=3])root;"), "groups")
 	if err != nil {
 		t.Fatal(err)
 	}

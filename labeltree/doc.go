@@ -6,12 +6,12 @@
 //	tree as drawn --FromNested----+
 //	distances --Linkage-----------+--> Tree --> sharing, loss, score
 //	taxonomy --ReadTaxonomy,------+      |
-//	           FromParents        |      +--> WriteText, WriteJSON, WriteDOT,
-//	file --Read-------------------+           WriteNewick, WriteSVG
+//	           FromParents        |      +--> WriteJSON, WriteNewick
+//	file --Read-------------------+      +--> WriteText, WriteDOT, WriteSVG
 //
-// Whatever is written can be read: Read tells the formats apart, and
-// ReadTaxonomy, which also reads taxonomies of many other forms, fits any of
-// them to the classes at hand.
+// JSON and Newick are for keeping a tree, the others for looking at one. Read tells
+// the first two apart, and ReadTaxonomy, which also reads taxonomies of other forms,
+// fits any of them to the classes at hand.
 //
 // Each class sits on a node of its own. Nodes on which no class sits are
 // pseudoclasses. The path of a class runs from its node up to the root, and the

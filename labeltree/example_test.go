@@ -76,6 +76,27 @@ func ExampleTree_WriteText() {
 	// └── toaster
 }
 
+func ExampleTree_WriteDOT() {
+	t, err := labeltree.FromParents(map[string]string{"husky": "dog", "boxer": "dog"}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := t.WriteDOT(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// digraph "treeloss-tree" {
+	//   rankdir=LR;
+	//   node [shape=box];
+	//   n0 [label="dog", shape=ellipse, style=dashed];
+	//   n1 [label="boxer", class="0"];
+	//   n0 -> n1;
+	//   n2 [label="husky", class="1"];
+	//   n0 -> n2;
+	// }
+}
+
 func ExampleReadTaxonomy() {
 	taxonomy := `label,parent
 bulldog,dog

@@ -12,16 +12,14 @@ const (
 	formRows form = iota // child,parent
 	formPaths
 	formJSON
-	formDOT
 	formNewick
-	formText
-	formSVG
+	formDrawing // SVG, DOT or drawn with ├──, which are for people
 )
 
 // formOf tells the form of a file by its first lines.
 func formOf(data []byte) form {
 	start := bytes.TrimLeft(data, " \t\r\n")
-	for bytes.HasPrefix(start, []byte("#")) { // a comment, in DOT and in paths
+	for bytes.HasPrefix(start, []byte("#")) { // a comment in front of paths
 		_, rest, _ := bytes.Cut(start, []byte("\n"))
 		start = bytes.TrimLeft(rest, " \t\r\n")
 	}
@@ -29,14 +27,11 @@ func formOf(data []byte) form {
 	first = bytes.TrimSpace(first)
 	begins := func(prefix string) bool { return bytes.HasPrefix(start, []byte(prefix)) }
 	switch {
-	case isDrawn(data):
-		return formText
 	case begins("{"), begins("[") && strings.ContainsRune(`{["]`, nextRune(start[1:])):
 		return formJSON
-	case begins("<svg"), begins("<?xml"), begins("<!--"):
-		return formSVG
-	case hasWord(start, "digraph"), hasWord(start, "strict"), hasWord(start, "graph"), begins("//"), begins("/*"):
-		return formDOT
+	case begins("<svg"), begins("<?xml"), begins("digraph") && bytes.Contains(first, []byte("{")),
+		bytes.HasPrefix(rest, []byte("├── ")), bytes.HasPrefix(rest, []byte("└── ")):
+		return formDrawing
 	case isNewick(first, rest):
 		return formNewick
 	}
@@ -68,14 +63,4 @@ func isNewick(first, rest []byte) bool {
 		return ends
 	}
 	return ends && len(bytes.TrimSpace(rest)) == 0 && !bytes.ContainsAny(first, ",\t/")
-}
-
-// hasWord tells whether data starts with the word as a keyword of DOT does, and
-// not as the first cell of a row.
-func hasWord(data []byte, word string) bool {
-	if len(data) < len(word) || !bytes.EqualFold(data[:len(word)], []byte(word)) {
-		return false
-	}
-	rest := data[len(word):]
-	return len(rest) == 0 || !isIDByte(rest[0]) && rest[0] != '\t' && nextRune(rest) != ','
 }

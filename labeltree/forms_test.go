@@ -28,19 +28,10 @@ func TestForms(t *testing.T) {
 		{"nested JSON without a name above", `{"children": [{"name": "animal", "children": ["cat", {"name": "dog", "children": ["husky", "boxer"]}]}, "bus"]}`},
 		{"Newick", "((cat,(husky,boxer,x)dog)animal,(bus,y)vehicle);"},
 		{"Newick with lengths", "((cat:1,(husky:1,boxer:1)dog:1)animal:1,(bus:1,y:1)vehicle:1);"},
-		{"DOT", "digraph { animal -> {cat} }"},
-		{"DOT", "digraph { top -> animal; top -> vehicle; animal -> cat; animal -> dog; dog -> husky; dog -> boxer; dog -> x; vehicle -> bus; vehicle -> y }"},
-		{"a drawing", "(top)\n├── (animal)\n│   ├── cat\n│   └── (dog)\n│       ├── husky\n│       ├── boxer\n│       └── x\n└── (vehicle)\n    ├── bus\n    └── y\n"},
 		{"JSON of ours", `{"format":"treeloss-tree","version":1,"nodes":[{"name":"top","parent":-1},{"name":"animal","parent":0},{"name":"cat","parent":1,"class":0},{"name":"dog","parent":1,"class":1},{"name":"husky","parent":3,"class":2},{"name":"boxer","parent":3,"class":3},{"name":"bus","parent":0,"class":4},{"name":"x","parent":0,"class":5}]}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tree, err := ReadTaxonomy(strings.NewReader(tc.text), "f", labels)
-			if strings.Contains(tc.text, "{cat}") { // braces that only Graphviz understands
-				if err == nil || !strings.Contains(err.Error(), "f:1: ") {
-					t.Errorf("%v", err)
-				}
-				return
-			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +65,7 @@ func TestPathsWithEqualNames(t *testing.T) {
 		{"Newick, inner nodes without names", "(((a,b),(c,d)),e);", "a b c d", "[pseudo1]([pseudo2](a b) [pseudo3](c d))"},
 		{"Newick, a name in quotes", "(('(other)',b)x,c);", "(other) b c", "[pseudo1]([x]((other) b) c)"},
 		{"a first name in parentheses", "(other),x\nb,x\n", "(other) b", "[x]((other) b)"},
-		{"a first name like a word of DOT", "graph,x\ndigraph\u00e9,x\n", "graph digraph\u00e9", "[x](graph digraph\u00e9)"},
+		{"a first name like a drawing's", "graph,x\ndigraph\u00e9,x\n", "graph digraph\u00e9", "[x](graph digraph\u00e9)"},
 		{"a first name with a slash", "tcp/ip,net\nhttp,net\n", "tcp/ip http", "[net](tcp/ip http)"},
 		{"one class, one path", "animal/dog\n", "dog", "dog"},
 	} {
@@ -150,12 +141,10 @@ func TestManyEqualNames(t *testing.T) {
 // TestLeavesAsClasses: without labels the leaves are the classes.
 func TestLeavesAsClasses(t *testing.T) {
 	for text, want := range map[string]string{
-		"b,r\na,r\nr,top\nc,top\n":          "[top]([r](b a) c)",
-		"r/b\nr/a\nc\n":                     "[root]([r](b a) c)",
-		`{"r": ["b", "a"], "c": null}`:      "[root]([r](b a) c)",
-		"((b,a)r,c);":                       "[pseudo1]([r](b a) c)",
-		"digraph { top -> r -> b; r -> a }": "[top](b a)",
-		"(top)\n├── (r)\n│   ├── b\n│   └── a\n└── c\n": "[top]([r](b a) c)",
+		"b,r\na,r\nr,top\nc,top\n":     "[top]([r](b a) c)",
+		"r/b\nr/a\nc\n":                "[root]([r](b a) c)",
+		`{"r": ["b", "a"], "c": null}`: "[root]([r](b a) c)",
+		"((b,a)r,c);":                  "[pseudo1]([r](b a) c)",
 	} {
 		tree, err := ReadTaxonomy(strings.NewReader(text), "f", nil)
 		if err != nil {
@@ -205,13 +194,11 @@ func TestFormsRefuse(t *testing.T) {
 
 		{"Newick without its end", "a b", "(a,b)", `want ; at the end`},
 		{"a class twice in Newick", "a b", "((a,b)r,(a,c)q);", `f:1: "a" has two parents, it stands at "?/r/a" (line 1) and at "?/q/a"`},
-		{"a cycle in DOT", "a b", "digraph {\n r -> a;\n r -> b;\n b -> c;\n c -> r\n}", `f:5: "r" is its own ancestor: "r" -> "c" -> "b" -> "r"; remove or mend one of these 3 rows`},
-		{"two parents in DOT", "a b", "digraph {\n r -> a;\n q -> a;\n}", `f:3: column 7: node "a" has two parents, "r" and "q"; keep one`},
-		{"a class missing from DOT", "a b", "digraph { r -> a; r -> c }", `f: class "b" is not in the tree`},
 		{"a cycle in JSON of ours", "a", `{"format":"treeloss-tree","version":1,"nodes":[{"name":"r","parent":1},{"name":"q","parent":0},{"name":"a","parent":0}]}`, `is its own ancestor`},
 		{"a parent out of range in JSON of ours", "a", `{"format":"treeloss-tree","version":1,"nodes":[{"name":"a","parent":7}]}`, `f: node 0 has the parent 7`},
-		{"a drawing of a part", "a b", "(r)\n├── a\n└── … 2 more\n", `f:3: the drawing leaves parts out`},
-		{"SVG of another program", "a", "<svg></svg>", `f: this picture carries no tree`},
+		{"a drawing as DOT", "a b", "digraph { r -> a; r -> b }", `f:1: a drawing of a tree (SVG, DOT or text)`},
+		{"a drawing as text", "a b", "(r)\n├── a\n└── b\n", `f:1: a drawing of a tree`},
+		{"a drawing as SVG", "a", "<svg></svg>", `f:1: a drawing of a tree`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			labels := strings.Fields(tc.labels)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 const (
@@ -69,10 +71,6 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseJSON(data, name)
-}
-
-func parseJSON(data []byte, name string) (*Tree, error) {
 	p, err := scanJSON(data, name)
 	if err != nil {
 		return nil, err
@@ -84,14 +82,14 @@ func parseJSON(data []byte, name string) (*Tree, error) {
 func (p parts) assemble(name string) (*Tree, error) {
 	t, err := assemble(p)
 	if err != nil {
-		return nil, &SyntaxError{File: name, Message: err.Error()}
+		return nil, input.At(name, 0, err)
 	}
 	return t, nil
 }
 
 func scanJSON(data []byte, name string) (parts, error) {
 	fail := func(format string, args ...any) (parts, error) {
-		return parts{}, &SyntaxError{File: name, Message: fmt.Sprintf(format, args...)}
+		return parts{}, input.Refuse(name, 0, 0, format, args...)
 	}
 	var head struct {
 		Format  string `json:"format"`
@@ -156,5 +154,5 @@ func jsonError(err error, data []byte, name string) error {
 	} else if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		line = lineOf(data, int(bad.Offset)-1)
 	}
-	return &SyntaxError{File: name, Line: line, Message: err.Error()}
+	return input.At(name, line, err)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // value is a JSON value that keeps the order of its keys.
@@ -40,7 +42,7 @@ func readValue(data []byte, name string) (*value, error) {
 			err = io.ErrUnexpectedEOF
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, &SyntaxError{File: name, Line: lineOf(data, len(data)), Message: "the JSON ends early; every { and [ must be closed"}
+			return nil, input.Refuse(name, lineOf(data, len(data)), 0, "the JSON ends early; every { and [ must be closed")
 		}
 		if err != nil {
 			return nil, jsonError(err, data, name)
@@ -80,7 +82,7 @@ func readValue(data []byte, name string) (*value, error) {
 		}
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, &SyntaxError{File: name, Line: lineOf(data, int(dec.InputOffset())), Message: "more after the end of the JSON, want one tree a file"}
+		return nil, input.Refuse(name, lineOf(data, int(dec.InputOffset())), 0, "more after the end of the JSON, want one tree a file")
 	}
 	return root, nil
 }
@@ -122,7 +124,7 @@ type task struct {
 }
 
 func (n *nested) fail(line int, format string, args ...any) error {
-	return &SyntaxError{File: n.name, Line: line, Message: fmt.Sprintf(format, args...)}
+	return input.Refuse(n.name, line, 0, format, args...)
 }
 
 // expand adds the nodes that a value stands for, and leaves what is below them

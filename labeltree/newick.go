@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -15,7 +16,7 @@ import (
 //
 // Names are always quoted, a quote in one doubled. The length of a weighted
 // tree's node follows a colon. The comment [&class=n] tells which class sits on
-// a node; other programs skip it. ReadNewick gives back the same tree.
+// a node; other programs skip it. Read gives back the same tree.
 func (t *Tree) WriteNewick(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	label := func(v int) {
@@ -51,34 +52,11 @@ func (t *Tree) WriteNewick(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadNewick reads one tree in Newick form. Comments are skipped but for
-// [&class=n] behind a name; where there is none, the leaves are the classes, in
-// order, and inner nodes without a name become pseudo1, pseudo2, .... Names may
-// stand in single or double quotes. An underscore in a name is an underscore,
-// as in labels of classes, not the space that some programs take it for. A
-// missing length of the root is 0; others must all be there, or none. name is
-// the file's name, for errors, which are *SyntaxError.
-func ReadNewick(r io.Reader, name string) (*Tree, error) {
-	data, err := readAll(r, name)
-	if err != nil {
-		return nil, err
-	}
-	return parseNewick(data, name)
-}
-
 // newick reads with a stack of its own, so that no depth of nesting hurts.
 type newick struct {
 	scanner
 	parts
 	open []int // inner nodes whose closing parenthesis is still to come
-}
-
-func parseNewick(data []byte, name string) (*Tree, error) {
-	p, err := scanNewick(data, name)
-	if err != nil {
-		return nil, err
-	}
-	return finish(p, name)
 }
 
 func scanNewick(data []byte, name string) (parts, error) {
@@ -159,7 +137,7 @@ func (s *newick) describe(v int) error {
 	start := s.at
 	number := s.word()
 	x, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(x >= 0) || x > maxLength {
+	if err != nil || !(x >= 0) || x > math.MaxFloat64 {
 		return s.failAt(start, "length %q, want a finite number, 0 or more", number)
 	}
 	s.length[v] = x

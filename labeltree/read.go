@@ -6,18 +6,29 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // maxFile is the most bytes of a tree file that are read: room for some ten
 // million nodes, and an end to a stream that has none.
 const maxFile = 1 << 30
 
-// Read reads a tree that says itself which of its nodes are classes: any file
-// that WriteJSON, WriteDOT, WriteNewick, WriteText or WriteSVG wrote, and DOT
-// and Newick of other programs, where the leaves are the classes. It tells them
-// apart by how the file begins. name is the file's name, for errors; what does
-// not parse is a *SyntaxError. For taxonomies in other forms, and to read a
-// tree over given classes, see ReadTaxonomy.
+// SyntaxError says what is wrong with a file of a tree, and where.
+type SyntaxError = input.Error
+
+// Read reads a tree that says itself which of its nodes are classes: a file of
+// WriteJSON or WriteNewick, or Newick of another program, where the leaves are the
+// classes, in order. It tells them apart by how the file begins; the file may be
+// packed. name is its name, for errors; what does not parse is a *SyntaxError. For
+// taxonomies in other forms, and to read a tree over given classes, see
+// ReadTaxonomy.
+//
+// In Newick, comments are skipped but for [&class=n] behind a name. Inner nodes
+// without a name become pseudo1, pseudo2, .... Names may stand in single or double
+// quotes. An underscore in a name is an underscore, as in labels of classes, not the
+// space that some programs take it for. A missing length of the root is 0; others
+// must all be there, or none.
 func Read(r io.Reader, name string) (*Tree, error) {
 	data, err := readAll(r, name)
 	if err != nil {
@@ -25,44 +36,31 @@ func Read(r io.Reader, name string) (*Tree, error) {
 	}
 	switch formOf(data) {
 	case formJSON:
-		return parseJSON(data, name)
-	case formDOT:
-		return parseDOT(data, name)
+		p, err := scanJSON(data, name)
+		if err != nil {
+			return nil, err
+		}
+		return p.assemble(name)
 	case formNewick:
-		return parseNewick(data, name)
-	case formText:
-		return parseText(data, name)
-	case formSVG:
-		return parseSVG(data, name)
+		p, err := scanNewick(data, name)
+		if err != nil {
+			return nil, err
+		}
+		return finish(p, name)
+	case formDrawing:
+		return nil, refuseDrawing(name)
 	}
 	start := bytes.TrimLeft(data, " \t\r\n")
-	return nil, &SyntaxError{File: name, Line: 1, Message: fmt.Sprintf(
-		"starts with %q, want a tree as JSON ({), DOT (digraph), Newick ((), SVG (<svg) or drawn with ├──; a taxonomy CSV is read together with the class names", start[:min(len(start), 20)])}
+	return nil, input.Refuse(name, 1, 0, "starts with %q, want a tree as JSON ({) or Newick ((); a taxonomy CSV is read together with the class names", start[:min(len(start), 20)])
 }
 
-// readAll reads a whole file, without its byte-order mark, and refuses what is
-// not UTF-8, which no reader could give back as it was.
+func refuseDrawing(name string) error {
+	return input.Refuse(name, 1, 0, "a drawing of a tree (SVG, DOT or text), which is written for people; give the tree as .json or .nwk, or as rows child,parent")
+}
+
+// readAll reads a whole file.
 func readAll(r io.Reader, name string) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(data) > maxFile {
-		return nil, &SyntaxError{File: name, Message: fmt.Sprintf("more than %d bytes, too long for a tree", maxFile)}
-	}
-	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
-	if !utf8.Valid(data) {
-		at := 0
-		for {
-			r, size := utf8.DecodeRune(data[at:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			at += size
-		}
-		return nil, &SyntaxError{File: name, Line: lineOf(data, at), Message: "text is not UTF-8; convert the file"}
-	}
-	return data, nil
+	return input.ReadAll(r, name, maxFile, input.Options{Want: "a tree", Forms: "JSON, Newick, rows child,parent or paths"})
 }
 
 // lineOf returns the line, from 1, of a place in the data.
@@ -70,7 +68,7 @@ func lineOf(data []byte, at int) int {
 	return 1 + bytes.Count(data[:min(max(at, 0), len(data))], []byte("\n"))
 }
 
-// scanner walks through a DOT or Newick file.
+// scanner walks through a Newick file.
 type scanner struct {
 	data []byte
 	name string
@@ -93,7 +91,7 @@ func (s *scanner) fail(format string, args ...any) error {
 
 func (s *scanner) failAt(at int, format string, args ...any) error {
 	column := at - (bytes.LastIndexByte(s.data[:at], '\n') + 1)
-	return &SyntaxError{File: s.name, Line: lineOf(s.data, at), Message: fmt.Sprintf("column %d: ", column+1) + fmt.Sprintf(format, args...)}
+	return input.Refuse(s.name, lineOf(s.data, at), column+1, format, args...)
 }
 
 // peek returns the next byte, 0 at the end.
@@ -115,14 +113,14 @@ func (s *scanner) found() string {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// finish completes a tree that came from a DOT or Newick file, which another
-// program may have written. Where no node has a class, the leaves are the
+// finish completes a tree that came from a Newick file, which another program may
+// have written. Where no node has a class, the leaves are the
 // classes, in order. Inner nodes without a name become pseudo1, pseudo2, ...,
 // and one whose name is taken gets an underscore. length[v] < 0 says that node
 // v came without one.
 func finish(p parts, name string) (*Tree, error) {
 	fail := func(err error) (*Tree, error) {
-		return nil, &SyntaxError{File: name, Message: err.Error()}
+		return nil, input.At(name, 0, err)
 	}
 	order, err := preorder(p.parent)
 	if err != nil {

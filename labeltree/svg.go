@@ -2,7 +2,6 @@ package labeltree
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -24,10 +23,7 @@ const (
 // its own, so no two names overlap however many there are; classes are dark,
 // pseudoclasses light and in italics. Holding the pointer over a node shows its
 // whole name, its length and the number of classes below. It takes O(nodes)
-// time and room: 150 classes make some 35 kB, 2,800 pixels high.
-//
-// The picture carries the tree with it, as WriteJSON writes it, so that ReadSVG
-// gives back the same tree.
+// time and room: 150 classes make some 25 kB, 2,800 pixels high.
 func (t *Tree) WriteSVG(w io.Writer) error {
 	x, y, width, height := t.layOut()
 	out := bufio.NewWriter(w)
@@ -41,13 +37,7 @@ func (t *Tree) WriteSVG(w io.Writer) error {
 .treeloss-tree path { fill: none; stroke: #c4c4d2; }
 </style>
 `, width, height, width, height, plural(t.Classes(), "class", "classes"))
-	var tree bytes.Buffer
-	if err := t.WriteJSON(&tree); err != nil {
-		return err
-	}
-	out.WriteString(`<metadata id="` + jsonFormat + `">`)
-	out.Write(onlyXML(tree.Bytes()))
-	fmt.Fprintf(out, "</metadata>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
+	fmt.Fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	for v := 1; v < t.Len(); v++ { // lines first, so that names lie above them
 		up := t.parent[v]
 		from := x[up] + 10 + textWidth(shorten(t.name[up]))
@@ -160,63 +150,4 @@ func escapeXML(text string) string {
 		return "" // a Builder does not fail
 	}
 	return b.String()
-}
-
-// onlyXML escapes JSON, which has no control characters, for XML, and puts JSON
-// escapes in place of the two characters that JSON may have and XML may not.
-func onlyXML(json []byte) []byte {
-	for _, pair := range [][2]string{{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\ufffe", `\ufffe`}, {"\uffff", `\uffff`}} {
-		json = bytes.ReplaceAll(json, []byte(pair[0]), []byte(pair[1]))
-	}
-	return json
-}
-
-// ReadSVG reads the tree that a picture of WriteSVG carries with it; that of
-// another program has none, and is refused. What is changed in the picture
-// alone does not change the tree. name is the file's name, for errors, which
-// are *SyntaxError.
-func ReadSVG(r io.Reader, name string) (*Tree, error) {
-	data, err := readAll(r, name)
-	if err != nil {
-		return nil, err
-	}
-	return parseSVG(data, name)
-}
-
-func parseSVG(data []byte, name string) (*Tree, error) {
-	json, err := metadata(data, name)
-	if err != nil {
-		return nil, err
-	}
-	return parseJSON(json, name)
-}
-
-// metadata returns the text of the first element metadata that is ours.
-func metadata(data []byte, name string) ([]byte, error) {
-	dec := xml.NewDecoder(bytes.NewReader(data))
-	var text []byte
-	inside := false
-	for {
-		token, err := dec.RawToken()
-		if err == io.EOF {
-			return nil, &SyntaxError{File: name, Message: "this picture carries no tree; draw it with treeloss, or bring the tree as JSON, DOT or Newick"}
-		}
-		if err != nil {
-			return nil, &SyntaxError{File: name, Line: lineOf(data, int(dec.InputOffset())), Message: "not an SVG file: " + strings.ReplaceAll(err.Error(), "\n", " ")}
-		}
-		switch token := token.(type) {
-		case xml.StartElement:
-			for _, a := range token.Attr {
-				inside = inside || token.Name.Local == "metadata" && a.Name.Local == "id" && a.Value == jsonFormat
-			}
-		case xml.CharData:
-			if inside {
-				text = append(text, token...)
-			}
-		case xml.EndElement:
-			if inside {
-				return text, nil
-			}
-		}
-	}
 }

@@ -6,25 +6,9 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
-
-// SyntaxError says what is wrong with a file of a tree, and where.
-type SyntaxError struct {
-	File    string
-	Line    int // from 1; 0 if the file as a whole is meant
-	Message string
-}
-
-// Error returns "file:line: message", or "file: message".
-func (e *SyntaxError) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
-}
-
-// byteOrderMark starts UTF-8 files of some editors and spreadsheets.
-const byteOrderMark = "\ufeff"
 
 // ReadTaxonomy reads a tree over the labels from a taxonomy in any of these
 // forms, told apart by what is in the file:
@@ -40,10 +24,11 @@ const byteOrderMark = "\ufeff"
 //	                that begin with "# " are passed over
 //	nested JSON     {"animal": {"dog": ["husky", "boxer"], "cat": null}}, or
 //	                {"name": "animal", "children": [...]}, or both mixed
-//	Newick, DOT     of other programs; a class may be any node
-//	a tree          that this package wrote: JSON, DOT, Newick, text or SVG
+//	Newick          of other programs; a class may be any node
+//	a tree          that this package wrote, as JSON or Newick
 //
-// Spaces around a name, a byte-order mark and CRLF do no harm. name is the
+// The file may be packed with gzip or zstd. Spaces around a name, a byte-order mark
+// and CRLF do no harm. name is the
 // file's name, for errors. A label is looked for by its name and, in a file of
 // paths, also by its whole path, for labels such as "animal/dog/husky". With
 // labels nil the classes are the leaves, or those that a tree of ours has, in
@@ -70,28 +55,19 @@ func ReadTaxonomy(r io.Reader, name string, labels []string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := func(line int, format string, args ...any) error {
-		return &SyntaxError{File: name, Line: line, Message: fmt.Sprintf(format, args...)}
-	}
+	g := newGraph(func(line int, format string, args ...any) error { return input.Refuse(name, line, 0, format, args...) })
 	var p parts
 	switch form := formOf(data); form {
 	case formNewick:
 		p, err = scanNewick(data, name)
-	case formDOT:
-		p, err = scanDOT(data, name)
-	case formText:
-		p, err = scanText(data, name)
-	case formSVG:
-		if data, err = metadata(data, name); err == nil {
-			p, err = scanJSON(data, name)
-		}
 	case formJSON:
 		var own bool
 		if p, own, err = scanNested(data, name); err == nil && own {
 			p, err = scanJSON(data, name)
 		}
+	case formDrawing:
+		return nil, refuseDrawing(name)
 	default:
-		g := newGraph(place)
 		if err := g.readRows(data, name, form); err != nil {
 			return nil, err
 		}
@@ -103,7 +79,6 @@ func ReadTaxonomy(r io.Reader, name string, labels []string) (*Tree, error) {
 	if p.fits(labels) {
 		return finish(p, name)
 	}
-	g := newGraph(place)
 	if err := g.fill(p); err != nil {
 		return nil, err
 	}

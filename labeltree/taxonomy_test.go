@@ -90,7 +90,7 @@ func TestReadTaxonomyRefuses(t *testing.T) {
 		{"empty child", "a b", "a,r\n,r\n", `t.csv:2: the child of "r" is empty`},
 		{"empty parent", "a b", "a,r\nr,\n", `t.csv:2: the parent of "r" is empty; name it, or remove the row if "r" is the root`},
 		{"a stray quote", "a b", "a,r\nb,\"r\n", "t.csv:"},
-		{"not UTF-8", "a b", "a,r\nb,\xff\n", "t.csv:2: text is not UTF-8; convert the file"},
+		{"not UTF-8", "a b", "a,r\nb,\xff\n", "t.csv:2:3: invalid UTF-8: byte 0xff; save the file as UTF-8"},
 		{"empty file", "a", "", "t.csv: no rows"},
 		{"header only", "a", "child,parent\n", "t.csv: no rows"},
 		{"labels that differ by spaces", "a| a", "a,r\n", "rename one"},

@@ -12,8 +12,7 @@ import (
 type TextOptions struct {
 	MaxDepth    int  // levels below the root to draw; 0 means all
 	MaxChildren int  // children of a node to draw; 0 means all
-	Lengths     bool // write the length behind each name
-	Digits      int  // significant digits of a length; 0 means 4, -1 as many as read back as the same number
+	Lengths     bool // write the length behind each name, to 4 significant digits
 }
 
 // WriteText draws the tree with one node on a line, pseudoclasses in
@@ -26,16 +25,14 @@ type TextOptions struct {
 //	└── toaster
 //
 // What the options leave out is counted: "… 240 more". A name is quoted, as in
-// Go, if it has line breaks or other unprintable characters, or if it would be
-// taken for something else: see ReadText, which gives the tree back from a
-// drawing of the whole.
+// Go, if it has unprintable characters or outer spaces, or if that of a class has
+// parentheses around it.
 func (t *Tree) WriteText(w io.Writer, opts TextOptions) error {
 	type visit struct {
 		v, depth   int
 		first, own string // what comes before this line, and before those below it
 		hidden     string // a line that stands for nodes left out
 	}
-	quoteRoot := t.Len() == 1 || !opts.Lengths && t.looksMeasured(opts)
 	out := bufio.NewWriter(w)
 	stack := []visit{{}}
 	for len(stack) > 0 {
@@ -46,7 +43,7 @@ func (t *Tree) WriteText(w io.Writer, opts TextOptions) error {
 			out.WriteString(at.hidden + "\n")
 			continue
 		}
-		out.WriteString(t.line(at.v, opts, quoteRoot && at.v == 0))
+		out.WriteString(t.line(at.v, opts))
 		children := t.Children(at.v)
 		if opts.MaxDepth > 0 && at.depth == opts.MaxDepth && len(children) > 0 {
 			classes := len(t.ClassesBelow(at.v))
@@ -77,41 +74,19 @@ func (t *Tree) WriteText(w io.Writer, opts TextOptions) error {
 }
 
 // line returns the name of node v as drawn.
-func (t *Tree) line(v int, opts TextOptions, quote bool) string {
-	name := t.name[v]
-	if quote || needsQuotes(name, t.class[v] >= 0) {
+func (t *Tree) line(v int, opts TextOptions) string {
+	name, class := t.name[v], t.class[v] >= 0
+	unprintable := func(r rune) bool { return !strconv.IsPrint(r) }
+	if strings.ContainsFunc(name, unprintable) || strings.TrimSpace(name) != name || class && strings.HasPrefix(name, "(") && strings.HasSuffix(name, ")") {
 		name = strconv.Quote(name)
 	}
-	if t.class[v] < 0 {
+	if !class {
 		name = "(" + name + ")"
 	}
 	if opts.Lengths {
-		digits := opts.Digits
-		if digits == 0 {
-			digits = 4
-		}
-		name += " " + strconv.FormatFloat(t.Length(v), 'g', max(digits, -1), 64)
+		name += fmt.Sprintf(" %.4g", t.Length(v))
 	}
 	return name
-}
-
-// needsQuotes tells names that a drawing could not be read with.
-func needsQuotes(name string, class bool) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) || r == '…' }) ||
-		strings.HasPrefix(name, `"`) || strings.TrimSpace(name) != name ||
-		strings.HasPrefix(name, "├") || strings.HasPrefix(name, "└") || strings.HasPrefix(name, "│") ||
-		class && strings.HasPrefix(name, "(") && strings.HasSuffix(name, ")")
-}
-
-// looksMeasured tells a drawing without lengths all of whose lines end in a
-// number, as names such as "class 1" do.
-func (t *Tree) looksMeasured(opts TextOptions) bool {
-	for v := range t.Len() {
-		if _, _, measured := cutLength(t.line(v, opts, false)); !measured {
-			return false
-		}
-	}
-	return true
 }
 
 // folded says what is left out with these siblings.

@@ -30,7 +30,7 @@ func randomSpace(rng *rand.Rand, k int) metric.Space {
 
 func parseTree(t testing.TB, newick string) *labeltree.Tree {
 	t.Helper()
-	tree, err := labeltree.ReadNewick(strings.NewReader(newick), "test")
+	tree, err := labeltree.Read(strings.NewReader(newick), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

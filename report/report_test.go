@@ -405,13 +405,8 @@ func TestSave(t *testing.T) {
 	if text, err := os.ReadFile(other); err != nil || string(text) != "mine" {
 		t.Errorf("another file holds %q, %v", text, err)
 	}
-	file, err := os.Open(filepath.Join(dir, "tree.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if tree, err := labeltree.ReadSVG(file, "tree.svg"); err != nil || tree.Classes() != 3 {
-		t.Errorf("the tree cannot be read back: %v", err)
+	if svg, err := os.ReadFile(filepath.Join(dir, "tree.svg")); err != nil || !strings.Contains(string(svg), "<title>Tree of 3 classes</title>") {
+		t.Errorf("tree.svg is no picture of the tree: %v", err)
 	}
 	// A page that cannot be drawn leaves everything as it was.
 	before, err := os.ReadFile(filepath.Join(dir, "index.html"))

@@ -261,7 +261,7 @@ func product(a, b mat.Matrix) *mat.Dense {
 // parseTree reads a tree in Newick form.
 func parseTree(t testing.TB, newick string) *labeltree.Tree {
 	t.Helper()
-	tree, err := labeltree.ReadNewick(strings.NewReader(newick), "test")
+	tree, err := labeltree.Read(strings.NewReader(newick), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func TestBadExamples(t *testing.T) {
 		{"a model as taxonomy", train(desk, "--taxonomy", "MODEL"), 1, []string{"is a model", "tree show --format json"}},
 		{"a model as vectors", train(desk, "--label-vectors", "MODEL"), 1, []string{"is a model", "--weights-model"}},
 		{"a model as distances", train(desk, "--distances", "MODEL"), 1, []string{"is a model", "--weights-model"}},
-		{"a folder as taxonomy", train(desk, "--taxonomy", "testdata"), 1, []string{"testdata is a folder"}},
+		{"a folder as taxonomy", train(desk, "--taxonomy", "testdata"), 1, []string{"testdata: cannot read: it is a folder, want a file"}},
 		{"no such taxonomy", train(desk, "--taxonomy", "missing.csv"), 1, []string{"missing.csv: no such file", "--taxonomy"}},
 		{"no such distances", train(desk, "--distances", "missing.txt"), 1, []string{"missing.txt: no such file", "--distances"}},
 		{"pictures without a network", train(filepath.Join(t.TempDir(), ".")), 1, []string{"is a folder", "--network"}},

@@ -130,11 +130,10 @@ func writeTree(w io.Writer, t *labeltree.Tree, format string, text labeltree.Tex
 	return t.WriteText(w, text)
 }
 
-// saveTree writes a tree to a file that can be read back as it is: the old one or
-// the new one is there, whole.
+// saveTree writes a tree to a file: the old one or the new one is there, whole.
 func saveTree(path string, t *labeltree.Tree, format string) error {
 	var content bytes.Buffer
-	if err := writeTree(&content, t, format, labeltree.TextOptions{Digits: -1}); err != nil {
+	if err := writeTree(&content, t, format, labeltree.TextOptions{}); err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

@@ -69,7 +69,7 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 	f.known.add(c)
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, baseHelp)
 	flags.Uint64Var(&f.seed, "seed", 1, "of the order in which the cover tree takes the classes: another one, another v-tree or u-tree of the same distances")
-	flags.StringVar(&f.out, "out", "", "file to write, in the format of its ending: .json, .svg, .dot, .nwk (Newick) or .txt, all of which can be read back; none draws the tree")
+	flags.StringVar(&f.out, "out", "", "file to write, in the format of its ending: .json or .nwk (Newick), which can be read back, or a drawing, .svg, .dot or .txt; none draws the tree")
 	a.jsonFlag(c)
 	choices(c, "from", metricSources()...)
 	choices(c, "kind", treeKinds()...)

@@ -18,8 +18,8 @@ func newTreeShow(a *app) *cobra.Command {
 		Short: "Draw the tree of a model or of a file",
 		Long: `Show draws the tree of a model, of a tree file or of a taxonomy as text, groups in
 parentheses, or writes it in another format: svg is a picture for a browser or a
-paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. All
-can be read back. --json is the same as --format json.`,
+paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. json
+and newick can be read back. --json is the same as --format json.`,
 		Example: `  treeloss tree show model.safetensors
   treeloss tree show model.safetensors --depth 2 --width 10
   treeloss tree show tree.json --format svg > tree.svg`,
