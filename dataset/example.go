@@ -31,11 +31,16 @@ func (k Kind) String() string {
 // Place is where an example stands.
 type Place struct {
 	File string // path or stream name as the caller gave it
-	Line int    // line on which the record starts, from 1; for .npy the row, from 1
+	Line int    // line on which the record starts, from 1; for .npy the row, from 1; 0: the whole file
 }
 
-// String returns file:line.
-func (p Place) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
+// String returns file:line, or the file alone.
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line)
+}
 
 // Share is the part of an example that belongs to a class.
 type Share struct {

@@ -8,63 +8,45 @@ import (
 	"github.com/treeloss/treeloss/labeltree"
 )
 
-// pets returns decisions over the tree of a few classes.
-func pets() (*decide.Tree, []string, error) {
-	labels := []string{"husky", "sheepdog", "boxer", "bear", "truck", "bus"}
+// Probabilities of husky, sheepdog, boxer, bear, truck and bus.
+func ExampleDecider() {
 	tree, err := labeltree.FromParents(map[string]string{
 		"husky": "dog", "sheepdog": "dog", "boxer": "dog", "dog": "animal", "bear": "animal",
 		"truck": "vehicle", "bus": "vehicle", "animal": "thing", "vehicle": "thing",
-	}, labels)
-	if err != nil {
-		return nil, nil, err
-	}
-	d, err := decide.NewTree(tree, decide.Options{})
-	return d, labels, err
-}
-
-// A dog of which it cannot tell the breed is a dog.
-func ExampleHedge() {
-	d, _, err := pets()
+	}, []string{"husky", "sheepdog", "boxer", "bear", "truck", "bus"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	p := []float32{0.45, 0.4, 0.07, 0.05, 0.02, 0.01} // husky, sheepdog, boxer, bear, truck, bus
-	for _, confidence := range []float64{0.4, 0.9, 0.95, 0.99} {
-		answer, err := decide.Hedge(d, p, confidence)
+	decided := func(rule decide.Rule, p []float32) (*decide.Decider, decide.Answer) {
+		d, err := decide.NewDecider(rule, len(p), tree)
 		if err != nil {
 			fmt.Println(err)
-			return
+			return nil, decide.Answer{}
 		}
-		fmt.Printf("confidence %.2f: %s (%.2f)\n", confidence, strings.Join(d.Path(answer), " > "), answer.Probability)
+		answer, err := d.Decide(p)
+		if err != nil {
+			fmt.Println(err)
+		}
+		return d, answer
 	}
+	// A dog of which it cannot tell the breed is a dog.
+	for _, confidence := range []float64{0.4, 0.9, 0.95, 0.99} {
+		d, a := decided(decide.Rule{Confidence: confidence}, []float32{0.45, 0.4, 0.07, 0.05, 0.02, 0.01})
+		fmt.Printf("confidence %.2f: %s (%.2f)\n", confidence, strings.Join(d.Path(a), " > "), a.Choices[0].Probability)
+	}
+	// A truck is the likeliest of all, but most likely it is a dog.
+	p := []float32{0.25, 0.2, 0.15, 0, 0.4, 0}
+	_, likely := decided(decide.Rule{}, p)
+	_, least := decided(decide.Rule{Cost: true}, p)
+	c := least.Choices[0]
+	fmt.Printf("likely %s, of least cost %s: %.2f up the tree on average\n", tree.Labels()[likely.Choices[0].Class], tree.Labels()[c.Class], c.Cost)
 	// Output:
 	// confidence 0.40: thing > animal > dog > husky (0.45)
 	// confidence 0.90: thing > animal > dog (0.92)
 	// confidence 0.95: thing > animal (0.97)
 	// confidence 0.99: thing (1.00)
-}
-
-// A truck is the likeliest of all, but most likely it is a dog.
-func ExampleLeastCost() {
-	d, labels, err := pets()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	p := []float32{0.25, 0.2, 0.15, 0, 0.4, 0}
-	likely, _, err := decide.Likely(p)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	least, cost, err := decide.LeastCost(d, p)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("likely %s, of least cost %s: %.2f up the tree on average\n", labels[likely], labels[least], cost)
-	// Output: likely truck, of least cost husky: 1.55 up the tree on average
+	// likely truck, of least cost husky: 1.55 up the tree on average
 }
 
 // Scores that are twice as far apart as they should be.

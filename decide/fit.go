@@ -242,7 +242,7 @@ func (h *heldOut) measure(temperature float64) (loss, calibration float64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	p, single := make([]float64, h.k), make([]float32, h.k)
+	p := make([]float64, h.k)
 	for i, y := range h.classes {
 		for c, s := range h.row(i) {
 			p[c] = float64(s)
@@ -250,15 +250,11 @@ func (h *heldOut) measure(temperature float64) (loss, calibration float64, err e
 		if err := Softmax(p, p, temperature); err != nil {
 			return 0, 0, err
 		}
-		if h.mixes == nil {
-			err = counter.AddFloat64(y, p)
-		} else {
-			for c, q := range p {
-				single[c] = float32(q)
-			}
-			err = counter.AddMix(h.mixes[i], single, nil)
+		var mix score.Mix
+		if h.mixes != nil {
+			mix = h.mixes[i]
 		}
-		if err != nil {
+		if err := score.Count(counter, y, mix, p, nil); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -3,44 +3,43 @@ package decide
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
-	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
-func figure1(t testing.TB, kind labeltree.Kind) *Tree {
+func newDecider(t testing.TB, rule Rule, tree *labeltree.Tree) *Decider {
 	t.Helper()
-	return newTree(t, treetest.Figure1(t, kind), Options{})
-}
-
-func newTree(t testing.TB, tree *labeltree.Tree, options Options) *Tree {
-	t.Helper()
-	d, err := NewTree(tree, options)
+	d, err := NewDecider(rule, tree.Classes(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
+// decided returns the answer, which is an error of the test if there is none.
+func decided(t testing.TB, d *Decider, p []float32) Answer {
+	t.Helper()
+	a, err := d.Decide(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Choices, a.Costs = slices.Clone(a.Choices), slices.Clone(a.Costs)
+	return a
+}
+
 // given returns probabilities by label.
-func given(d *Tree, p map[string]float64) []float64 {
-	out := make([]float64, d.Classes())
-	for c, label := range d.LabelTree().Labels() {
-		out[c] = p[label]
+func given(tree *labeltree.Tree, p map[string]float64) []float32 {
+	out := make([]float32, tree.Classes())
+	for c, label := range tree.Labels() {
+		out[c] = float32(p[label])
 	}
 	return out
 }
 
-func classOf(d *Tree, label string) int {
-	for c, other := range d.LabelTree().Labels() {
-		if label == other {
-			return c
-		}
-	}
-	return None
-}
+func classOf(tree *labeltree.Tree, label string) int { return slices.Index(tree.Labels(), label) }
 
 func starTree(t testing.TB, k int) *labeltree.Tree {
 	t.Helper()

@@ -40,31 +40,6 @@ func Softmax[T matrix.Float](p, scores []T, temperature float64) error {
 	return nil
 }
 
-// Temper replaces probabilities by those at a temperature T, p_c^(1/T)
-// normalised; 1 leaves them as they are. What has underflowed to 0 stays 0:
-// Softmax on scores is faster and loses nothing. A temperature that is not
-// finite and above 0 is an error, too; p is then unchanged. It takes O(k).
-func Temper[T matrix.Float](p []T, temperature float64) error {
-	if err := checkTemperature(temperature); err != nil {
-		return err
-	}
-	if err := check(p, len(p)); err != nil {
-		return err
-	}
-	if temperature == 1 {
-		return nil
-	}
-	top, total := float64(p[argmax(p)]), 0.0
-	power := func(v T) float64 { return math.Pow(float64(v)/top, 1/temperature) }
-	for _, v := range p {
-		total += power(v)
-	}
-	for c, v := range p {
-		p[c] = T(power(v) / total)
-	}
-	return nil
-}
-
 func checkTemperature(t float64) error {
 	if !(t > 0) || math.IsInf(t, 1) {
 		return fmt.Errorf("decide: temperature %v, want a finite number above 0", t)

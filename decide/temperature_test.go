@@ -211,7 +211,7 @@ func TestFitTemperatureRefuses(t *testing.T) {
 	}
 }
 
-func TestSoftmaxAndTemper(t *testing.T) {
+func TestSoftmax(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	for range 200 {
 		k := 1 + rng.IntN(30)
@@ -227,37 +227,41 @@ func TestSoftmaxAndTemper(t *testing.T) {
 		if err := Softmax(p, scores, temperature); err != nil {
 			t.Fatal(err)
 		}
-		tempered, same := slices.Clone(plain), slices.Clone(plain)
-		if err := Temper(tempered, temperature); err != nil {
-			t.Fatal(err)
+		tempered, total := make([]float64, k), 0.0 // p^(1/T), normalised
+		for c, v := range plain {
+			tempered[c] = math.Pow(float64(v), 1/temperature)
+			total += tempered[c]
 		}
-		if err := Temper(same, 1); err != nil || !slices.Equal(same, plain) {
-			t.Errorf("at temperature 1 %v, %v; want %v", same, err, plain)
+		for c := range tempered {
+			tempered[c] /= total
 		}
-		total := 0.0
+		total = 0
 		for c := range p {
-			if math.Abs(float64(p[c]-tempered[c])) > 1e-5 {
+			if math.Abs(float64(p[c])-tempered[c]) > 1e-5 {
 				t.Errorf("class %d has %v from scores and %v from probabilities", c, p[c], tempered[c])
 			}
-			total += float64(tempered[c])
+			total += float64(p[c])
 		}
 		if math.Abs(total-1) > 1e-5 {
 			t.Errorf("the sum is %v, want 1", total)
 		}
-		before, _, _ := Likely(plain)
-		after, _, _ := Likely(p)
+		d, err := NewDecider(Rule{}, k, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := decided(t, d, plain).Choices[0].Class, decided(t, d, p).Choices[0].Class
 		if before != after && plain[before] != plain[after] {
 			t.Errorf("the answer moved from %d to %d", before, after)
 		}
 	}
-	// 1/4 and 3/4 at T = 1/2: squares 1 and 9.
-	p := []float64{0.25, 0.75, 0}
-	if err := Temper(p, 0.5); err != nil || !near(p[0], 0.1) || !near(p[1], 0.9) || p[2] != 0 {
+	// Log 1/4 and log 3/4 at T = 1/2: squares 1 and 9.
+	p := []float64{math.Log(0.25), math.Log(0.75), math.Inf(-1)}
+	if err := Softmax(p, p, 0.5); err != nil || !near(p[0], 0.1) || !near(p[1], 0.9) || p[2] != 0 {
 		t.Errorf("squared: %v, %v; want 0.1, 0.9, 0", p, err)
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, temperature := range []float64{0, -1, nan, inf} {
-		if Softmax(p, p, temperature) == nil || Temper(p, temperature) == nil {
+		if Softmax(p, p, temperature) == nil {
 			t.Errorf("temperature %v: want an error", temperature)
 		}
 	}

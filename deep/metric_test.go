@@ -53,7 +53,7 @@ func TestMetricsEqualPackageScore(t *testing.T) {
 				for c := range p {
 					p[c] /= sum
 				}
-				if err := counter.AddFloat64(int(labels[n]), p); err != nil {
+				if err := score.Count(counter, int(labels[n]), score.Mix{}, p, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

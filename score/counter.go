@@ -19,10 +19,9 @@ const top = 5
 // Options sets up a Counter. The zero value reports everything but the
 // similarity accuracy and what takes a tree.
 type Options struct {
-	Similarity  *Similarity     // of the k classes; nil leaves similarity accuracy out
-	Tree        *labeltree.Tree // over the k classes; nil leaves mistake severity and its like out
-	TreeLengths bool            // measure heights in the lengths of the tree's edges, not in their number
-	KeepRows    bool            // remember for each example whether it was right: one byte each
+	Similarity *Similarity     // of the k classes; nil leaves similarity accuracy out
+	Tree       *labeltree.Tree // over the k classes; nil leaves mistake severity and its like out
+	KeepRows   bool            // remember for each example whether it was right: one byte each
 }
 
 // Counter gathers what a Report needs, one example at a time. It is not safe
@@ -71,61 +70,51 @@ func NewCounter(k int, options Options) (*Counter, error) {
 		if t.Classes() != k {
 			return nil, fmt.Errorf("score: the tree is one of %d classes, want %d", t.Classes(), k)
 		}
-		c.mistakes = newMistakes(t, options.TreeLengths)
+		c.mistakes = newMistakes(t)
 	}
 	return c, nil
 }
 
 // Add counts one example: its true class, or Unknown, and the probability of
-// each of the k classes. The prediction is the class with the highest
-// probability, the lowest index among equals; the same order decides what the
-// top 5 and 20 are. It takes O(k) time, and with a Tree that of 20 LCAs.
-//
-// A truth outside -1..k-1, another number of probabilities, one that is no
-// number from 0 to 1, and a sum that is off 1 by more than 0.001 (as of scores
-// that never went through a softmax) are errors; the Counter is then unchanged.
+// each of the k classes: see Count.
 func (c *Counter) Add(truth int, probabilities []float32) error {
-	return add(c, truth, Mix{}, ranking[float32]{p: probabilities})
+	return Count(c, truth, Mix{}, probabilities, nil)
 }
 
-// AddFloat64 is Add for probabilities in double precision.
-func (c *Counter) AddFloat64(truth int, probabilities []float64) error {
-	return add(c, truth, Mix{}, ranking[float64]{p: probabilities})
-}
-
-// AddCosts is Add for decisions by expected cost (decide.ExpectedCosts): the
-// prediction is the class of lowest cost, among equals the one that Add would
-// take, and classes are ranked in that order. The log loss is that of the
-// probabilities, and so is the confidence in what was predicted. Another
-// number of costs and a NaN are errors, too.
-func (c *Counter) AddCosts(truth int, probabilities []float32, costs []float64) error {
-	if err := c.checkCosts(costs); err != nil {
-		return err
-	}
-	return add(c, truth, Mix{}, ranking[float32]{p: probabilities, cost: costs})
-}
-
-func (c *Counter) checkCosts(costs []float64) error {
-	if len(costs) != c.k {
-		return fmt.Errorf("score: example %d: %d costs, want one for each of the %d classes", c.examples, len(costs), c.k)
-	}
-	for j, v := range costs {
-		if math.IsNaN(v) {
-			return fmt.Errorf("score: example %d: the cost of class %d is NaN, want a number", c.examples, j)
+// Count counts one example: its true class, or Unknown; the mix, where several
+// classes share the truth; the probability of each of the k classes; and costs, nil
+// for none.
+//
+// The prediction is the class with the highest probability, the lowest index among
+// equals; the same order decides what the top 5 and 20 are. With costs, such as
+// those of a decide.Answer, it is the class of lowest cost, among equals the one
+// that it would be without, and classes are ranked in that order; log loss and
+// confidence stay those of the probabilities. With a mix that has classes, its
+// Truth is the true class in every rate and distance, and the log loss the cross
+// entropy against the shares. It takes O(k) time, and with a Tree that of 20 LCAs.
+//
+// A truth outside -1..k-1, another number of probabilities, one that is no number
+// from 0 to 1, a sum that is off 1 by more than 0.001 (as of scores that never went
+// through a softmax), another number of costs, a cost that is NaN and shares that
+// are no distribution over the k classes are errors; the Counter is then unchanged.
+func Count[T matrix.Float](c *Counter, truth int, mix Mix, probabilities []T, costs []float64) error {
+	err := checkProbabilities(probabilities, c.k)
+	switch {
+	case err != nil:
+	case len(mix.Class)+len(mix.Share) > 0:
+		if err = mix.check(c.k); err == nil {
+			truth = mix.Truth()
 		}
+	case truth < Unknown || truth >= c.k:
+		err = fmt.Errorf("true class %d, want 0 to %d or %d for a label never trained", truth, c.k-1, Unknown)
 	}
-	return nil
-}
-
-// add counts an example of the class truth, with the loss of the mix if it has
-// classes.
-func add[T matrix.Float](c *Counter, truth int, mix Mix, r ranking[T]) error {
-	if truth < Unknown || truth >= c.k {
-		return fmt.Errorf("score: example %d: true class %d, want 0 to %d or %d for a label never trained", c.examples, truth, c.k-1, Unknown)
+	if err == nil && costs != nil {
+		err = checkCosts(costs, c.k)
 	}
-	if err := checkProbabilities(r.p, c.k); err != nil {
+	if err != nil {
 		return fmt.Errorf("score: example %d: %w", c.examples, err)
 	}
+	r := ranking[T]{p: probabilities, cost: costs}
 	p, predicted := r.p, r.best()
 	right := predicted == truth
 	c.examples++
@@ -156,6 +145,18 @@ func add[T matrix.Float](c *Counter, truth int, mix Mix, r ranking[T]) error {
 		addMixedLoss(c, mix, p)
 	} else {
 		c.addLoss(float64(p[truth]))
+	}
+	return nil
+}
+
+func checkCosts(costs []float64, k int) error {
+	if len(costs) != k {
+		return fmt.Errorf("%d costs, want one for each of the %d classes", len(costs), k)
+	}
+	for j, v := range costs {
+		if math.IsNaN(v) {
+			return fmt.Errorf("the cost of class %d is NaN, want a number", j)
+		}
 	}
 	return nil
 }

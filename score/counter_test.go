@@ -359,7 +359,7 @@ func TestFloat64AgreesWithFloat32(t *testing.T) {
 		for j := range p {
 			p[j] = float64(e.p[j])
 		}
-		if err := c.AddFloat64(e.truth, p); err != nil {
+		if err := Count(c, e.truth, Mix{}, p, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,59 +2,45 @@ package score
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 )
 
-// reportJSON has the keys of `treeloss evaluate`; nil becomes null.
-type reportJSON struct {
-	Accuracy           *float64 `json:"accuracy"`
-	Top5Accuracy       *float64 `json:"top5_accuracy"`
-	MacroF1            *float64 `json:"macro_f1"`
-	WeightedF1         *float64 `json:"weighted_f1"`
-	SimilarityAccuracy *float64 `json:"similarity_accuracy"`
-	LogLoss            *float64 `json:"log_loss"`
-	CalibrationError   *float64 `json:"calibration_error"`
-
-	MistakeSeverity        *float64 `json:"mistake_severity"`
-	HierarchicalDistance1  *float64 `json:"hierarchical_distance_1"`
-	HierarchicalDistance5  *float64 `json:"hierarchical_distance_5"`
-	HierarchicalDistance20 *float64 `json:"hierarchical_distance_20"`
-	HierarchicalPrecision  *float64 `json:"hierarchical_precision"`
-	HierarchicalRecall     *float64 `json:"hierarchical_recall"`
-	HierarchicalF1         *float64 `json:"hierarchical_f1"`
-
-	Examples int `json:"examples"`
-	Classes  int `json:"classes"`
-	Unknown  int `json:"unknown_labels"`
-	Clipped  int `json:"log_loss_clipped"`
-}
-
-// MarshalJSON writes the keys of `treeloss evaluate`, and null for a number
-// that is not known.
+// MarshalJSON writes the keys of Metrics in their order, null for a number that is
+// not known, then examples, classes, unknown_labels and log_loss_clipped.
 func (r Report) MarshalJSON() ([]byte, error) {
-	return json.Marshal(reportJSON{
-		number(r.Accuracy), number(r.Top5Accuracy), number(r.MacroF1), number(r.WeightedF1),
-		number(r.SimilarityAccuracy), number(r.LogLoss), number(r.CalibrationError),
-		number(r.MistakeSeverity), number(r.HierarchicalDistance1), number(r.HierarchicalDistance5), number(r.HierarchicalDistance20),
-		number(r.HierarchicalPrecision), number(r.HierarchicalRecall), number(r.HierarchicalF1),
-		r.Examples, r.Classes, r.Unknown, r.Clipped,
-	})
+	out := []byte{'{'}
+	for _, m := range Metrics() {
+		value, err := json.Marshal(number(m.Of(r)))
+		if err != nil {
+			return nil, err
+		}
+		out = fmt.Appendf(out, "%q:%s,", m.Key, value)
+	}
+	return fmt.Appendf(out, `"examples":%d,"classes":%d,"unknown_labels":%d,"log_loss_clipped":%d}`, r.Examples, r.Classes, r.Unknown, r.Clipped), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes; null and missing are NaN.
 func (r *Report) UnmarshalJSON(data []byte) error {
-	var j reportJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
 		return err
 	}
-	*r = Report{
-		fromNumber(j.Accuracy), fromNumber(j.Top5Accuracy), fromNumber(j.MacroF1), fromNumber(j.WeightedF1),
-		fromNumber(j.SimilarityAccuracy), fromNumber(j.LogLoss), fromNumber(j.CalibrationError),
-		fromNumber(j.MistakeSeverity), fromNumber(j.HierarchicalDistance1), fromNumber(j.HierarchicalDistance5), fromNumber(j.HierarchicalDistance20),
-		fromNumber(j.HierarchicalPrecision), fromNumber(j.HierarchicalRecall), fromNumber(j.HierarchicalF1),
-		j.Examples, j.Classes, j.Unknown, j.Clipped,
+	read := func(key string, to any) error {
+		if values[key] == nil {
+			return nil
+		}
+		return json.Unmarshal(values[key], to)
 	}
-	return nil
+	*r = Report{}
+	err := errors.Join(read("examples", &r.Examples), read("classes", &r.Classes), read("unknown_labels", &r.Unknown), read("log_loss_clipped", &r.Clipped))
+	for _, m := range Metrics() {
+		var value *float64
+		err = errors.Join(err, read(m.Key, &value))
+		*m.field(r) = fromNumber(value)
+	}
+	return err
 }
 
 // intervalJSON is Interval with null for what is not known.

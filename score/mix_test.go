@@ -16,13 +16,13 @@ func mustCount(t *testing.T, k int) *Counter {
 	return c
 }
 
-func TestAddMixByHand(t *testing.T) {
+func TestMixByHand(t *testing.T) {
 	c := mustCount(t, 3)
 	p := []float32{0.5, 0.25, 0.25}
 	for _, err := range []error{
-		c.AddMix(Mix{[]int32{0, 2}, []float32{0.75, 0.25}}, p, nil),
-		c.AddMix(Mix{[]int32{1, 2}, []float32{0.5, 0.5}}, p, nil), // of equals the first
-		c.AddMix(Mix{[]int32{1}, []float32{1}}, p, []float64{2, 1, 3}),
+		Count(c, 0, Mix{[]int32{0, 2}, []float32{0.75, 0.25}}, p, nil),
+		Count(c, 0, Mix{[]int32{1, 2}, []float32{0.5, 0.5}}, p, nil), // of equals the first
+		Count(c, 0, Mix{[]int32{1}, []float32{1}}, p, []float64{2, 1, 3}),
 		c.Add(0, p),
 	} {
 		if err != nil {
@@ -41,25 +41,25 @@ func TestAddMixByHand(t *testing.T) {
 
 // A mix of one class is that class; a probability of 0 is clipped once an
 // example.
-func TestAddMixOfOneClass(t *testing.T) {
+func TestMixOfOneClass(t *testing.T) {
 	one, mix := mustCount(t, 3), mustCount(t, 3)
 	for n, p := range [][]float32{{0.1, 0.7, 0.2}, {0, 1, 0}, {1, 0, 0}} {
 		if err := one.Add(n%3, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := mix.AddMix(Mix{[]int32{int32(n % 3)}, []float32{1}}, p, nil); err != nil {
+		if err := Count(mix, 0, Mix{[]int32{int32(n % 3)}, []float32{1}}, p, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if a, b := one.Report(), mix.Report(); a.LogLoss != b.LogLoss || a.Accuracy != b.Accuracy || a.Clipped != b.Clipped {
 		t.Errorf("%+v\n%+v", a, b)
 	}
-	if err := mix.AddMix(Mix{[]int32{1, 2}, []float32{0.5, 0.5}}, []float32{1, 0, 0}, nil); err != nil || mix.Report().Clipped != one.Report().Clipped+1 {
+	if err := Count(mix, 0, Mix{[]int32{1, 2}, []float32{0.5, 0.5}}, []float32{1, 0, 0}, nil); err != nil || mix.Report().Clipped != one.Report().Clipped+1 {
 		t.Errorf("%v, clipped %d", err, mix.Report().Clipped)
 	}
 }
 
-func TestAddMixRefusals(t *testing.T) {
+func TestMixRefusals(t *testing.T) {
 	p := []float32{0.5, 0.5}
 	nan := float32(math.NaN())
 	for _, tc := range []struct {
@@ -68,7 +68,7 @@ func TestAddMixRefusals(t *testing.T) {
 		costs []float64
 		want  string
 	}{
-		{"nothing", Mix{}, nil, "0 shares of 0 classes"},
+		{"shares of nothing", Mix{nil, []float32{1}}, nil, "1 shares of 0 classes"},
 		{"a share is missing", Mix{[]int32{0, 1}, []float32{1}}, nil, "1 shares of 2 classes"},
 		{"another class", Mix{[]int32{2}, []float32{1}}, nil, "a share of class 2, want 0 to 1"},
 		{"below 0", Mix{[]int32{0, 1}, []float32{1.5, -0.5}}, nil, "class 1 has the share -0.5"},
@@ -77,7 +77,7 @@ func TestAddMixRefusals(t *testing.T) {
 		{"costs are missing", Mix{[]int32{0}, []float32{1}}, []float64{1}, "1 costs"},
 	} {
 		c := mustCount(t, 2)
-		if err := c.AddMix(tc.mix, p, tc.costs); err == nil || !strings.Contains(err.Error(), tc.want) || c.Report().Examples != 0 {
+		if err := Count(c, 0, tc.mix, p, tc.costs); err == nil || !strings.Contains(err.Error(), tc.want) || c.Report().Examples != 0 {
 			t.Errorf("%s: %v and %d examples, want an error with %q", tc.name, err, c.Report().Examples, tc.want)
 		}
 	}

@@ -9,7 +9,7 @@ import "math"
 // known label.
 //
 // The distance of two different classes in a tree is the height of their
-// lowest common ancestor (see Heights and Options.TreeLengths); a class is at
+// lowest common ancestor (see Heights); a class is at
 // distance 0 from itself. An Unknown label has no place in the tree and is left
 // out of whatever is measured there.
 type Report struct {
@@ -37,7 +37,7 @@ type Report struct {
 
 	// LogLoss is the mean of -log p in nats, p the probability of the true
 	// class, over the examples whose label is known. A p below 2^-149 counts
-	// as 2^-149. Where several classes share the truth (AddMix) it is the cross
+	// as 2^-149. Where several classes share the truth (Mix) it is the cross
 	// entropy against their shares, which is not 0 for the best of answers.
 	LogLoss float64
 

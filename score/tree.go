@@ -11,18 +11,10 @@ import (
 // common ancestor of two classes says how far apart they are (Bertinetto et al.
 // 2020, "Making Better Mistakes"). It takes O(nodes).
 func Heights(t *labeltree.Tree) []float64 {
-	return heights(t, func(int) float64 { return 1 })
-}
-
-// LengthHeights is Heights with the lengths of the edges in place of their
-// number. Both are the same for a tree that is not Weighted.
-func LengthHeights(t *labeltree.Tree) []float64 { return heights(t, t.Length) }
-
-func heights(t *labeltree.Tree, length func(v int) float64) []float64 {
 	height := make([]float64, t.Len())
 	for v := t.Len() - 1; v > 0; v-- { // children come before their parent
 		up := t.Parent(v)
-		height[up] = max(height[up], height[v]+length(v))
+		height[up] = max(height[up], height[v]+1)
 	}
 	return height
 }
@@ -32,8 +24,7 @@ func heights(t *labeltree.Tree, length func(v int) float64) []float64 {
 const most = 20
 
 // mistakes measures how far from the truth predictions fall in a tree. It only
-// counts, at each node, and multiplies by heights at the end: so lengths of any
-// size keep a Report independent of the order of the examples.
+// counts, at each node, and multiplies by heights at the end.
 type mistakes struct {
 	tree   *labeltree.Tree
 	height []float64
@@ -44,13 +35,10 @@ type mistakes struct {
 	inTop, inMost []int
 }
 
-func newMistakes(t *labeltree.Tree, lengths bool) *mistakes {
+func newMistakes(t *labeltree.Tree) *mistakes {
 	m := &mistakes{
 		tree: t, height: Heights(t), depth: make([]int, t.Len()),
 		inTop: make([]int, t.Len()), inMost: make([]int, t.Len()),
-	}
-	if lengths {
-		m.height = LengthHeights(t)
 	}
 	for v := 1; v < t.Len(); v++ {
 		m.depth[v] = m.depth[t.Parent(v)] + 1

@@ -23,7 +23,7 @@ func climb(tree *labeltree.Tree, c int) []int {
 
 // plainTree computes the fields of a Report that need a tree; costs, if not
 // nil, rank the classes of each example.
-func plainTree(r Report, examples []example, costs [][]float64, tree *labeltree.Tree, lengths bool) Report {
+func plainTree(r Report, examples []example, costs [][]float64, tree *labeltree.Tree) Report {
 	var known, wrong, d1, d5, d20, both, truths, guesses float64
 	for i, e := range examples {
 		if e.truth == Unknown {
@@ -40,7 +40,7 @@ func plainTree(r Report, examples []example, costs [][]float64, tree *labeltree.
 		mean := func(n int) (sum float64) {
 			first := order[:min(n, len(order))]
 			for _, c := range first {
-				sum += treetest.Apart(tree, lengths, e.truth, c) / float64(len(first))
+				sum += treetest.Apart(tree, e.truth, c) / float64(len(first))
 			}
 			return sum
 		}
@@ -70,7 +70,7 @@ func plainTree(r Report, examples []example, costs [][]float64, tree *labeltree.
 	return r
 }
 
-// compareTree allows for lengths of very different sizes.
+// compareTree compares what a tree measures.
 func compareTree(t *testing.T, got, want Report) {
 	t.Helper()
 	for _, f := range []struct {
@@ -98,21 +98,6 @@ func TestHeightsOfFigure1(t *testing.T) {
 		if h != want[tree.Name(v)] {
 			t.Errorf("height of %s is %v, want %v", tree.Name(v), h, want[tree.Name(v)])
 		}
-	}
-	if !slices.Equal(LengthHeights(tree), Heights(tree)) {
-		t.Error("without lengths of its own a tree has the heights of its edges")
-	}
-	length := make([]float64, tree.Len())
-	for v := range length {
-		length[v] = 0.5
-	}
-	length[tree.Node(slices.Index(tree.Labels(), "toaster"))] = 10
-	weighted, err := tree.WithLengths(length)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if h := LengthHeights(weighted); h[0] != 10 || h[1] != 1 {
-		t.Errorf("heights %v, want 10 at the root (the toaster) and 1 below", h)
 	}
 }
 
@@ -238,13 +223,11 @@ func TestTreeIdentities(t *testing.T) {
 	}
 }
 
-// Lengths that differ by a factor of a million million do not make the order
-// of examples matter.
 func TestTreeOrderAndMergeChangeNothing(t *testing.T) {
 	const k = 30
 	rng := rand.New(rand.NewPCG(12, 1))
 	examples := randomExamples(3, 400, k)
-	options := Options{Tree: treetest.Random(t, rng, k), TreeLengths: true}
+	options := Options{Tree: treetest.Random(t, rng, k)}
 	whole := counter(t, k, options, examples)
 	merged := counter(t, k, options, examples[:123])
 	if err := merged.Merge(counter(t, k, options, examples[123:])); err != nil {
@@ -257,16 +240,16 @@ func TestTreeOrderAndMergeChangeNothing(t *testing.T) {
 	if got := counter(t, k, options, examples).Report(); !identical(got, whole.Report()) {
 		t.Errorf("shuffled: %+v, want %+v", got, whole.Report())
 	}
-	edges, err := NewCounter(k, Options{Tree: options.Tree})
+	without, err := NewCounter(k, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := edges.Merge(whole); err == nil {
-		t.Error("merge of lengths into edges: want an error")
+	if err := without.Merge(whole); err == nil {
+		t.Error("merge into a counter without a tree: want an error")
 	}
 }
 
-func TestAddCosts(t *testing.T) {
+func TestCosts(t *testing.T) {
 	const k = 25
 	rng := rand.New(rand.NewPCG(2, 9))
 	examples := randomExamples(6, 200, k)
@@ -279,15 +262,15 @@ func TestAddCosts(t *testing.T) {
 		for j := range costs[i] {
 			costs[i][j] = float64(rng.IntN(4)) // ties, which probabilities and then indices break
 		}
-		if err := byCost.AddCosts(e.truth, e.p, costs[i]); err != nil {
+		if err := Count(byCost, e.truth, Mix{}, e.p, costs[i]); err != nil {
 			t.Fatal(err)
 		}
-		if err := same.AddCosts(e.truth, e.p, make([]float64, k)); err != nil {
+		if err := Count(same, e.truth, Mix{}, e.p, make([]float64, k)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, p := byCost.Report(), byP.Report()
-	compareTree(t, got, plainTree(Report{}, examples, costs, tree, false))
+	compareTree(t, got, plainTree(Report{}, examples, costs, tree))
 	if got.LogLoss != p.LogLoss {
 		t.Errorf("log loss %v with costs, want %v as without", got.LogLoss, p.LogLoss)
 	}
@@ -295,7 +278,7 @@ func TestAddCosts(t *testing.T) {
 		t.Error("equal costs change what is predicted")
 	}
 	for name, costs := range map[string][]float64{"too few": {1}, "NaN": slices.Repeat([]float64{math.NaN()}, k)} {
-		if err := byCost.AddCosts(0, examples[0].p, costs); err == nil || byCost.examples != len(examples) {
+		if err := Count(byCost, 0, Mix{}, examples[0].p, costs); err == nil || byCost.examples != len(examples) {
 			t.Errorf("%s: %v, want an error and nothing counted", name, err)
 		}
 	}
@@ -310,15 +293,15 @@ func TestTreeOfOtherClasses(t *testing.T) {
 
 // FuzzTree compares the measures with the plain computation.
 func FuzzTree(f *testing.F) {
-	f.Add(uint64(1), uint8(30), uint8(4), false)
-	f.Add(uint64(2), uint8(3), uint8(1), true)
-	f.Add(uint64(3), uint8(100), uint8(40), true)
-	f.Fuzz(func(t *testing.T, seed uint64, n, k uint8, lengths bool) {
+	f.Add(uint64(1), uint8(30), uint8(4))
+	f.Add(uint64(2), uint8(3), uint8(1))
+	f.Add(uint64(3), uint8(100), uint8(40))
+	f.Fuzz(func(t *testing.T, seed uint64, n, k uint8) {
 		classes := max(int(k)%64, 1)
 		tree := treetest.Random(t, rand.New(rand.NewPCG(seed, 5)), classes)
 		examples := randomExamples(seed, int(n), classes)
-		r := counter(t, classes, Options{Tree: tree, TreeLengths: lengths}, examples).Report()
-		compareTree(t, r, plainTree(r, examples, nil, tree, lengths))
+		r := counter(t, classes, Options{Tree: tree}, examples).Report()
+		compareTree(t, r, plainTree(r, examples, nil, tree))
 		if r.HierarchicalDistance1 > 0 && r.MistakeSeverity < r.HierarchicalDistance1*(1-1e-12) {
 			t.Errorf("severity %v below the distance %v of all predictions", r.MistakeSeverity, r.HierarchicalDistance1)
 		}

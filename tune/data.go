@@ -109,12 +109,9 @@ func (d *Data) EachShare(row int, visit func(class int, share float64)) {
 }
 
 // Score counts the answer to a table row, given the probability of each class:
-// by its class, or by the shares of its classes (score.Counter.AddMix).
+// by its class, or by the shares of its classes (score.Count).
 func (d *Data) Score(c *score.Counter, row int, p []float32) error {
-	if mix := d.truth(row); len(mix.Class) > 0 {
-		return c.AddMix(mix, p, nil)
-	}
-	return c.Add(int(d.Class[row]), p)
+	return score.Count(c, int(d.Class[row]), d.truth(row), p, nil)
 }
 
 // weights returns the weights of table rows in training; a name has weight 1.

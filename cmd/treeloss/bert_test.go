@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/score"
 )
 
 // bertFolder writes a BERT of one small random layer, whose words are letters.
@@ -94,13 +96,13 @@ func TestBERTCommands(t *testing.T) {
 	if trained.Sharing != "taxonomy" || trained.Classes != 6 || trained.Valid == nil || trained.Valid.Accuracy < 0.3 || trained.Epochs != 8 {
 		t.Errorf("trained %+v, log %s", trained, o.log)
 	}
-	var measured evaluated
+	var measured evaluate.Result
 	if err := json.Unmarshal([]byte(succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--json").out), &measured); err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 ||
-		measured.Tree != "model" || measured.SimilarityOf != labelVectors || math.Abs(*measured.SimilarityAccuracy-1) > 1e-6 { // vectors that all point the same way
-		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
+	if r := measured.Report; math.Abs(r.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(r.LogLoss-trained.Valid.Loss) > 1e-4 ||
+		measured.Tree != "model" || measured.SimilarityOf != score.LabelVectors || math.Abs(r.SimilarityAccuracy-1) > 1e-6 { // vectors that all point the same way
+		t.Errorf("evaluate says %+v, training %+v", r, trained.Valid)
 	}
 	answer := callWith(t, "may I keep this book for longer\nwhere is the wc\n", "predict", "--backend", "go", "--model", model, "--top", "2")
 	if lines := strings.Split(strings.TrimSpace(answer.out), "\n"); answer.status != 0 || len(lines) != 2 || strings.Count(lines[0], "\t") != 3 {
@@ -118,20 +120,22 @@ func TestBERTCommands(t *testing.T) {
 	if string(first) != string(content(t, model)) {
 		t.Error("the resumed model differs")
 	}
-	refuseCall(t, "not for networks", "evaluate", "--model", model, "--data", deskTest, "--oos", desk)
-	refuseCall(t, "not for networks", "predict", "--model", model, "--confidence", "0.5", desk)
+	decideWithNetwork(t, model, deskTest, strange(t))
+	refuseCall(t, "is a class of the model", "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--oos", desk)
 	refuseCall(t, "--class-names means nothing", "evaluate", "--model", model, "--data", deskTest, "--class-names", desk)
 	refuseCall(t, "--threads means nothing", "predict", "--model", model, "--threads", "1", desk)
 	refuseCall(t, "--labels means nothing", "embed", "--model", model, "--data", desk, "--labels", desk, "--out", features)
 	mixed := file(t, "mixed.jsonl", `{"text":"a","labels":{"pay a fine":0.75,"opening hours":0.25}}`+"\n")
-	refuseCall(t, "mixed.jsonl:1: the label is shared", "evaluate", "--backend", "go", "--model", model, "--data", mixed)
+	if r := parse(t, succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", mixed, "--json").out); r["examples"] != 1.0 || r["log_loss"] == nil {
+		t.Errorf("a shared label: %v", r)
+	}
 	renamed := file(t, "renamed.csv", "said,kind\nwhere is the wc,opening hours\n")
 	succeed(t, "embed", "--backend", "go", "--model", model, "--data", renamed, "--text", "said", "--label", "kind", "--out", features)
 	if got := string(content(t, filepath.Join(dir, "x.labels.txt"))); got != "opening hours\n" {
 		t.Errorf("labels %q", got)
 	}
-	refuseCall(t, "BERT wants texts", "evaluate", "--backend", "go", "--model", model, "--data", breads, "--label", "bread")
-	refuseCall(t, "none of the", "evaluate", "--backend", "go", "--model", model, "--data", strangers(t))
+	refuseCall(t, "the model was trained on text; name the column of the text with --text", "evaluate", "--backend", "go", "--model", model, "--data", breads, "--label", "bread")
+	refuseCall(t, "none of the 1 examples has a label of", "evaluate", "--backend", "go", "--model", model, "--data", strangers(t), "--unknown-labels", "skip")
 }
 
 // strangers is a file of texts of a class that no model has.

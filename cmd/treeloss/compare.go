@@ -294,7 +294,7 @@ func runComparison(ctx context.Context, a *app, before string, data *tune.Data, 
 	out := &comparison{shots: d.shots}
 	var by string
 	var err error
-	if opts.Similarity, by, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
+	if opts.Similarity, by, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return nil, err
 	}
 	bar := &progress{app: a}

@@ -68,6 +68,14 @@ type measures struct {
 	CalibrationError   *float64 `json:"calibration_error"`
 }
 
+// number returns nil for a number that is not known.
+func number(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
 // measuresOf fills all measures.
 func measuresOf(of func(tune.Metric) float64) measures {
 	get := func(m tune.Metric) *float64 { return number(of(m)) }
@@ -157,7 +165,7 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	}
 	fo := tune.FoldOptions{Folds: f.folds, Seed: opts.Seed, Threads: opts.Threads}
 	var by string
-	if fo.Similarity, by, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
+	if fo.Similarity, by, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return err
 	}
 	bar := &progress{app: a}
@@ -197,7 +205,7 @@ func (f *cvFlags) warn(a *app, labels []string, v *tune.CrossValidation) {
 // someNames lists the first few of some classes.
 func someNames(labels []string, classes []int) string {
 	var list []string
-	for _, c := range classes[:min(len(classes), shownStrangers)] {
+	for _, c := range classes[:min(len(classes), shownUnknown)] {
 		list = append(list, strconv.Quote(labels[c]))
 	}
 	if more := len(classes) - len(list); more > 0 {

@@ -1,27 +1,66 @@
 package main
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
 
+// modelFlags name a model of any kind and what runs it.
+type modelFlags struct {
+	model   string
+	backend string
+	threads int
+
+	flags *pflag.FlagSet // of the command, to tell what was given
+}
+
+func (f *modelFlags) add(c *cobra.Command) {
+	f.flags = c.Flags()
+	f.flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
+	f.flags.IntVar(&f.threads, "threads", 0, threadsHelp)
+	addBackend(c, &f.backend)
+}
+
+// open opens the model, and refuses flags that have no effect with it.
+func (f *modelFlags) open(a *app) (classify.Classifier, error) {
+	if f.model == "" {
+		return nil, usagef("no model: name the file that treeloss train wrote with --model")
+	}
+	if err := checkBackend(f.backend); err != nil {
+		return nil, err
+	}
+	if _, err := threadsOf(f.threads); err != nil {
+		return nil, err
+	}
+	m, err := anymodel.Open(f.model, anymodel.Options{Backend: f.backend, Log: a.logf})
+	if err != nil {
+		return nil, err
+	}
+	other := map[classify.Kind][]string{
+		classify.LinearModel:     {"backend", "class-names"},
+		classify.PictureNetwork:  {"label", "text", "features", "format", "threads"},
+		classify.LanguageNetwork: {"features", "labels", "class-names", "threads"},
+	}
+	kind := m.About().Kind
+	return m, unheeded(f.flags, f.model, string(kind), other[kind]...)
+}
+
 // decisionFlags say how probabilities become an answer.
 type decisionFlags struct {
-	decode     string
-	confidence float64
-	reject     float64
-	taxonomy   string
-
-	hedges  bool // --confidence was given
-	rejects bool // --reject was given
+	rule     decide.Rule
+	decode   string
+	taxonomy string
 }
 
 // What --decode may say.
@@ -42,93 +81,70 @@ or --taxonomy.`
 func (f *decisionFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.decode, "decode", decodeLikely, "likely, the most probable class, or cost, the class of least expected mistake severity on the tree: where a near miss is better than a far one")
-	flags.Float64Var(&f.confidence, "confidence", 0, "answer with the deepest node of the tree that reaches this probability, such as 0.9: where a vague answer is better than a wrong one")
-	flags.Float64Var(&f.reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
+	flags.Float64Var(&f.rule.Confidence, "confidence", 0, "answer with the deepest node of the tree that reaches this probability, such as 0.9: where a vague answer is better than a wrong one")
+	flags.Float64Var(&f.rule.Reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
 	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, for a model that has none or in place of its own: a taxonomy in any form that train reads, or a tree file")
 	choices(c, "decode", decodeLikely, decodeCost)
 }
 
-// check notes which flags were given and refuses what does not go together.
+// check refuses values that no rule has.
 func (f *decisionFlags) check(c *cobra.Command) error {
-	f.hedges, f.rejects = c.Flags().Changed("confidence"), c.Flags().Changed("reject")
-	switch {
-	case f.decode != decodeLikely && f.decode != decodeCost:
+	if f.decode != decodeLikely && f.decode != decodeCost {
 		return usagef("--decode %q, want likely or cost", f.decode)
-	case f.hedges && !(f.confidence > 0 && f.confidence <= 1):
-		return usagef("--confidence %v, want a probability above 0, up to 1, such as 0.9", f.confidence)
-	case f.rejects && !(f.reject >= 0 && f.reject <= 1):
-		return usagef("--reject %v, want a probability from 0 to 1, such as 0.5", f.reject)
 	}
+	if c.Flags().Changed("confidence") && f.rule.Confidence == 0 { // which means none
+		return usagef("--confidence 0, want a probability above 0, up to 1, such as 0.9")
+	}
+	f.rule.Cost = f.decode == decodeCost
 	return nil
 }
 
-// needsTree names the flag that cannot do without a tree, "" if none.
-func (f *decisionFlags) needsTree() string {
-	switch {
-	case f.hedges:
-		return "--confidence"
-	case f.decode == decodeCost:
-		return "--decode cost"
+// tree reads the tree of --taxonomy, nil if it was not given. A rule that is left
+// without one is refused.
+func (f *decisionFlags) tree(about classify.About, model string) (*labeltree.Tree, error) {
+	if f.taxonomy != "" {
+		return tune.ReadTaxonomy(f.taxonomy, about.Labels)
 	}
-	return ""
-}
-
-// Where a tree comes from, as results name it.
-const (
-	treeOfModel  = "model"
-	treeOfOption = "taxonomy"
-)
-
-// tree returns the tree to decide over and where it is from. It is nil if
-// there is none and no flag needs one.
-func (f *decisionFlags) tree(m *softmax.Model, path string) (*decide.Tree, string, error) {
-	var tree *labeltree.Tree
-	from := treeOfModel
-	switch {
-	case f.taxonomy != "":
-		var err error
-		if tree, err = tune.ReadTaxonomy(f.taxonomy, m.Labels); err != nil {
-			return nil, "", err
+	if about.Tree == nil && f.rule.NeedsTree() {
+		flag := "--confidence"
+		if f.rule.Cost {
+			flag = "--decode cost"
 		}
-		from = treeOfOption
-	case m.Layer.Hierarchy != nil:
-		tree = m.Layer.Hierarchy.Tree()
-	default:
-		tree = m.Tree
+		return nil, fmt.Errorf("%s: the model has %w, which %s needs; give one with --taxonomy FILE, or train with --taxonomy FILE or --sharing linkage", model, decide.ErrNoTree, flag)
 	}
-	if tree == nil {
-		if flag := f.needsTree(); flag != "" {
-			return nil, "", fmt.Errorf("%s: the model has no tree over its classes, which %s needs; give one with --taxonomy FILE, or train with --taxonomy FILE or --sharing linkage", path, flag)
-		}
-		return nil, "", nil
-	}
-	d, err := decide.NewTree(tree, decide.Options{})
-	return d, from, err
+	return nil, nil
 }
 
 // hint tells that probabilities are taken at their word which nobody checked.
-func (f *decisionFlags) hint(a *app, m *softmax.Model) {
-	if (f.hedges || f.rejects) && m.Training.Calibration == nil {
+func (f *decisionFlags) hint(a *app, about classify.About) {
+	if (f.rule.Confidence > 0 || f.rule.Reject > 0) && !about.Calibrated {
 		a.logf("note: the probabilities of this model are not calibrated, so --confidence and --reject may promise too much or too little; train with --calibrate")
 	}
 }
 
-// below tells whether a probability is too low for a threshold, in the precision
-// of the model, so that 0.9 reaches 0.9.
-func below(p float32, threshold float64) bool { return p < float32(threshold) }
+// input is what the flags and the standard input give a model to read.
+func (f *dataFlags) input(a *app, threads int) (classify.Input, error) {
+	o, err := f.options()
+	if isStream(f.data) {
+		a.tellTerminal()
+	} else if strings.Contains("\x00"+strings.Join(f.data, "\x00")+"\x00", "\x00-\x00") {
+		err = usagef("- is the standard input and cannot be mixed with files")
+	}
+	return classify.Input{Paths: f.data, Stdin: a.in, Live: a.live(), Options: o, Threads: threads}, err
+}
 
-// costRank returns the n classes of least expected cost, among equals the most
-// probable, then the first, and sets costs (k) to the cost of each class.
-func costRank(tree *decide.Tree, costs []float64, p []float32, n int) ([]int, error) {
-	if err := decide.ExpectedCosts(tree, costs, p); err != nil {
-		return nil, err
+// interruptible runs work. A read from a terminal or a pipe cannot be broken
+// off, so Ctrl-C does not wait for work that reads the standard input.
+func interruptible(ctx context.Context, stream bool, work func() error) error {
+	if !stream {
+		return work()
 	}
-	order := make([]int, len(p))
-	for c := range order {
-		order[c] = c
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return errors.New("interrupted")
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(costs[a], costs[b]), cmp.Compare(p[b], p[a]), a-b)
-	})
-	return order[:min(n, len(order))], nil
 }

@@ -140,13 +140,6 @@ func unheeded(flags *pflag.FlagSet, model, kind string, names ...string) error {
 	return nil
 }
 
-// Kinds of models, as errors call them.
-const (
-	linearKind   = "a linear model and no network"
-	picturesKind = "a network on pictures"
-	textsKind    = "a network on texts"
-)
-
 func checkBackend(name string) error {
 	if name != "" && !slices.Contains(backend.Names(), name) {
 		return usagef("--backend %q, want one of %s", name, strings.Join(backend.Names(), ", "))

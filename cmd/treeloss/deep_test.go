@@ -18,7 +18,9 @@ import (
 
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/tensorboard/eventtest"
+	"github.com/treeloss/treeloss/score"
 )
 
 // pictureFolder writes n pictures of 3 classes in the form of CIFAR-100, each
@@ -99,14 +101,14 @@ func TestNetworkCommands(t *testing.T) {
 		t.Errorf("resumed: %s", resumed.out)
 	}
 
-	var measured evaluated
+	var measured evaluate.Result
 	o = succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--json")
 	if err := json.Unmarshal([]byte(o.out), &measured); err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(*measured.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(*measured.LogLoss-trained.Valid.Loss) > 1e-4 || measured.Tree != "model" || measured.Examples != 3 ||
-		measured.SimilarityOf != labelVectors || *measured.SimilarityAccuracy != 1 { // vectors that all point the same way
-		t.Errorf("evaluate says %v and %v, training %+v", *measured.Accuracy, *measured.LogLoss, trained.Valid)
+	if r := measured.Report; math.Abs(r.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(r.LogLoss-trained.Valid.Loss) > 1e-4 || measured.Tree != "model" || r.Examples != 3 ||
+		measured.SimilarityOf != score.LabelVectors || r.SimilarityAccuracy != 1 { // vectors that all point the same way
+		t.Errorf("evaluate says %+v, training %+v", r, trained.Valid)
 	}
 	flatTree := file(t, "flat.csv", "child,parent\ncat,all\ndog,all\ntruck,all\n")
 	o = succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--taxonomy", flatTree)
@@ -121,10 +123,7 @@ func TestNetworkCommands(t *testing.T) {
 		"--threads means nothing for": {"evaluate", "--data", in("test.bin"), "--threads", "1"},
 		"--text means nothing for":    {"evaluate", "--data", in("test.bin"), "--text", "x"},
 		"--features means nothing":    {"predict", "--features", "x", in("test.bin")},
-		"--oos, --confidence":         {"evaluate", "--data", in("test.bin"), "--oos", dir},
-		"not for networks":            {"evaluate", "--data", in("test.bin"), "--reject", "0.5"},
-		"--confidence, --reject":      {"predict", "--confidence", "0.9", in("test.bin")},
-		"and --decode cost are not":   {"predict", "--decode", "cost", in("test.bin")},
+		"is a class of the model":     {"evaluate", "--backend", "go", "--data", in("test.bin"), "--oos", in("test.bin")},
 		"not from the standard input": {"predict"},
 		"a linear model is wanted":    {"explain", in("test.bin")},
 		"--label means nothing":       {"embed", "--data", dir, "--label", "x", "--out", in("x.npy")},
@@ -132,6 +131,7 @@ func TestNetworkCommands(t *testing.T) {
 	} {
 		refuseCall(t, want, append(args[:1:1], append([]string{"--model", model}, args[1:]...)...)...)
 	}
+	decideWithNetwork(t, model, in("test.bin"), greyPictures(t, 2))
 	succeed(t, "embed", "--backend", "go", "--model", model, "--data", dir, "--out", in("x.npy"))
 	o = succeed(t, "train", "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--sharing", "none", "--model", in("linear.safetensors"), "--json")
 	if !strings.Contains(o.out, `"features": 64`) {
@@ -353,29 +353,22 @@ func TestNetworkRefusals(t *testing.T) {
 	refuseCall(t, "embed needs", "embed", "--model", model)
 }
 
-// Names of a CSV file go by the column that has what the classes are called now;
-// without such a column by their order.
-func TestClassNames(t *testing.T) {
-	words := file(t, "words.csv", "wnid,words\nn03,truck\nn01,cat\nn02,dog\nn04,ship\n") + ":words"
-	for _, tc := range []struct {
-		name    string
-		classes []string
-		want    string
-	}{
-		{"by wnid, in another order", []string{"n01", "n02", "n03", "n04"}, "cat dog truck ship"},
-		{"some of them", []string{"n02", "n03"}, "dog truck"},
-		{"by order", []string{"0", "1", "2", "3"}, "truck cat dog ship"},
-	} {
-		if got, err := readClassNames(words, tc.classes); err != nil || strings.Join(got, " ") != tc.want {
-			t.Errorf("%s: %q, error %v, want %q", tc.name, got, err, tc.want)
+// decideWithNetwork checks that networks decide by every rule.
+func decideWithNetwork(t *testing.T, model, data, outside string) {
+	t.Helper()
+	o := parse(t, succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", data, "--oos", outside, "--confidence", "0.9", "--reject", "0.5", "--json").out)
+	if o["hedged"] == nil || o["reject"] == nil || o["out_of_scope"] == nil {
+		t.Errorf("evaluate: %v, want hedged and rejected answers and those out of scope", o)
+	}
+	for line := range strings.Lines(succeed(t, "predict", "--backend", "go", "--model", model, "--confidence", "0.99", "--json", data).out) {
+		var x answer
+		if err := json.Unmarshal([]byte(line), &x); err != nil || x.Path == nil || x.Probability < 0.99-1e-5 {
+			t.Errorf("%q, %v: want a node of probability 0.99 at least", line, err)
 		}
 	}
-	if _, err := readClassNames(words, []string{"n01", "n02", "n03", "n05"}); err == nil || !strings.Contains(err.Error(), `no row for the class "n05"`) {
-		t.Errorf("a class without a row: %v", err)
-	}
-	for _, text := range []string{"wnid,words\nn01,cat\nn02,cat\n", "wnid,words\nn01\n", "x\n1\n"} {
-		if got, err := readClassNames(file(t, "bad.csv", text)+":words", []string{"n01", "n02"}); err == nil {
-			t.Errorf("%q: %q", text, got)
+	for line := range strings.Lines(succeed(t, "predict", "--backend", "go", "--model", model, "--decode", "cost", "--json", data).out) {
+		if !strings.Contains(line, "expected_cost") {
+			t.Errorf("%q, want its cost", line)
 		}
 	}
 }

@@ -30,8 +30,8 @@ func trainingOf(model string) string { return model + ".training" }
 // networkRun is the training of a network.
 type networkRun struct {
 	flags   *trainFlags
-	data    *pictures
-	valid   *pictures // nil: none
+	data    *images.Pictures
+	valid   *images.Pictures // nil: none
 	classes knowledge.Classes
 	spec    knowledge.Spec // what sharing is made of
 	sharing sharing.Sharing
@@ -163,20 +163,31 @@ func (r *networkRun) train(ctx context.Context, a *app, spec string, set, valid 
 }
 
 // readPictures reads pictures as the flags say.
-func (f *trainFlags) readPictures(ctx context.Context, a *app, paths []string, labels string) (*pictures, error) {
-	p, err := readPictures(a, paths, f.deep.classNames, labels, f.deep.side)
-	if err == nil && p.folder == nil {
-		for _, name := range []string{"side", "damaged"} {
-			if f.flags.Changed(name) {
-				return nil, usagef("--%s is for folders of pictures, and %s is CIFAR-100", name, paths[0])
-			}
+func (f *trainFlags) readPictures(ctx context.Context, a *app, paths []string, labels string) (*images.Pictures, error) {
+	p, err := images.Open(paths, images.OpenOptions{Labels: labels, ClassNames: f.deep.classNames, Side: f.deep.side, Log: a.logf})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"side", "damaged"} {
+		if !p.InFolder() && f.flags.Changed(name) {
+			return nil, usagef("--%s is for folders of pictures, and %s is CIFAR-100", name, paths[0])
 		}
 	}
-	if err == nil && f.deep.damaged == damagedSkip {
-		err = p.whole(ctx, a)
+	if f.deep.damaged != damagedSkip {
+		return p, nil
+	}
+	damaged, err := p.Whole(ctx)
+	for _, err := range damaged[:min(len(damaged), shownDamaged)] {
+		a.logf("left out: %v", err)
+	}
+	if more := len(damaged) - shownDamaged; more > 0 {
+		a.logf("left out: %d more that cannot be read", more)
 	}
 	return p, err
 }
+
+// shownDamaged is how many damaged pictures the log names.
+const shownDamaged = 10
 
 // read reads pictures and what is known about their classes.
 func (r *networkRun) read(ctx context.Context, a *app) error {
@@ -185,7 +196,7 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	classes, found, err := f.classes.known.known(a).Classes(ctx, data.classes())
+	classes, found, err := f.classes.known.known(a).Classes(ctx, data.Classes())
 	if err != nil {
 		return f.classes.known.explain(err)
 	}
@@ -195,25 +206,25 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 	}
 	r.classes = classes
 	var others int
-	if r.data, others = data.keep(classes.Labels); others > 0 {
-		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.classes())-len(classes.Labels), others, data.len())
+	if r.data, others = data.Keep(classes.Labels); others > 0 {
+		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.Classes())-len(classes.Labels), others, data.Len())
 	}
 	if len(f.valid) > 0 {
 		valid, err := f.readPictures(ctx, a, f.valid, f.validLabels)
 		if err != nil {
 			return err
 		}
-		if r.valid, others = valid.keep(classes.Labels); others > 0 {
-			a.logf("left out: %d of %d pictures of --valid, whose classes are not trained", others, valid.len())
+		if r.valid, others = valid.Keep(classes.Labels); others > 0 {
+			a.logf("left out: %d of %d pictures of --valid, whose classes are not trained", others, valid.Len())
 		}
-		if r.valid.len() == 0 {
+		if r.valid.Len() == 0 {
 			return fmt.Errorf("%s: no picture of a class of the training data; is it the right file for --valid?", f.valid[0])
 		}
 	} else if f.classes.trainer.patience > 0 {
 		return usagef("--patience needs pictures to measure on, name them with --valid")
 	}
-	r.examples = r.data.len()
-	r.scale = r.data.scale()
+	r.examples = r.data.Len()
+	r.scale = r.data.Scale()
 	return nil
 }
 
@@ -318,11 +329,11 @@ const (
 )
 
 func (r *networkRun) sets() (set, valid train.Data, err error) {
-	set, err = r.data.set(r.scale, images.Options{Augment: images.Augment(r.flags.deep.augment), Seed: r.flags.classes.seed})
+	set, err = r.data.Data(r.scale, images.Options{Augment: images.Augment(r.flags.deep.augment), Seed: r.flags.classes.seed})
 	if err != nil || r.valid == nil {
 		return set, nil, err
 	}
-	valid, err = r.valid.set(r.scale, images.Options{Augment: images.None})
+	valid, err = r.valid.Data(r.scale, images.Options{Augment: images.None})
 	return set, valid, err
 }
 
@@ -373,7 +384,7 @@ func asOnImageNet(o *train.Options) {
 
 func (r *networkRun) model(t *train.Trainer) (*network.Model, error) {
 	f := r.flags
-	about := network.About{Classes: r.classes.Labels, Height: r.data.side, Width: r.data.side, Scale: r.scale, Training: f.options()}
+	about := network.About{Classes: r.classes.Labels, Height: r.data.Side(), Width: r.data.Side(), Scale: r.scale, Training: f.options()}
 	about.Training["program"] = program()
 	var m *network.Model
 	var err error

@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/bert"
+	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
 )
@@ -96,7 +98,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer b.Finalize()
-	e, err := x.embedder(b, deepBatch)
+	e, err := x.embedder(b, embedBatch)
 	if err != nil {
 		return err
 	}
@@ -127,6 +129,9 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	return nil
 }
 
+// embedBatch is how many examples a network looks at together.
+const embedBatch = 100
+
 // labelsBeside names the file with the labels of the rows of an array.
 func labelsBeside(out string) string { return strings.TrimSuffix(out, ".npy") + ".labels.txt" }
 
@@ -141,7 +146,7 @@ type embeddable struct {
 // examples reads the network and what is to go through it.
 func (f *embedFlags) examples(a *app) (*embeddable, error) {
 	if bert.IsFile(f.model) {
-		if err := unheeded(f.flags, f.model, textsKind, "labels", "class-names"); err != nil {
+		if err := unheeded(f.flags, f.model, string(classify.LanguageNetwork), "labels", "class-names"); err != nil {
 			return nil, err
 		}
 		m, err := bert.Load(f.model)
@@ -162,25 +167,29 @@ func (f *embedFlags) examples(a *app) (*embeddable, error) {
 		}
 		return &embeddable{set: set, label: func(i int) string { return data.labels[i] }, width: m.Encoder.Width(), embedder: m.Embedder}, nil
 	}
-	if err := unheeded(f.flags, f.model, picturesKind, "label", "text", "format"); err != nil {
+	if err := unheeded(f.flags, f.model, string(classify.PictureNetwork), "label", "text", "format"); err != nil {
 		return nil, err
 	}
 	if !network.IsFile(f.model) {
 		if _, err := loadModel(f.model); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s is %s; embed wants what treeloss train --network wrote", f.model, linearKind)
+		return nil, fmt.Errorf("%s is %s; embed wants what treeloss train --network wrote", f.model, classify.LinearModel)
 	}
 	m, err := network.Load(f.model)
 	if err != nil {
 		return nil, err
 	}
-	data, set, _, err := picturesFor(a, m, f.data.data, f.classNames, f.data.labels, false)
+	data, err := images.Open(f.data.data, images.OpenOptions{Labels: f.data.labels, ClassNames: f.classNames, Side: m.Width, Log: a.logf})
 	if err != nil {
 		return nil, err
 	}
+	set, err := m.Data(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.data.data[0], err)
+	}
 	width, err := network.Width(m.Network)
-	return &embeddable{set: set, label: func(i int) string { return data.classes()[data.label(i)] }, width: width, embedder: m.Embedder}, err
+	return &embeddable{set: set, label: data.Class, width: width, embedder: m.Embedder}, err
 }
 
 // writeNPYHeader writes the header of version 1.0 of a float32 matrix, in NumPy's

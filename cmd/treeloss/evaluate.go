@@ -1,40 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/treeloss/treeloss/deep/bert"
-	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/evaluate"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
 type evaluateFlags struct {
-	data     dataFlags
-	decision decisionFlags
-	oos      string
-	model    string
-	unknown  string
-	perClass bool
-	threads  int
-
-	backend    string // of networks
-	classNames string
-
-	flags *pflag.FlagSet // to tell what was given
+	modelFlags
+	data       dataFlags
+	decision   decisionFlags
+	options    evaluate.Options
+	oos        string
+	perClass   bool
+	classNames string // of pictures
 }
-
-// What --unknown-labels may say about examples whose label was never trained.
-const (
-	unknownWrong = "wrong"
-	unknownError = "error"
-	unknownSkip  = "skip"
-)
 
 func newEvaluate(a *app) *cobra.Command {
 	var f evaluateFlags
@@ -103,85 +93,122 @@ expected, and give what they say to --reject: it depends on that share.`,
 	f.data.addColumns(c)
 	f.decision.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
-	flags.StringVar(&f.unknown, "unknown-labels", unknownWrong, "examples whose label was never trained: wrong counts them as wrong, skip leaves them out, error stops at the first")
+	f.modelFlags.add(c)
+	flags.StringVar((*string)(&f.options.UnknownLabels), "unknown-labels", string(evaluate.Wrong), "examples whose label was never trained: wrong counts them as wrong, skip leaves them out, error stops at the first")
 	flags.StringVar(&f.oos, "oos", "", "examples of no class, a file of texts or of rows with other labels: measures how well the model tells that it does not know")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
-	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
-	addBackend(c, &f.backend)
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
-	f.flags = flags
-	choices(c, "unknown-labels", unknownWrong, unknownError, unknownSkip)
+	choices(c, "unknown-labels", string(evaluate.Wrong), string(evaluate.Stop), string(evaluate.Skip))
 	return c
 }
 
 func (f *evaluateFlags) run(ctx context.Context, a *app) error {
-	if err := checkBackend(f.backend); err != nil {
-		return err
-	}
 	if len(f.data.data) == 0 {
 		return usagef("no data: name a file of labelled examples with --data")
-	}
-	if !slices.Contains([]string{unknownWrong, unknownError, unknownSkip}, f.unknown) {
-		return usagef("--unknown-labels %q, want wrong, error or skip", f.unknown)
 	}
 	if f.oos == "-" && isStream(f.data.data) {
 		return usagef("--data and --oos cannot both be the standard input; name a file for one of them")
 	}
-	threads, err := threadsOf(f.threads)
+	rule := f.decision.rule
+	if err := cmp.Or(decide.Rule{Confidence: rule.Confidence}.Check(), decide.Rule{Reject: rule.Reject}.Check(), f.options.UnknownLabels.Check()); err != nil {
+		return err
+	}
+	m, err := f.open(a)
 	if err != nil {
 		return err
 	}
-	if bert.IsFile(f.model) {
-		return f.runBERT(ctx, a)
+	defer m.Close()
+	if f.options.Tree, err = f.decision.tree(m.About(), f.model); err != nil {
+		return err
 	}
-	if network.IsFile(f.model) {
-		return f.runNetwork(ctx, a)
-	}
-	m, err := loadModel(f.model)
+	f.options.Rule = rule
+	e, err := evaluate.New(m, f.options)
 	if err != nil {
 		return err
 	}
-	if err := unheeded(f.flags, f.model, linearKind, "backend", "class-names"); err != nil {
-		return err
-	}
-	tree, from, err := f.decision.tree(m, f.model)
+	x, err := f.examples(a, m, f.data, false)
 	if err != nil {
 		return err
 	}
-	r, err := f.data.openFor(a, m, false)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	a.logf("%s", r.Describe())
+	defer x.Close()
 	start := time.Now()
-	f.decision.hint(a, m)
-	e, err := newEvaluation(m, f.unknown, threads, f.decision, tree)
-	if err != nil {
+	f.decision.hint(a, m.About())
+	if err := e.Count(ctx, x); err != nil {
 		return err
-	}
-	e.treeOf = from
-	if err := inBlocks(ctx, r, threads, blockSize, e.add, e.tally); err != nil {
-		return err
-	}
-	e.warn(a)
-	if e.rows == e.strangers && f.unknown == unknownSkip {
-		return fmt.Errorf("%s: none of the %d examples has a label of %s; is it the right model, and --label the right column?", f.data.first(), e.rows, f.model)
 	}
 	if f.oos != "" {
-		if err := e.readOutOfScope(ctx, a, f.data, f.oos, threads); err != nil {
-			return err
+		if err := f.outOfScope(ctx, a, m, e); err != nil {
+			return fmt.Errorf("--oos: %w", err)
 		}
 	}
-	result, err := e.result(f.model, time.Since(start))
+	r, err := e.Result()
+	if errors.Is(err, evaluate.ErrScope) {
+		return fmt.Errorf("--oos %s: %w", f.oos, err)
+	}
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(result)
+	r.Model, r.Seconds = f.model, time.Since(start).Seconds()
+	if r.OutOfScope != nil {
+		r.OutOfScope.File = f.oos
 	}
-	result.print(a, f.perClass)
+	f.warn(a, r)
+	if r.Report.Examples == 0 && f.options.UnknownLabels == evaluate.Skip {
+		return fmt.Errorf("%s: none of the %d examples has a label of %s; is it the right model, and --label the right column?", f.data.first(), r.Skipped, f.model)
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	f.print(a, r)
 	return nil
+}
+
+// examples opens examples to go through the model.
+func (f *evaluateFlags) examples(a *app, m classify.Classifier, data dataFlags, unlabelled bool) (classify.Examples, error) {
+	in, err := data.input(a, f.threads)
+	if err != nil {
+		return nil, err
+	}
+	in.Options.Unlabelled, in.ClassNames = unlabelled, f.classNames
+	x, err := m.Open(in)
+	if err == nil {
+		a.logf("%s", x.Describe())
+	}
+	return x, err
+}
+
+// outOfScope counts examples of no class. Their columns are those of the other
+// examples; a label may be missing.
+func (f *evaluateFlags) outOfScope(ctx context.Context, a *app, m classify.Classifier, e *evaluate.Evaluation) error {
+	like := f.data
+	like.data, like.labels = []string{f.oos}, ""
+	x, err := f.examples(a, m, like, true)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	return e.CountOutOfScope(ctx, x)
+}
+
+// shownUnknown is how many labels a warning names.
+const shownUnknown = 5
+
+// warn tells of labels that were never trained.
+func (f *evaluateFlags) warn(a *app, r *evaluate.Result) {
+	if len(r.Unknown) == 0 {
+		return
+	}
+	var some []string
+	for _, u := range r.Unknown[:min(len(r.Unknown), shownUnknown)] {
+		some = append(some, fmt.Sprintf("%q (%d, first at %s)", u.Label, u.Examples, u.First))
+	}
+	if more := len(r.Unknown) - len(some); more > 0 {
+		some = append(some, fmt.Sprintf("and %d more", more))
+	}
+	fate := "they count as wrong"
+	if f.options.UnknownLabels == evaluate.Skip {
+		fate = "they are left out"
+	}
+	a.logf("warning: %d of %d examples have a label that was never trained, %s: %s", r.Report.Unknown, r.Report.Examples+r.Skipped, fate, strings.Join(some, ", "))
 }

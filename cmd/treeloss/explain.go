@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/explain"
 	"github.com/treeloss/treeloss/softmax"
@@ -96,33 +96,22 @@ func (f *explainFlags) run(ctx context.Context, a *app) error {
 	return interruptible(ctx, isStream(f.data.data), func() error { return f.explain(ctx, a, m, e) })
 }
 
-// interruptible runs work. A read from a terminal or a pipe cannot be broken
-// off, so Ctrl-C does not wait for work that reads the standard input.
-func interruptible(ctx context.Context, stream bool, work func() error) error {
-	if !stream {
-		return work()
-	}
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return errors.New("interrupted")
-	}
-}
-
 func (f *explainFlags) explain(ctx context.Context, a *app, m *softmax.Model, e *explain.Explainer) error {
-	r, err := f.data.openFor(a, m, true)
+	in, err := f.data.input(a, 1)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	a.logf("%s", r.Describe())
-	answers := make([]*explain.Explanation, blockSize)
+	in.Options.Unlabelled = true
+	x, err := classify.Linear(m).Open(in)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	a.logf("%s", x.Describe())
+	answers := make([]*explain.Explanation, x.BlockSize())
 	out := bufio.NewWriterSize(a.out, 1<<16)
-	return inBlocks(ctx, r, 1, a.blockFor(f.data.data),
-		func(_, at int, x dataset.Example) (err error) {
+	return x.Each(ctx,
+		func(_, at int, x dataset.Example, _ []float32) (err error) {
 			answers[at], err = e.Explain(ctx, x)
 			return err
 		},

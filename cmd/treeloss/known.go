@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/tune"
@@ -106,13 +107,16 @@ func (f *knownFlags) check(from string, data []string) error {
 		case path == "-" && slices.Contains(data, "-"):
 			return usagef("--data and %s cannot both be the standard input; name a file for one of them", s.Flag())
 		case path == "" || s == knowledge.Weights:
-		case isOurs(path) && s == knowledge.Taxonomy:
+		case anymodel.IsFile(path) && s == knowledge.Taxonomy:
 			return fmt.Errorf("%s is a model; write its tree to a file with treeloss tree show --format json, and give that to --taxonomy", path)
-		case isOurs(path):
+		case anymodel.IsFile(path):
 			return fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, s.Flag())
 		}
 	}
-	return checkModel(f.weights)
+	if f.weights == "" {
+		return nil
+	}
+	return anymodel.CheckLinear(f.weights)
 }
 
 // known returns what package tune calls the same. Files of word vectors with a

@@ -34,9 +34,9 @@ func execute(ctx context.Context, args []string, in io.Reader, out, log io.Write
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(log, "treeloss:", oneLine(plain(err)))
-	var usage usageError
-	if errors.As(err, &usage) {
+	text, wrongCall := inFlags(err)
+	fmt.Fprintln(log, "treeloss:", oneLine(text))
+	if wrongCall {
 		return 2
 	}
 	return 1

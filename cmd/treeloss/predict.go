@@ -3,32 +3,29 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/deep/bert"
-	"github.com/treeloss/treeloss/deep/network"
-	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/labeltree"
 )
 
 // predictFlags are the flags of treeloss predict.
 type predictFlags struct {
+	modelFlags
 	data     dataFlags
 	decision decisionFlags
-	model    string
-	top      int
 	output   string
-	threads  int
-	backend  string // of networks
-
-	flags *pflag.FlagSet // to tell what was given
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -87,17 +84,14 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
-	flags.IntVar(&f.top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
+	f.modelFlags.add(c)
+	flags.IntVar(&f.decision.rule.Top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
 	flags.StringVar(&f.output, "output", outputTSV, "tsv for people and spreadsheets, or jsonl, one JSON object a line, for programs")
 	flags.StringVar(&f.data.text, "text", "", "column of the text; give it if it is neither called as in training nor text, sentence, question or the like")
 	flags.StringSliceVar(&f.data.features, "features", nil, "numeric columns in the model's order, separated by commas; give them if they have other names than in training")
 	flags.StringVar(&f.data.format, "format", "", formatHelp)
 	f.decision.add(c)
-	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
-	addBackend(c, &f.backend)
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
-	f.flags = flags
 	choices(c, "output", outputTSV, outputJSONL)
 	choices(c, "format", inputFormats()...)
 	return c
@@ -122,98 +116,142 @@ const (
 )
 
 func (f *predictFlags) run(ctx context.Context, a *app) error {
-	if !slices.Contains([]string{outputTSV, outputJSONL}, f.output) {
-		return usagef("--output %q, want tsv or jsonl", f.output)
-	}
-	if f.top < 1 {
-		return usagef("--top %d, want at least 1", f.top)
-	}
-	if err := f.together(); err != nil {
-		return err
-	}
-	if err := checkBackend(f.backend); err != nil {
-		return err
-	}
-	threads, err := threadsOf(f.threads)
-	if err != nil {
-		return err
-	}
-	if bert.IsFile(f.model) {
-		return f.runBERT(ctx, a)
-	}
-	if network.IsFile(f.model) {
-		return f.runNetwork(ctx, a)
-	}
-	m, err := loadModel(f.model)
-	if err != nil {
-		return err
-	}
-	if err := unheeded(f.flags, f.model, linearKind, "backend"); err != nil {
-		return err
-	}
-	if !isStream(f.data.data) {
-		return f.predict(ctx, a, m, threads)
-	}
-	// A read from a terminal cannot be broken off, so Ctrl-C does not wait for it.
-	done := make(chan error, 1)
-	go func() { done <- f.predict(ctx, a, m, threads) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return errors.New("interrupted")
-	}
-}
-
-// together refuses flags that say different things about one answer.
-func (f *predictFlags) together() error {
-	d := &f.decision
+	rule := &f.decision.rule
 	switch {
-	case d.hedges && d.rejects:
-		return usagef("--confidence and --reject exclude each other: an unsure answer is either vague or none")
-	case d.hedges && d.decode == decodeCost:
-		return usagef("--confidence and --decode cost exclude each other: both decide by the tree, in different ways")
-	case d.hedges && f.top > 1:
-		return usagef("--confidence and --top %d exclude each other: an answer of --confidence is one node", f.top)
-	case d.taxonomy != "" && d.needsTree() == "":
+	case !slices.Contains([]string{outputTSV, outputJSONL}, f.output):
+		return usagef("--output %q, want tsv or jsonl", f.output)
+	case rule.Top < 1:
+		return usagef("--top %d, want at least 1", rule.Top)
+	case f.decision.taxonomy != "" && !rule.NeedsTree():
 		return usagef("--taxonomy is the tree of --confidence or --decode cost; give one of them, too")
 	}
-	return nil
+	if err := rule.Check(); err != nil {
+		return err
+	}
+	m, err := f.open(a)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	return interruptible(ctx, isStream(f.data.data), func() error { return f.predict(ctx, a, m) })
 }
 
-func (f *predictFlags) predict(ctx context.Context, a *app, m *softmax.Model, threads int) error {
-	tree, _, err := f.decision.tree(m, f.model)
+func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifier) error {
+	about := m.About()
+	tree, err := f.decision.tree(about, f.model)
 	if err != nil {
 		return err
 	}
-	r, err := f.data.openFor(a, m, true)
+	if tree == nil {
+		tree = about.Tree
+	}
+	in, err := f.data.input(a, f.threads)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	a.logf("%s", r.Describe())
-	f.decision.hint(a, m)
-	answerers := make([]*answerer, threads)
-	for i := range answerers {
-		answerers[i] = newAnswerer(m, f.decision, tree, f.top)
+	in.Options.Unlabelled = true
+	x, err := m.Open(in)
+	if err != nil {
+		return err
 	}
-	answers := make([]reply, blockSize)
-	out := bufio.NewWriterSize(a.out, 1<<16)
-	write := reply.writeTSV
-	if a.json || f.output == outputJSONL {
-		write = reply.writeJSONL
-	}
-	return inBlocks(ctx, r, threads, a.blockFor(f.data.data),
-		func(worker, at int, e dataset.Example) (err error) {
-			answers[at], err = answerers[worker].answer(e)
+	defer x.Close()
+	a.logf("%s", x.Describe())
+	f.decision.hint(a, about)
+	deciders := make([]*decide.Decider, x.Workers())
+	for i := range deciders {
+		if deciders[i], err = decide.NewDecider(f.decision.rule, len(about.Labels), tree); err != nil {
 			return err
-		},
-		func(block []dataset.Example) error {
-			for i := range block {
-				if err := write(answers[i], out); err != nil {
-					return err
-				}
+		}
+	}
+	answers := make([]answer, x.BlockSize())
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	write := answer.writeTSV
+	if a.json || f.output == outputJSONL {
+		write = func(line answer, out *bufio.Writer) error { return encode(out, line) }
+	}
+	return x.Each(ctx, func(worker, at int, e dataset.Example, p []float32) error {
+		decided, err := deciders[worker].Decide(p)
+		if err != nil {
+			return err
+		}
+		answers[at] = f.answer(about, tree, deciders[worker], decided)
+		if e.Place.Line == 0 {
+			answers[at].File = e.Place.File
+		}
+		return nil
+	}, func(block []dataset.Example) error {
+		for i := range block {
+			if err := write(answers[i], out); err != nil {
+				return err
 			}
-			return out.Flush()
-		})
+		}
+		return out.Flush()
+	})
+}
+
+// pathSeparator stands between the nodes of a path.
+const pathSeparator = " > "
+
+// answer is one line of JSON.
+type answer struct {
+	File        string   `json:"file,omitempty"`
+	Label       string   `json:"label"` // "" if rejected
+	Probability float64  `json:"probability"`
+	Cost        *float64 `json:"expected_cost,omitempty"`
+	Rejected    bool     `json:"rejected,omitempty"`
+	Path        []string `json:"path,omitempty"`    // from the root
+	Classes     int      `json:"classes,omitempty"` // that a hedged answer leaves open
+	Top         []answer `json:"top,omitempty"`
+}
+
+// answer names what was decided.
+func (f *predictFlags) answer(about classify.About, tree *labeltree.Tree, d *decide.Decider, decided decide.Answer) answer {
+	if f.decision.rule.Confidence > 0 {
+		return answer{Label: tree.Name(decided.Node), Probability: decided.Choices[0].Probability, Path: d.Path(decided), Classes: decided.Classes}
+	}
+	all := make([]answer, len(decided.Choices))
+	for i, c := range decided.Choices {
+		all[i] = answer{Label: about.Labels[c.Class], Probability: c.Probability}
+		if f.decision.rule.Cost {
+			all[i].Cost = &c.Cost
+		}
+	}
+	line := all[0]
+	if decided.Rejected {
+		line.Label, line.Rejected = "", true
+	}
+	if len(all) > 1 {
+		line.Top = all
+	}
+	return line
+}
+
+// writeTSV writes label and probability of each class on one line, behind them
+// the path of a hedged answer. A rejected answer has an empty label and ends
+// with its probability.
+func (x answer) writeTSV(out *bufio.Writer) error {
+	all := x.Top
+	if all == nil || x.Rejected {
+		all = []answer{x}
+	}
+	var line []byte
+	for i, c := range all {
+		if i > 0 {
+			line = append(line, '\t')
+		}
+		line = append(append(line, escape(c.Label)...), '\t')
+		line = strconv.AppendFloat(line, c.Probability, 'g', 6, 64)
+	}
+	if x.Path != nil {
+		line = append(append(line, '\t'), escape(strings.Join(x.Path, pathSeparator))...)
+	}
+	_, err := out.Write(append(line, '\n'))
+	return err
+}
+
+// encode writes one line of JSON, with < and > as they are.
+func encode(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/treeloss/treeloss/deep/bert"
-	"github.com/treeloss/treeloss/deep/network"
-	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/deep/anymodel"
 )
 
 // checkTarget finds out before hours of work whether a model can be written.
@@ -23,7 +21,7 @@ func checkTarget(path string) error {
 		return fmt.Errorf("%s is a folder; name the model file to write with --model", path)
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file; name the model file to write with --model", path)
-	case err == nil && info.Size() > 0 && !isOurs(path):
+	case err == nil && info.Size() > 0 && !anymodel.IsFile(path):
 		return fmt.Errorf("%s is there and is no model of treeloss; it is left as it is: name another file with --model", path)
 	}
 	// The model will be written beside the target and renamed, so a new file
@@ -43,11 +41,6 @@ func checkTarget(path string) error {
 	}
 	probe.Close()
 	return os.Remove(probe.Name())
-}
-
-// isOurs tells from the head of a file whether treeloss train wrote it.
-func isOurs(path string) bool {
-	return softmax.IsFile(path) || network.IsFile(path) || bert.IsFile(path)
 }
 
 // source is a file that a command reads, and the flag that names it.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/internal/input"
 )
 
 // labelFlags say where the class names of a tree come from: a file of labels,
@@ -30,7 +29,10 @@ func (f *labelFlags) given() bool { return len(f.data.data) > 0 || f.data.labels
 // them. Examples are read as a stream.
 func (f *labelFlags) read(a *app) ([]string, error) {
 	if len(f.data.data) == 0 {
-		list, err := readLabels("--labels", f.data.labels)
+		list, err := dataset.ReadLabels(f.data.labels)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: no such file; check the path of --labels", f.data.labels)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -58,23 +60,4 @@ func (f *labelFlags) read(a *app) ([]string, error) {
 		}
 	}
 	return dataset.NewLabels(list).Names(), nil
-}
-
-// readLabels reads the file of a flag, with one label a line; empty lines are skipped.
-func readLabels(flag, path string) ([]string, error) {
-	var list []string
-	err := input.EachLine(path, input.Options{Want: "one class name a line"}, func(_ int, line string) error {
-		list = append(list, line)
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file; check the path of %s", path, flag)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s: no labels; want one class name a line", path)
-	}
-	return list, nil
 }

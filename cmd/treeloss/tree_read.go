@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -73,10 +74,9 @@ func (a *app) readWhole(path string) (name string, content []byte, err error) {
 	return path, append(content, rest...), err
 }
 
-// isModel tells a model file by its name or its first bytes: a length below
-// 2^56 in 8 bytes, the last of them 0, and the brace of a header.
+// isModel tells a model file by its name or its first bytes.
 func isModel(path string, content []byte) bool {
-	return strings.EqualFold(filepath.Ext(path), ".safetensors") || len(content) >= 9 && content[7] == 0 && content[8] == '{'
+	return strings.EqualFold(filepath.Ext(path), ".safetensors") || anymodel.Starts(content)
 }
 
 func modelTree(path string) (*labeltree.Tree, error) {

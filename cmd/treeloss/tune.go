@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -152,7 +153,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	if err := weigh(f.train.classWeight, data, rows); err != nil {
 		return err
 	}
-	if opts.Similarity, _, err = similarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
+	if opts.Similarity, _, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return err
 	}
 	space, err := f.space(data, plan)

@@ -91,6 +91,14 @@ func (m *Model) task() train.Task {
 	return train.Task{Features: features(m.Network), Head: head, Classes: len(m.Classes)}
 }
 
+// Data makes batches of pictures as the network wants them. Another side is an error.
+func (m *Model) Data(p *images.Pictures) (train.Data, error) {
+	if p.Side() != m.Width {
+		return nil, fmt.Errorf("pictures of side %d, the network wants %d", p.Side(), m.Width)
+	}
+	return p.Data(m.Scale, images.Options{Augment: images.None})
+}
+
 // Evaluator returns the logits of pictures, in batches of that size.
 func (m *Model) Evaluator(b compute.Backend, batch int) (*train.Evaluator, error) {
 	return train.NewEvaluator(b, m.store, m.task(), batch)

@@ -49,11 +49,12 @@ func missing(_ *graph.Graph, shape shapes.Shape) *graph.Node {
 func (e *Evaluator) Close() { e.exec.Finalize() }
 
 // Each calls use with the output of each example of data, in order; the slice is
-// used again. Batches of one set have one size, the last filled up with its first
-// example, so that the backend compiles once. It ends at the first error, or with
-// ctx.
+// used again. Batches have one size, the last of a set filled up with its first
+// example, so that the backend compiles once: the size of the first set, if that is
+// smaller than a batch. It ends at the first error, or with ctx.
 func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []float32) error) error {
-	size := min(e.batch, data.Len())
+	e.batch = max(min(e.batch, data.Len()), 1)
+	size := e.batch
 	for from := 0; from < data.Len(); from += size {
 		if err := ctx.Err(); err != nil {
 			return err

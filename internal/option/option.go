@@ -24,3 +24,36 @@ func Check(name string, value any, ok bool, want string) error {
 	}
 	return &Error{Name: name, Value: value, Want: want}
 }
+
+// Conflict says that two options that are both set exclude each other.
+type Conflict struct {
+	A, B string // their names
+	Why  string
+}
+
+// Error returns "Confidence and Reject exclude each other: " and why.
+func (c *Conflict) Error() string {
+	return fmt.Sprintf("%s and %s exclude each other: %s", c.A, c.B, c.Why)
+}
+
+// Exclude returns a Conflict if both options are set, else nil.
+func Exclude(a string, aSet bool, b string, bSet bool, why string) error {
+	if aSet && bSet {
+		return &Conflict{a, b, why}
+	}
+	return nil
+}
+
+// Hint is an error that an option would mend.
+type Hint struct {
+	Err    error  // what is wrong
+	Advice string // what to do; %s stands for the name of the option
+	Name   string
+}
+
+// Error returns what is wrong and what to do, such as "a.csv: holds numbers; name
+// the column of the text with Text".
+func (h *Hint) Error() string { return fmt.Sprintf("%v; "+h.Advice, h.Err, h.Name) }
+
+// Unwrap returns what is wrong.
+func (h *Hint) Unwrap() error { return h.Err }

@@ -69,9 +69,9 @@ func Random(t testing.TB, rng *rand.Rand, k int) *labeltree.Tree {
 	return tree
 }
 
-// Apart is the height of the lowest common ancestor of two classes, in edges or
-// in their lengths, with all the ways down from it walked; 0 for one class.
-func Apart(tree *labeltree.Tree, lengths bool, a, b int) float64 {
+// Apart is the height of the lowest common ancestor of two classes, in edges, with
+// all the ways down from it walked; 0 for one class.
+func Apart(tree *labeltree.Tree, a, b int) float64 {
 	if a == b {
 		return 0
 	}
@@ -83,11 +83,7 @@ func Apart(tree *labeltree.Tree, lengths bool, a, b int) float64 {
 	down = func(v int) float64 {
 		far := 0.0
 		for _, c := range tree.Children(v) {
-			step := 1.0
-			if lengths {
-				step = tree.Length(c)
-			}
-			far = max(far, step+down(c))
+			far = max(far, 1+down(c))
 		}
 		return far
 	}

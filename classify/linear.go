@@ -1,0 +1,218 @@
+package classify
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// BlockSize is the number of examples that are read together where no one waits for
+// the single answer.
+const BlockSize = 512
+
+// linear is a softmax model as a Classifier.
+type linear struct{ model *softmax.Model }
+
+// Linear makes a classifier of a model, which must not be changed any more. Each
+// example is classified by itself, on all goroutines of Input.Threads.
+func Linear(m *softmax.Model) Classifier { return linear{m} }
+
+func (l linear) About() About {
+	m := l.model
+	about := About{Kind: LinearModel, Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Calibrated: m.Training.Calibration != nil}
+	if m.Layer.Hierarchy != nil {
+		about.Tree = m.Layer.Hierarchy.Tree()
+	}
+	return about
+}
+
+func (l linear) Close() error { return nil }
+
+func (l linear) Open(in Input) (Examples, error) {
+	reader, err := OpenLike(LikeModel(l.model), in)
+	if err != nil {
+		return nil, err
+	}
+	r := &Records{Reader: reader, Block: BlockSize, Threads: in.Threads}
+	if r.Threads == 0 {
+		r.Threads = runtime.GOMAXPROCS(0)
+	}
+	if in.Live && in.Stream() {
+		r.Block = 1
+	}
+	predictors := make([]*softmax.Predictor, r.Threads)
+	for i := range predictors {
+		predictors[i] = l.model.NewPredictor()
+	}
+	r.Run = func(_ context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
+		return inParts(len(block), r.Threads, func(worker, at int) error {
+			p, err := predictors[worker].Probabilities(block[at])
+			if err != nil {
+				return err
+			}
+			return visit(worker, at, p)
+		})
+	}
+	return r, nil
+}
+
+// inParts calls work for 0..n-1 on several goroutines, each with a part of its own,
+// and returns the first place with an error, n for none, and that error.
+func inParts(n, threads int, work func(worker, at int) error) (int, error) {
+	parts := min(threads, n)
+	failed, errs := make([]int, parts), make([]error, parts)
+	var group sync.WaitGroup
+	for w := range parts {
+		run := func() {
+			for at := w * n / parts; at < (w+1)*n/parts; at++ {
+				if err := work(w, at); err != nil {
+					failed[w], errs[w] = at, err
+					return
+				}
+			}
+		}
+		if parts == 1 {
+			run()
+			break
+		}
+		group.Go(run)
+	}
+	group.Wait()
+	for w, err := range errs {
+		if err != nil {
+			return failed[w], err
+		}
+	}
+	return n, nil
+}
+
+// OpenReader opens the files of the input, or Stdin, as the options say.
+func OpenReader(in Input, o dataset.Options) (*dataset.Reader, error) {
+	if in.Stream() {
+		return dataset.NewReader(in.Stdin, StdinName, o)
+	}
+	return dataset.OpenAll(in.Paths, o)
+}
+
+// Like is how the examples of a training were read.
+type Like struct {
+	Kind     dataset.Kind
+	Columns  []string          // of Numbers, by their names; x1, x2, ... for those of an array
+	Training map[string]string // the record of training: "label" and "text" are columns
+}
+
+// LikeModel returns how the examples of a model were read.
+func LikeModel(m *softmax.Model) Like {
+	l := Like{Kind: m.Features.Kind(), Training: m.Training.Options}
+	if l.Kind == dataset.Numbers {
+		l.Columns = m.Features.Columns()
+	}
+	return l
+}
+
+// OpenLike opens examples that are to go through a model. What the options leave
+// open is read as in training: the numeric columns by the model's names for them,
+// text and label by the names that the training record holds. Examples of another
+// kind are an error.
+func OpenLike(like Like, in Input) (*dataset.Reader, error) {
+	var first error
+	for _, o := range like.options(in) {
+		r, err := OpenReader(in, o)
+		if err == nil {
+			if err = like.fits(r, in); err == nil {
+				return r, nil
+			}
+			r.Close()
+		}
+		first = cmp.Or(first, err)
+		if in.Stream() {
+			break // what was read of it is gone
+		}
+	}
+	return nil, first
+}
+
+// options returns the options to try one after the other.
+func (l Like) options(in Input) []dataset.Options {
+	given := in.Options
+	trained := given
+	if trained.Label == "" && !given.Unlabelled {
+		trained.Label = l.Training["label"]
+	}
+	switch l.Kind {
+	case dataset.Numbers:
+		if len(given.Columns) > 0 || isArray(given, in.Paths) {
+			return []dataset.Options{trained, given}
+		}
+		array := trained
+		trained.Columns = l.Columns
+		if numbered(trained.Columns) { // trained on an array, whose columns have no names
+			return []dataset.Options{array, trained}
+		}
+		given.Columns = trained.Columns
+	case dataset.Text:
+		// Lines typed at a terminal have no columns; a named one would make
+		// the first of them a header.
+		if given.Text == "" && !(given.Unlabelled && in.Stream()) {
+			trained.Text = l.Training["text"]
+		}
+	case dataset.Sparse:
+		if given.Format == dataset.Auto && in.Stream() {
+			trained.Format = dataset.LIBSVM
+		}
+	}
+	return []dataset.Options{trained, given}
+}
+
+// isArray tells whether the first file is a NumPy array, whose columns have no
+// names.
+func isArray(o dataset.Options, paths []string) bool {
+	name := strings.ToLower(paths[0])
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return o.Format == dataset.NPY || o.Format == dataset.Auto && strings.HasSuffix(name, ".npy")
+}
+
+// numbered tells whether columns are x1, x2, ..., the names that training gives
+// to the columns of an array.
+func numbered(columns []string) bool {
+	for j, name := range columns {
+		if name != fmt.Sprintf("x%d", j+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits refuses examples that are not what the model was trained on.
+func (l Like) fits(r *dataset.Reader, in Input) error {
+	path := in.Name()
+	if got := r.Kind(); got != l.Kind {
+		err := fmt.Errorf("%s: holds %v, but the model was trained on %v", path, got, l.Kind)
+		switch l.Kind {
+		case dataset.Text:
+			return &option.Hint{Err: err, Advice: "name the column of the text with %s", Name: "Text"}
+		case dataset.Sparse:
+			return fmt.Errorf("%w; give LIBSVM lines", err)
+		}
+		return &option.Hint{Err: err, Advice: "name its numeric columns with %s", Name: "Columns"}
+	}
+	if l.Kind != dataset.Numbers {
+		return nil
+	}
+	if r.Width() != len(l.Columns) {
+		return fmt.Errorf("%s: %d numbers a row, but the model was trained on %d; bring rows with the columns of its training data", path, r.Width(), len(l.Columns))
+	}
+	if got := r.Columns(); len(in.Options.Columns) == 0 && got != nil && !slices.Equal(got, l.Columns) {
+		return &option.Hint{Err: fmt.Errorf("%s: the numeric columns begin with %q, those of the model with %q", path, got[0], l.Columns[0]),
+			Advice: "name them in the model's order with %s", Name: "Columns"}
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/treeloss/treeloss/internal/option"
+)
+
+// inFlags returns the text of an error with the names of the library's options as
+// flags, and whether the program was called wrongly.
+func inFlags(err error) (text string, wrongCall bool) {
+	text = plain(err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		wrongCall = true
+	}
+	if e, ok := errors.AsType[*option.Error](err); ok {
+		wrongCall = true
+		text = strings.ReplaceAll(text, e.Error(), fmt.Sprintf("%s %v, want %s", flagOf(e.Name), e.Value, e.Want))
+	}
+	if c, ok := errors.AsType[*option.Conflict](err); ok {
+		wrongCall = true
+		text = strings.ReplaceAll(text, c.Error(), (&option.Conflict{A: flagOf(c.A), B: flagOf(c.B), Why: c.Why}).Error())
+	}
+	if h, ok := errors.AsType[*option.Hint](err); ok {
+		text = strings.ReplaceAll(text, fmt.Sprintf(h.Advice, h.Name), fmt.Sprintf(h.Advice, flagOf(h.Name)))
+	}
+	return text, wrongCall
+}
+
+// flagOf returns the flag of an option of the library: its name in small letters,
+// but for a few. A value may stand behind the name.
+func flagOf(option string) string {
+	name, value, _ := strings.Cut(option, " ")
+	special := map[string]string{"Columns": "features", "Cost": "decode cost"}
+	flag := special[name]
+	if flag == "" {
+		for i, r := range name {
+			if unicode.IsUpper(r) && i > 0 {
+				flag += "-"
+			}
+			flag += string(unicode.ToLower(r))
+		}
+	}
+	return strings.TrimSpace("--" + flag + " " + value)
+}

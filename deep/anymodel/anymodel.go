@@ -1,0 +1,253 @@
+// Package anymodel opens a model file, whatever train wrote to it:
+//
+//	linear model, network on pictures, BERT --Open--> classify.Classifier
+//	linear model --Linear--> softmax.Model
+package anymodel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+
+	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/bert"
+	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// Options sets up Open. The zero value is the default.
+type Options struct {
+	Backend string // of networks, as package backend names them; "" is the fastest there is
+	// Log is told what a person should know: a backend that cannot be opened,
+	// files that are left out; nil: nobody.
+	Log func(format string, args ...any)
+}
+
+// Open opens the model of a file. A network opens its backend when it is first used.
+// What is not a model, or a damaged one, is an error that names the file.
+func Open(path string, o Options) (classify.Classifier, error) {
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	switch {
+	case network.IsFile(path):
+		m, err := network.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		about := classify.About{Kind: classify.PictureNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
+		return &pictures{deep{about: about, options: o, evaluator: m.Evaluator}, m}, nil
+	case bert.IsFile(path):
+		m, err := bert.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		about := classify.About{Kind: classify.LanguageNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
+		return &texts{deep{about: about, options: o, evaluator: m.Evaluator}, m}, nil
+	}
+	m, err := Linear(path)
+	if err != nil {
+		return nil, err
+	}
+	return classify.Linear(m), nil
+}
+
+// Linear reads a linear model. What CheckLinear refuses is an error that says so.
+func Linear(path string) (*softmax.Model, error) {
+	if err := CheckLinear(path); err != nil {
+		return nil, err
+	}
+	m, err := softmax.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such model file; check the path, or write one with treeloss train", path)
+	}
+	return m, err
+}
+
+// IsFile tells, from the head of a file, whether it is a model of any kind, whole or
+// damaged.
+func IsFile(path string) bool {
+	return softmax.IsFile(path) || network.IsFile(path) || bert.IsFile(path)
+}
+
+// CheckLinear refuses a network, a folder, and a file whose first bytes cannot be
+// those of a model, so that a CSV does not end as a header of 10^18 bytes. A missing
+// file is left to the reader.
+func CheckLinear(path string) error {
+	if network.IsFile(path) || bert.IsFile(path) {
+		return fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	switch info, err := f.Stat(); {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder; want a model, a file that treeloss train wrote", path)
+	case err != nil || !info.Mode().IsRegular():
+		return nil
+	}
+	var head [9]byte
+	if n, _ := io.ReadFull(f, head[:]); !Starts(head[:n]) {
+		return fmt.Errorf("%s is no model; want a file that treeloss train wrote", path)
+	}
+	return nil
+}
+
+// Starts tells whether a content may be that of a model: a length below 2^56 in 8
+// bytes, the last of them 0, and the brace of a header.
+func Starts(content []byte) bool { return len(content) >= 9 && content[7] == 0 && content[8] == '{' }
+
+// batch is how many examples a network looks at together.
+const batch = 100
+
+// deep is what networks have in common.
+type deep struct {
+	about     classify.About
+	options   Options
+	evaluator func(b backend.Backend, batch int) (*train.Evaluator, error)
+
+	backend backend.Backend // nil until used
+	network *train.Evaluator
+}
+
+func (d *deep) About() classify.About { return d.about }
+
+func (d *deep) Close() error {
+	if d.network != nil {
+		d.network.Close()
+	}
+	if d.backend != nil {
+		d.backend.Finalize()
+	}
+	return nil
+}
+
+// each calls use with the probabilities of each example of data, in order.
+func (d *deep) each(ctx context.Context, data train.Data, use func(i int, p []float32) error) (err error) {
+	if d.backend == nil {
+		if d.backend, err = backend.Open(d.options.Backend, func(line string) { d.options.Log("warning: %s", line) }); err != nil {
+			return err
+		}
+	}
+	if d.network == nil {
+		if d.network, err = d.evaluator(d.backend, batch); err != nil {
+			return err
+		}
+	}
+	p := make([]float32, len(d.about.Labels))
+	wide := make([]float64, len(p))
+	return d.network.Each(ctx, data, func(i int, logits []float32) error {
+		top, sum := math.Inf(-1), 0.0
+		for _, v := range logits {
+			top = max(top, float64(v))
+		}
+		for c, v := range logits {
+			wide[c] = math.Exp(float64(v) - top)
+			sum += wide[c]
+		}
+		for c, v := range wide {
+			p[c] = float32(v / sum)
+		}
+		return use(i, p)
+	})
+}
+
+// texts is a BERT.
+type texts struct {
+	deep
+	model *bert.Model
+}
+
+func (t *texts) Open(in classify.Input) (classify.Examples, error) {
+	reader, err := classify.OpenLike(classify.Like{Kind: dataset.Text, Training: t.model.Training}, in)
+	if err != nil {
+		return nil, err
+	}
+	return &classify.Records{Reader: reader, Block: batch, Threads: 1, Run: t.run}, nil
+}
+
+func (t *texts) run(ctx context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
+	if len(block) == 0 {
+		return 0, nil
+	}
+	list := make([]string, len(block))
+	for i, x := range block {
+		list[i] = x.Text
+	}
+	set, err := t.model.Texts(list, nil)
+	if err != nil {
+		return 0, err
+	}
+	done := 0
+	err = t.each(ctx, set, func(i int, p []float32) error {
+		if err := visit(0, i, p); err != nil {
+			return err
+		}
+		done++
+		return nil
+	})
+	return done, err
+}
+
+// pictures is a network on pictures.
+type pictures struct {
+	deep
+	model *network.Model
+}
+
+func (n *pictures) Open(in classify.Input) (classify.Examples, error) {
+	if in.Stream() {
+		return nil, errors.New("a network reads pictures from a file, not from the standard input; name a picture, a folder of them, or a CIFAR-100 file")
+	}
+	p, err := images.Open(in.Paths, images.OpenOptions{Labels: in.Options.Labels, ClassNames: in.ClassNames, Side: n.model.Width,
+		Unlabelled: in.Options.Unlabelled, Log: n.options.Log})
+	if err != nil {
+		return nil, err
+	}
+	data, err := n.model.Data(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Paths[0], err)
+	}
+	return &album{network: n, pictures: p, data: data, name: in.Paths[0]}, nil
+}
+
+// album are pictures on their way through a network.
+type album struct {
+	network  *pictures
+	pictures *images.Pictures
+	data     train.Data
+	name     string
+}
+
+func (a *album) Describe() string { return fmt.Sprintf("%s: %d pictures", a.name, a.pictures.Len()) }
+func (a *album) Workers() int     { return 1 }
+func (a *album) BlockSize() int   { return batch }
+func (a *album) Close() error     { return nil }
+
+func (a *album) Each(ctx context.Context, visit classify.Visit, done func(block []dataset.Example) error) error {
+	var block []dataset.Example
+	err := a.network.each(ctx, a.data, func(i int, p []float32) error {
+		x := dataset.Example{Label: a.pictures.Class(i), Weight: 1, Place: a.pictures.Place(i)}
+		if err := visit(0, len(block), x, p); err != nil {
+			return err
+		}
+		if block = append(block, x); len(block) < batch {
+			return nil
+		}
+		err := done(block)
+		block = block[:0]
+		return err
+	})
+	return cmp.Or(done(block), err)
+}

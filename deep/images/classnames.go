@@ -1,0 +1,97 @@
+package images
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/option"
+)
+
+// classNames reads a name a line, in the order of the classes, or the column of a
+// CSV file: FILE.csv:COLUMN. Of a CSV file that has a column with what the classes
+// are called now, such as wnids, it takes the rows of these, in any order.
+func classNames(spec string, classes []string) (names []string, err error) {
+	if file, column, ok := strings.Cut(spec, ".csv:"); ok {
+		names, err = readColumn(file+".csv", column, classes)
+	} else {
+		names, err = dataset.ReadLabels(spec)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &option.Hint{Err: err, Advice: "check the path of %s", Name: "ClassNames"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	sorted := slices.Sorted(slices.Values(names))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return nil, fmt.Errorf("%s: the class name %q occurs twice", spec, sorted[i])
+		}
+	}
+	return names, nil
+}
+
+func readColumn(path, column string, classes []string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	at := slices.Index(header, column)
+	if at < 0 {
+		return nil, fmt.Errorf("%s: no column %q among %s", path, column, strings.Join(header, ", "))
+	}
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for key, name := range header {
+		names, missing := lookUp(rows, key, at, classes)
+		switch {
+		case len(missing) == 0:
+			return names, nil
+		case len(missing) < len(classes)/2: // meant to be found there
+			return nil, fmt.Errorf("%s: column %q has no row for the class %q; add one, or take the file that belongs to the pictures", path, name, missing[0])
+		}
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, row[at])
+	}
+	return names, nil
+}
+
+// lookUp returns for each class the field of the row whose key it is, and the
+// classes that are the key of no row. A key of two rows finds nothing.
+func lookUp(rows [][]string, key, field int, classes []string) (names, missing []string) {
+	place := make(map[string]int, len(classes))
+	for i, c := range classes {
+		place[c] = i
+	}
+	names, found := make([]string, len(classes)), make([]bool, len(classes))
+	for _, row := range rows {
+		if i, ok := place[row[key]]; ok {
+			if found[i] {
+				return nil, classes
+			}
+			names[i], found[i] = row[field], true
+		}
+	}
+	for i, ok := range found {
+		if !ok {
+			missing = append(missing, classes[i])
+		}
+	}
+	return names, missing
+}
