@@ -155,13 +155,13 @@ func TestNodesMatchDefinition(t *testing.T) {
 						break
 					}
 					if x <= 1 {
-						if l := definedLevel(base, x); l <= tree.Level(q) {
+						if l := definedLevel(base, x); l <= tree.points[q].top {
 							wantLevel = min(wantLevel, l)
 						}
 					}
 				}
 				for _, q := range tree.order[:n+1] { // nearest point of that level
-					if wantLevel == Bottom && tree.Level(q) == Bottom || tree.Level(q) < wantLevel {
+					if wantLevel == Bottom && tree.points[q].top == Bottom || tree.points[q].top < wantLevel {
 						continue
 					}
 					if wantParent < 0 || space.Distance(p, q) < space.Distance(p, wantParent) {
@@ -171,8 +171,8 @@ func TestNodesMatchDefinition(t *testing.T) {
 				if wantLevel != Bottom {
 					wantLevel--
 				}
-				if tree.Level(p) != wantLevel || tree.Parent(p) != wantParent {
-					t.Errorf("%s base %v: point %d at level %d below %d, want %d below %d", name, base, p, tree.Level(p), tree.Parent(p), wantLevel, wantParent)
+				if tree.points[p].top != wantLevel || int(tree.points[p].parent) != wantParent {
+					t.Errorf("%s base %v: point %d at level %d below %d, want %d below %d", name, base, p, tree.points[p].top, int(tree.points[p].parent), wantLevel, wantParent)
 				}
 			}
 		}
@@ -260,8 +260,8 @@ func TestSeedDecides(t *testing.T) {
 	if !different {
 		t.Error("another seed gave the same tree")
 	}
-	if first.Base() != 2 || first.Level(first.Root()) != 0 || first.Parent(first.Root()) != -1 || first.Radius(Bottom) != 0 {
-		t.Errorf("base %v, root at level %d below %d", first.Base(), first.Level(first.Root()), first.Parent(first.Root()))
+	if first.base != 2 || first.points[first.root].top != 0 || first.points[first.root].parent != -1 || first.Radius(Bottom) != 0 {
+		t.Errorf("base %v, root at level %d below %d", first.base, first.points[first.root].top, first.points[first.root].parent)
 	}
 }
 
@@ -326,11 +326,14 @@ func TestFanOutAddsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, inner, children := tree.FanOut(), 0, 0
-	for c, n := range f.Counts {
-		inner, children = inner+n, children+c*n
+	widest := 0
+	for _, n := range tree.Nodes() {
+		if c := len(n.Children); c > 0 {
+			inner, children, widest = inner+1, children+c, max(widest, c)
+		}
 	}
-	if inner != f.Inner || children != len(tree.Nodes())-1 || inner+tree.Len() != len(tree.Nodes()) || f.Min < 2 ||
-		math.Abs(f.Mean-float64(children)/float64(inner)) > 1e-12 || f.Counts[f.Max] == 0 {
+	if inner != f.Inner || children != len(tree.Nodes())-1 || inner+tree.Len() != len(tree.Nodes()) || widest != f.Max ||
+		math.Abs(f.Mean-float64(children)/float64(inner)) > 1e-12 {
 		t.Errorf("%+v for %d nodes of %d points", f, len(tree.Nodes()), tree.Len())
 	}
 }
@@ -432,37 +435,6 @@ func TestCheckSees(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	for name, space := range spaces() {
-		for _, base := range []float64{1.3, 2} {
-			k := space.Len()
-			// The tree holds a half of the points, the other half asks.
-			half := metric.Func((k+1)/2, func(i, j int) float64 { return space.Distance(2*i, 2*j) })
-			tree, err := New(half, Options{Base: base, Seed: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for q := range k {
-				want := math.Inf(1)
-				for p := range half.Len() {
-					want = min(want, space.Distance(q, 2*p))
-				}
-				p, got := tree.Nearest(func(p int) float64 { return space.Distance(q, 2*p) })
-				if got != want || space.Distance(q, 2*p) != got {
-					t.Errorf("%s base %v: point %d is nearest to %d at %v, want distance %v", name, base, q, p, got, want)
-				}
-			}
-		}
-	}
-	tree, err := New(line(1, 2), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, d := tree.Nearest(func(int) float64 { return math.NaN() }); p != -1 || !math.IsInf(d, 1) {
-		t.Errorf("a query at NaN gives %d, %v", p, d)
-	}
-}
-
 // TestFewDistances holds the cost to what it is for: far fewer than all pairs.
 func TestFewDistances(t *testing.T) {
 	for _, tc := range []struct {
@@ -476,11 +448,6 @@ func TestFewDistances(t *testing.T) {
 			}
 			if got := tree.Distances() / tree.Len(); got > tc.most {
 				t.Errorf("%s base %v: %d distances a point, want at most %d", tc.kind, base, got, tc.most)
-			}
-			asked := 0
-			tree.Nearest(func(p int) float64 { asked++; return tree.space.Distance(77, p) })
-			if asked > 20*tc.most {
-				t.Errorf("%s base %v: Nearest asked for %d distances", tc.kind, base, asked)
 			}
 		}
 	}

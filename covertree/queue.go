@@ -1,7 +1,6 @@
 package covertree
 
-// candidate is a point on the way down, and its distance from where the way
-// leads: the number of a sight in New, of a point in Nearest.
+// candidate is a point on the way down and its distance from where that leads.
 type candidate struct {
 	away float64
 	seen int32

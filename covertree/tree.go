@@ -58,19 +58,6 @@ func (t *Tree) Len() int { return len(t.points) }
 // not change it.
 func (t *Tree) Nodes() []Node { return t.nodes }
 
-// Root returns the point at the root.
-func (t *Tree) Root() int { return t.root }
-
-// Parent returns the point below which a point was put, -1 for the root point.
-func (t *Tree) Parent(point int) int { return int(t.points[point].parent) }
-
-// Level returns the topmost level of a point: 0 for the root, Bottom for a
-// point at distance 0 from its parent.
-func (t *Tree) Level(point int) int { return t.points[point].top }
-
-// Base returns the ratio of the radii of two neighbouring levels.
-func (t *Tree) Base() float64 { return t.base }
-
 // Radius returns R base^level, in the unit of the metric, 0 for Bottom.
 func (t *Tree) Radius(level int) float64 {
 	if level == Bottom {
@@ -95,37 +82,22 @@ func (t *Tree) Height() int {
 
 // FanOut describes how many children the inner nodes have.
 type FanOut struct {
-	Inner  int     // inner nodes: the pseudoclasses of a V-tree
-	Min    int     // fewest children of an inner node; 0 without inner nodes
-	Mean   float64 // 0 without inner nodes
-	Max    int
-	Counts []int // Counts[c] inner nodes have c children, for c up to Max
+	Inner int     // inner nodes: the pseudoclasses of a V-tree
+	Mean  float64 // 0 without inner nodes
+	Max   int
 }
 
 // FanOut returns the numbers of children of the inner nodes, each of which
 // counts the point's own further node.
 func (t *Tree) FanOut() FanOut {
 	var f FanOut
-	sum := 0
-	for _, n := range t.nodes {
-		c := len(n.Children)
-		if c == 0 {
-			continue
-		}
-		if f.Inner == 0 || c < f.Min {
-			f.Min = c
-		}
-		f.Inner, f.Max, sum = f.Inner+1, max(f.Max, c), sum+c
-	}
-	if f.Inner == 0 {
-		return f
-	}
-	f.Mean = float64(sum) / float64(f.Inner)
-	f.Counts = make([]int, f.Max+1)
 	for _, n := range t.nodes {
 		if c := len(n.Children); c > 0 {
-			f.Counts[c]++
+			f.Inner, f.Max = f.Inner+1, max(f.Max, c)
 		}
+	}
+	if f.Inner > 0 { // each node but the root is a child
+		f.Mean = float64(len(t.nodes)-1) / float64(f.Inner)
 	}
 	return f
 }

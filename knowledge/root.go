@@ -1,8 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/treeloss/treeloss/labeltree"
@@ -44,14 +42,6 @@ func rooted(source Source, c Classes, have []int, opts Options) (*labeltree.Tree
 	return hangAtRoot(t, have, c.Labels)
 }
 
-// jsonNode is a node as labeltree.ReadJSON has it.
-type jsonNode struct {
-	Name   string   `json:"name"`
-	Parent int      `json:"parent"`
-	Class  *int     `json:"class,omitempty"`
-	Length *float64 `json:"length,omitempty"`
-}
-
 // hangAtRoot returns t, whose class n is class[n] of the labels, with the other
 // labels as further children of the root. Their length in a weighted tree is
 // that of the longest way down, the square of a linkage's height. A root that is a class and
@@ -68,28 +58,22 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 		taken[name] = true
 		return name
 	}
-	var nodes []jsonNode
-	add := func(n jsonNode, length float64) {
-		if t.Weighted() {
-			n.Length = &length
-		}
-		nodes = append(nodes, n)
-	}
+	var nodes []labeltree.Node
 	shift := 0
 	if t.Len() == 1 {
 		shift = 1
-		add(jsonNode{Name: free("root"), Parent: -1}, 0)
+		nodes = append(nodes, labeltree.Node{Name: free("root"), Parent: -1, Class: -1})
 	}
 	known := make([]bool, len(labels))
 	for v := range t.Len() {
-		n := jsonNode{Name: t.Name(v), Parent: t.Parent(v) + shift}
+		n := labeltree.Node{Name: t.Name(v), Parent: t.Parent(v) + shift, Class: -1, Length: t.Length(v)}
 		if own := t.Class(v); own >= 0 {
-			n.Class = &class[own]
-			known[class[own]] = true
+			n.Class = class[own]
+			known[n.Class] = true
 		} else {
 			n.Name = free(n.Name)
 		}
-		add(n, t.Length(v))
+		nodes = append(nodes, n)
 	}
 	way := longestWay(t)
 	if way == 0 {
@@ -97,18 +81,14 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 	}
 	for c, label := range labels {
 		if !known[c] {
-			add(jsonNode{Name: label, Class: &c}, way)
+			nodes = append(nodes, labeltree.Node{Name: label, Class: c, Length: way})
 		}
 	}
-	text, err := json.Marshal(struct {
-		Format  string     `json:"format"`
-		Version int        `json:"version"`
-		Nodes   []jsonNode `json:"nodes"`
-	}{"treeloss-tree", 1, nodes})
-	if err != nil {
-		return nil, fmt.Errorf("knowledge: %w", err)
+	out, err := labeltree.New(nodes)
+	if err != nil || t.Weighted() {
+		return out, err
 	}
-	return labeltree.ReadJSON(bytes.NewReader(text), "tree of the classes with a vector")
+	return out.WithLengths(nil)
 }
 
 // longestWay is the largest sum of lengths from below the root to a class.

@@ -26,6 +26,30 @@ func (p *parts) add(parent, class int, name string) int {
 	return len(p.parent) - 1
 }
 
+// Node is what New needs to know of a node.
+type Node struct {
+	Name   string
+	Parent int     // place among the nodes, from 0; -1 for the root
+	Class  int     // number of the class that sits here; -1 for none
+	Length float64 // of the edge above it
+}
+
+// New returns the weighted tree of the nodes, which may come in any order; siblings
+// keep theirs. WithLengths(nil) makes its lengths 1. Nodes that make no tree, or no
+// numbering of classes, are an error. O(nodes).
+func New(nodes []Node) (*Tree, error) {
+	var p parts
+	for _, n := range nodes {
+		p.add(n.Parent, n.Class, n.Name)
+		p.length = append(p.length, n.Length)
+	}
+	t, err := assemble(p)
+	if err != nil {
+		return nil, fmt.Errorf("labeltree: %w", err)
+	}
+	return t, nil
+}
+
 // assemble checks the parts and puts them in preorder, the children of a node
 // in the order they came. A tree that is in preorder already keeps its
 // numbers. Errors name the node and come without a package name, which the

@@ -4,6 +4,7 @@
 //
 //	cover tree --U, V-------------+
 //	tree as drawn --FromNested----+
+//	nodes --New-------------------+
 //	distances --Linkage-----------+--> Tree --> sharing, loss, score
 //	taxonomy --ReadTaxonomy,------+      |
 //	           FromParents        |      +--> WriteJSON, WriteNewick

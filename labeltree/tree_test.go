@@ -275,8 +275,13 @@ func agreesWithCover(t testing.TB, ct *covertree.Tree) {
 		if parent := u.Parent(u.Node(c)); parent >= 0 {
 			up = u.Class(parent)
 		}
-		if up != ct.Parent(c) {
-			t.Fatalf("U parent of %d is %d, want %d", c, up, ct.Parent(c))
+		above := -1
+		top := slices.IndexFunc(ct.Nodes(), func(n covertree.Node) bool { return n.Point == c })
+		if parent := ct.Nodes()[top].Parent; parent >= 0 {
+			above = ct.Nodes()[parent].Point
+		}
+		if up != above {
+			t.Fatalf("U parent of %d is %d, want %d", c, up, above)
 		}
 	}
 }
@@ -383,5 +388,21 @@ func TestFromNestedRefuses(t *testing.T) {
 	tree, err := FromNested(deep, VTree)
 	if err != nil || tree.Len() != 199_999 || tree.Height() != 99_999 {
 		t.Errorf("deep chain: %v", err)
+	}
+}
+
+// TestNew: nodes in any order make a weighted tree, and what is no tree is refused.
+func TestNew(t *testing.T) {
+	nodes := []Node{{"b", 2, 1, 2}, {"a", 2, 0, 0.5}, {"r", -1, -1, 1}}
+	tree, err := New(nodes)
+	if err != nil || tree.Check() != nil {
+		t.Fatal(err)
+	}
+	if got := outline(tree, 0); got != "[r](b a)" || tree.Length(tree.Node(1)) != 2 || !tree.Weighted() {
+		t.Errorf("%s, length %v of class 1, want [r](b a) and 2", got, tree.Length(tree.Node(1)))
+	}
+	nodes[0].Parent = 0
+	if _, err := New(nodes); err == nil || !strings.Contains(err.Error(), `node "b" is its own ancestor`) {
+		t.Errorf("a cycle: %v", err)
 	}
 }

@@ -75,16 +75,14 @@ func Epochs(ctx context.Context, ex softmax.Examples, classes int, opts softmax.
 // ready as the program does.
 func balanced(k int) sharing.Sharing {
 	inner := max(1, k/2)
-	nodes, parents := make([]string, inner+k), map[string]string{}
+	nodes := make([]labeltree.Node, inner+k)
 	for v := range nodes {
-		nodes[v] = strconv.Itoa(v)
+		nodes[v] = labeltree.Node{Name: strconv.Itoa(v), Parent: (v+1)/2 - 1, Class: -1, Length: 1}
 		if v >= inner {
-			parents[nodes[v]] = nodes[(v-inner)%inner]
-		} else if v > 0 {
-			parents[nodes[v]] = nodes[(v+1)/2-1]
+			nodes[v].Parent, nodes[v].Class = (v-inner)%inner, v-inner
 		}
 	}
-	t, err := labeltree.FromParents(parents, nodes[inner:])
+	t, err := labeltree.New(nodes)
 	if err != nil {
 		panic(err) // a slip in this function
 	}
