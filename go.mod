@@ -4,7 +4,6 @@ go 1.26.5
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0
-	github.com/andybalholm/brotli v1.2.0
 	github.com/gomlx/compute v0.1.3
 	github.com/gomlx/compute-onnx v0.0.0-20260727144917-270d819490b5
 	github.com/gomlx/go-huggingface v0.4.1
@@ -26,6 +25,7 @@ require (
 require (
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/andybalholm/brotli v1.2.0 // indirect
 	github.com/edsrzf/mmap-go v1.2.0 // indirect
 	github.com/eliben/go-sentencepiece v0.7.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect

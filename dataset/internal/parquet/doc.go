@@ -1,24 +1,12 @@
 // Package parquet reads flat columns, and lists of numbers, out of Parquet
-// files, row by row. The format itself is read by parquet-go
-// (github.com/parquet-go/parquet-go): metadata, schema, levels, dictionaries and
-// all encodings of values. This package stands before it as a guard, because a
-// data set may come from anybody and that library believes what a file says
-// about itself:
+// files, row by row, by parquet-go (github.com/parquet-go/parquet-go). Pages may
+// be packed with Snappy, gzip, zstd, Brotli or LZ4 (raw).
 //
-//	footer --walk, bound--> parquet-go's metadata, schema
-//	page header --walk, bound--> bytes --unpack up to their length--> counts
-//	    checked --> parquet-go's page --> Values, row by row
-//
-// Nothing is handed on before its counts fit the bytes that are there: lists,
-// lengths and nesting of the metadata; sizes and places of pages; what a page
-// unpacks to; runs and deltas, of which five bytes can announce 2^31 values. A
-// panic of the library ends as an error. Memory is one page a column that is
-// read; a page is bounded by Options.MaxPage, and all pages together by 16 times
-// that plus 8 times the file. Whatever the bytes, the outcome is rows or an
-// error.
-//
-// Pages may be packed with Snappy, gzip, zstd, Brotli or LZ4 (raw). Refused by
-// name are LZO, the old LZ4 framing, encryption and columns kept in other files.
-// Statistics, indexes and bloom filters are not used. The format is told at
-// https://parquet.apache.org/docs/file-format/.
+// That library believes what a file says about itself. Before it sees them, the
+// footer and the header of each page are held against the length of the file and
+// Options.MaxPage, checksums against the pages; a panic of the library ends as an
+// error. The limit of this: what is inside a page is not looked at first. A file
+// made to do harm, with checksums or none, can have a page of few bytes unpack, or
+// a run of values in it expand, to some GB of memory: take Parquet from sources
+// that you trust.
 package parquet

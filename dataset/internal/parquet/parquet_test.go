@@ -229,7 +229,7 @@ func (b brokenAt) ReadAt([]byte, int64) (int, error) { return 0, b.err }
 func TestEveryByte(t *testing.T) {
 	for _, name := range []string{"types.parquet", "snappy-v2.parquet"} {
 		data := load(t, name)
-		opts := Options{MaxPage: 1 << 20, noChecksum: true}
+		opts := Options{MaxPage: 1 << 20}
 		step := 1 + len(data)/1500
 		for i := 0; i < len(data); i += step {
 			b := bytes.Clone(data)
@@ -251,7 +251,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(load(f, name+".parquet"))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_, err := drain(data, Options{MaxPage: 1 << 16, noChecksum: true})
+		_, err := drain(data, Options{MaxPage: 1 << 16})
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("an error on several lines: %q", err)
 		}

@@ -6,61 +6,116 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
+
+// Magic begins and ends a Parquet file.
+const Magic = "PAR1"
+
+// Options bounds what reading may take.
+type Options struct {
+	MaxPage int // bytes of a page, packed and unpacked, and of a row's list; 0 means 64 MiB
+}
+
+func (o Options) maxPage() int {
+	if o.MaxPage > 0 {
+		return o.MaxPage
+	}
+	return 64 << 20
+}
+
+// File is a Parquet file whose footer is read.
+type File struct {
+	Columns []Column // the fields of a row, in file order
+	Rows    int64    // of all row groups
+
+	r      io.ReaderAt
+	size   int64
+	opts   Options
+	groups []format.RowGroup
+	leaves []parquet.ColumnChunk
+}
+
+// Open reads the footer of a file of that many bytes. It allocates in
+// proportion to the footer, which is part of the file.
+func Open(r io.ReaderAt, size int64, opts Options) (f *File, err error) {
+	defer rescue(&err)
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
+	source, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(true))
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w; fetch or write the file anew", err)
+	}
+	meta := source.Metadata()
+	if _, encrypted := meta.EncryptionAlgorithm.Value.(any); encrypted {
+		return nil, errEncrypted
+	}
+	f = &File{r: r, size: size, opts: opts, groups: meta.RowGroups}
+	if f.leaves, err = leaves(meta.Schema); err != nil {
+		return nil, fmt.Errorf("the schema cannot be read (%w); write the file anew", err)
+	}
+	schema := []format.SchemaElement(meta.Schema[1:])
+	for _, c := range source.Root().Columns() {
+		var column Column
+		column, schema = newColumn(c, schema)
+		f.Columns = append(f.Columns, column)
+	}
+	for i, g := range f.groups { // the footer's own count is wrong in files of some writers
+		if f.Rows += g.NumRows; g.NumRows < 0 || f.Rows < 0 {
+			return nil, fmt.Errorf("row group %d has %d rows; write the file anew", i+1, g.NumRows)
+		}
+	}
+	return f, nil
+}
+
+// rescue makes an error of a panic of parquet-go, which has them for what it
+// does not expect in a file.
+func rescue(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("cannot be read: %.200v; fetch or write the file anew", p)
+	}
+}
 
 // Rows walks through some columns of a file.
 type Rows struct {
-	file     *File
-	cursors  []*cursor
-	group    int   // the next one
-	left     int64 // rows left of the present one
-	held     int64 // bytes of buffers
-	unpacker unpacker
+	file    *File
+	cursors []*cursor
+	group   int   // the next one
+	left    int64 // rows left of the present one
 }
 
 // cursor is the way through one column.
 type cursor struct {
-	rows   *Rows
 	column *Column
-
-	// What parquet-go reads: see ReadAt.
-	chunk      chunkMeta
-	off, end   int64 // what is left of the chunk
-	values     int64 // entries left in pages to come
-	dictionary bool  // has been sent
-	pending    [][]byte
-	failed     error
-	head       []byte // buffers: header, packed page, page
-	raw, page  []byte
-	decoded    int // bytes that decoding the largest page takes
-
-	// What parquet-go gives back.
-	pages   *parquet.FilePages
-	present parquet.Page
-	reader  parquet.ValueReader
-	batch   [128]parquet.Value
-	next    []parquet.Value // of batch, still to come
-
-	value Value
-	list  []float64
+	most   int // numbers of a list
+	pages  *pages
+	source parquet.ColumnChunkValueReader
+	batch  [128]parquet.Value
+	next   []parquet.Value // of batch, still to come
+	value  Value
+	list   []float64
 }
 
 // Read returns the rows of the given columns, none of kind Other, before the
 // first. Close it when done.
 func (f *File) Read(columns []int) *Rows {
-	r := &Rows{file: f, unpacker: unpacker{max: f.opts.maxPage()}}
+	r := &Rows{file: f}
 	for _, i := range columns {
-		r.cursors = append(r.cursors, &cursor{rows: r, column: &f.Columns[i]})
+		r.cursors = append(r.cursors, &cursor{column: &f.Columns[i], most: f.opts.maxPage() / 8})
 	}
 	return r
 }
 
 // Close gives back what the decoders hold.
-func (r *Rows) Close() error {
+func (r *Rows) Close() (err error) {
+	defer rescue(&err)
 	for _, c := range r.cursors {
-		c.close()
+		if c.source != nil {
+			c.source.Close()
+			c.source = nil
+		}
 	}
-	r.unpacker.close()
 	return nil
 }
 
@@ -68,26 +123,29 @@ func (r *Rows) Close() error {
 func (r *Rows) Next() error {
 	for r.left == 0 {
 		for _, c := range r.cursors {
-			if c.values > 0 || len(c.next) > 0 || c.reader != nil && c.fill() != io.EOF {
-				return c.fail(errors.New("more values than rows; fetch or write the file anew"))
+			if c.source != nil && c.more() != io.EOF {
+				return r.fail(c, errors.New("more values than rows; fetch or write the file anew"))
 			}
 		}
 		if r.group == len(r.file.groups) {
 			return io.EOF
 		}
-		g := r.file.groups[r.group]
+		r.Close()
+		meta := r.file.groups[r.group]
 		r.group++
-		r.left = g.Rows
+		r.left = meta.NumRows
 		for _, c := range r.cursors {
-			if err := c.open(g.Chunks[c.column.leaf]); err != nil {
-				return c.fail(err)
+			p, err := r.file.pages(c.column, meta.Columns[c.column.leaf.Index()])
+			if err != nil {
+				return r.fail(c, err)
 			}
+			c.pages, c.source = p, parquet.NewColumnChunkValueReader(p)
 		}
 	}
 	r.left--
 	for _, c := range r.cursors {
 		if err := c.row(); err != nil {
-			return c.fail(err)
+			return r.fail(c, err)
 		}
 	}
 	return nil
@@ -102,137 +160,60 @@ func (r *Rows) List(i int) (list []float64, null bool) {
 	return r.cursors[i].list, r.cursors[i].value.Null
 }
 
-func (c *cursor) fail(err error) error {
-	return fmt.Errorf("column %.60q, row group %d: %w", c.column.Name, c.rows.group, unreadable(err))
+func (r *Rows) fail(c *cursor, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the data ends early; fetch or write the file anew")
+	}
+	return fmt.Errorf("column %.60q, row group %d: %w", c.column.Name, r.group, err)
 }
 
-// open begins with a chunk.
-func (c *cursor) open(k chunk) error {
-	m := k.Meta
-	start := m.Data
-	if m.Dictionary > 0 && m.Dictionary < m.Data {
-		start = m.Dictionary
-	}
-	switch {
-	case len(k.Elsewhere) > 0:
-		return errors.New("its values are in another file; write it as one file")
-	case k.Encrypted != nil || len(k.Hidden) > 0:
-		return errEncrypted
-	case m.Physical != c.column.node.Type.V:
-		return errors.New("its values are of another type than the schema says; write the file anew")
-	case start < int64(len(Magic)) || m.Size < 0 || m.Size > c.rows.file.size-start || m.Values < 0:
-		return errors.New("its values lie outside the file; fetch or write the file anew")
-	}
-	c.close()
-	c.chunk, c.off, c.end, c.values = m, start, start+m.Size, m.Values
-	c.dictionary, c.pending, c.failed, c.next = false, nil, nil, nil
-	c.pages = c.column.source.PagesFrom(c)
-	return nil
-}
-
-// close gives parquet-go's buffers back to it.
-func (c *cursor) close() {
-	var ignored error // a panic in giving back a damaged page
-	defer rescue(&ignored)
-	if c.present != nil {
-		parquet.Release(c.present)
-		c.present = nil
-	}
-	if c.pages != nil {
-		c.pages.Close()
-		c.pages = nil
-	}
-}
-
-// fill sees to it that next has a value. It returns io.EOF at the end of the
-// chunk.
-func (c *cursor) fill() (err error) {
+// more sees to it that next has a value; at the end of the chunk it returns io.EOF.
+func (c *cursor) more() (err error) {
 	defer rescue(&err)
-	for len(c.next) == 0 {
-		if c.reader == nil {
-			page, err := c.pages.ReadPage()
-			if c.failed != nil {
-				return c.failed
-			}
-			if err != nil {
-				return fmt.Errorf("%w; fetch or write the file anew", err)
-			}
-			if c.present != nil {
-				parquet.Release(c.present)
-			}
-			c.present, c.reader = page, page.Values()
-		}
-		n, err := c.reader.ReadValues(c.batch[:])
-		if c.next = c.batch[:n]; err == io.EOF {
-			c.reader = nil
-		} else if err != nil || n == 0 {
-			return errValues
-		}
+	if len(c.next) > 0 {
+		return nil
 	}
-	return nil
+	n, err := c.source.ReadValues(c.batch[:])
+	switch c.next = c.batch[:n]; {
+	case n > 0:
+		return nil
+	case c.pages.failed != nil:
+		return c.pages.failed
+	case err == nil || err == io.EOF:
+		return io.EOF
+	}
+	return fmt.Errorf("%w; fetch or write the file anew", err)
 }
 
 // row reads the entry, or the entries, of the next row.
 func (c *cursor) row() error {
-	if err := c.fill(); err == io.EOF {
-		return errors.New("fewer values than rows; fetch or write the file anew")
-	} else if err != nil {
-		return err
-	}
-	if c.column.Kind != List {
-		return c.take()
-	}
-	if c.next[0].RepetitionLevel() != 0 {
-		return errors.New("a list without a beginning; fetch or write the file anew")
-	}
 	c.list = c.list[:0]
 	null := false
-	for {
-		def := c.next[0].DefinitionLevel()
-		if err := c.take(); err != nil {
+	for first := true; ; first = false {
+		err := c.more()
+		switch {
+		case err == io.EOF && first:
+			return errors.New("fewer values than rows; fetch or write the file anew")
+		case err != nil && err != io.EOF:
+			return err
+		case !first && (err == io.EOF || c.next[0].RepetitionLevel() == 0):
+			c.value.Null = null
+			return nil
+		case first && c.next[0].RepetitionLevel() != 0:
+			return errors.New("a list without a beginning; fetch or write the file anew")
+		}
+		v := c.next[0]
+		c.next = c.next[1:]
+		if c.value, err = c.column.finish(v); err != nil || c.column.Kind != List {
 			return err
 		}
-		switch {
+		switch level := v.DefinitionLevel(); {
+		case !c.value.Null && len(c.list) >= c.most:
+			return fmt.Errorf("a list of more than %d numbers", len(c.list))
 		case !c.value.Null:
-			if len(c.list) >= c.rows.file.opts.maxPage()/8 {
-				return fmt.Errorf("a list of more than %d numbers", len(c.list))
-			}
 			c.list = append(c.list, c.value.Number)
-		case def >= c.column.inList, def < c.column.inList-1:
+		case level >= c.column.inList, level < c.column.inList-1:
 			null = true // a null in the list, or a null for it; else it is empty
 		}
-		if err := c.fill(); err == io.EOF {
-			break
-		} else if err != nil {
-			return err
-		}
-		if c.next[0].RepetitionLevel() == 0 {
-			break
-		}
 	}
-	c.value.Null = null
-	return nil
-}
-
-// take takes the next value.
-func (c *cursor) take() error {
-	v := c.next[0]
-	c.next = c.next[1:]
-	return c.column.finish(v, &c.value)
-}
-
-// hold counts memory that is kept from page to page and refuses too much.
-func (r *Rows) hold(n int) error {
-	if r.held += int64(n); r.held > 16*int64(r.file.opts.maxPage())+8*r.file.size {
-		return errors.New("the pages of one row take more memory than the file can account for; write the file anew, with smaller pages")
-	}
-	return nil
-}
-
-// unreadable names a broken read as what it is.
-func unreadable(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the data ends early; fetch or write the file anew")
-	}
-	return err
 }
