@@ -16,14 +16,13 @@ const (
 	cifarRecord = 2 + cifarPixels // coarse label, fine label, picture
 )
 
-// ReadCIFAR100 reads a file of CIFAR-100, in its binary form (train.bin: records
-// of 3,074 bytes) or its Python form (train: a pickle); the bytes tell which. A
-// folder stands for its train.bin or train. Names of the classes come from the
-// files beside it, fine_label_names.txt and coarse_label_names.txt, or the pickle
-// meta; without any, classes are called 0, 1, and so on, up to the highest label.
+// ReadCIFAR100 reads a file of CIFAR-100 in its binary form (train.bin: records of
+// 3,074 bytes). A folder stands for its train.bin. Names of the classes come from
+// the files beside it, fine_label_names.txt and coarse_label_names.txt; without
+// any, classes are called 0, 1, and so on, up to the highest label.
 //
-// A file of another length, a label without a name, and a pickle with other
-// contents are each an *Error.
+// A file of another length, the Python form (pickles), and a label without a name
+// are each an *Error.
 func ReadCIFAR100(path string) (*Images, error) {
 	path, err := cifarFile(path)
 	if err != nil {
@@ -34,23 +33,19 @@ func ReadCIFAR100(path string) (*Images, error) {
 		return nil, input.Missing(path, err)
 	}
 	s := &Images{Height: cifarSide, Width: cifarSide}
-	if bytes.HasPrefix(data, []byte{0x80}) && len(data)%cifarRecord != 0 {
-		err = s.fromPickle(path, data)
-	} else {
-		err = s.fromRecords(path, data)
-	}
-	if err != nil {
+	if err := s.fromRecords(path, data); err != nil {
 		return nil, err
 	}
-	if s.Classes, s.Groups, err = cifarNames(filepath.Dir(path)); err != nil {
+	if s.Classes, err = nameFile(filepath.Join(filepath.Dir(path), "fine_label_names.txt")); err != nil {
+		return nil, err
+	}
+	if s.Groups, err = nameFile(filepath.Join(filepath.Dir(path), "coarse_label_names.txt")); err != nil {
 		return nil, err
 	}
 	if s.Classes, err = named(path, "class", s.Label, s.Classes); err != nil {
 		return nil, err
 	}
-	if s.Coarse != nil {
-		s.Groups, err = named(path, "group", s.Coarse, s.Groups)
-	}
+	s.Groups, err = named(path, "group", s.Coarse, s.Groups)
 	return s, err
 }
 
@@ -68,12 +63,12 @@ func cifarFile(path string) (string, error) {
 			return filepath.Join(path, name), nil
 		}
 	}
-	return "", input.Refuse(path, 0, 0, "a folder without train.bin or train; name the file, or unpack cifar-100-binary.tar.gz there")
+	return "", input.Refuse(path, 0, 0, "a folder without train.bin; name the file, or unpack cifar-100-binary.tar.gz there")
 }
 
-// IsCIFAR100 tells whether a path looks like CIFAR-100: a folder with train.bin
-// or the pickles train and meta, or a file of such a folder, by its first byte
-// and its length.
+// IsCIFAR100 tells whether a path looks like CIFAR-100: a folder with train.bin, or
+// a file such as this, by its length. The pickles train and meta are CIFAR-100, too:
+// ReadCIFAR100 says what to fetch in their place.
 func IsCIFAR100(path string) bool {
 	file, err := cifarFile(path)
 	if err != nil {
@@ -90,9 +85,11 @@ func IsCIFAR100(path string) bool {
 	return err == nil && filepath.Ext(file) == ""
 }
 
-// fromRecords takes the binary form.
+// fromRecords takes the records apart.
 func (s *Images) fromRecords(path string, data []byte) error {
-	if whole := len(data)%cifarRecord == 0; !whole && filepath.Ext(path) != ".bin" {
+	if bytes.HasPrefix(data, []byte{0x80}) && len(data)%cifarRecord != 0 {
+		return input.Refuse(path, 0, 0, "is a Python pickle; want CIFAR-100 in its binary form: unpack cifar-100-binary.tar.gz and name that folder")
+	} else if whole := len(data)%cifarRecord == 0; !whole && filepath.Ext(path) != ".bin" {
 		return input.Refuse(path, 0, 0, "is neither a file of CIFAR-100, as train.bin is, nor a folder of pictures")
 	} else if !whole || len(data) == 0 {
 		return input.Refuse(path, 0, 0, "%d bytes are no whole number of CIFAR-100 records of %d bytes; fetch the file anew", len(data), cifarRecord)
@@ -112,18 +109,6 @@ func (s *Images) addPlanes(planes []byte) {
 	for i := range n {
 		s.Pixels = append(s.Pixels, planes[i], planes[n+i], planes[2*n+i])
 	}
-}
-
-// cifarNames reads the names of classes and groups in a folder, nil without.
-func cifarNames(dir string) (classes, groups []string, err error) {
-	if data, err := os.ReadFile(filepath.Join(dir, "meta")); err == nil {
-		return namesFromPickle(filepath.Join(dir, "meta"), data)
-	}
-	if classes, err = nameFile(filepath.Join(dir, "fine_label_names.txt")); err != nil {
-		return nil, nil, err
-	}
-	groups, err = nameFile(filepath.Join(dir, "coarse_label_names.txt"))
-	return classes, groups, err
 }
 
 // nameFile reads a name a line; a file that does not exist has none.

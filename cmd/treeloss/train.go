@@ -56,7 +56,7 @@ was broken off goes on from there with the same command and --resume, and ends i
 the very model that it would have made.
 
 With --network it trains a network on pictures instead: --data is a folder of
-CIFAR-100 (train.bin, or train of its Python form) or such a file, --valid its
+CIFAR-100 in its binary form (train.bin) or such a file, --valid its
 test file; or both are folders with a folder of JPEG or PNG files for each class,
 or of pictures whose classes stand in a file, a picture and its class on each line
 (--labels, --valid-labels): val_annotations.txt, LOC_val_solution.csv.
