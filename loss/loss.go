@@ -126,6 +126,9 @@ func NewSoftLabels(space metric.Space, beta float64) (*SoftLabels, error) {
 	return l, nil
 }
 
+// Target returns the distribution (k) for class y, which is not to be changed.
+func (l *SoftLabels) Target(y int) []float64 { return l.target[y*l.k : (y+1)*l.k] }
+
 // Check returns an error if the loss was made for another number of classes.
 func (l *SoftLabels) Check(k int) error { return sameClasses("soft labels", l.k, k) }
 

@@ -16,19 +16,24 @@ import (
 // streamDual is the stream of random numbers of the order of examples.
 const streamDual = 2
 
-// dual finds the minimum of plain cross entropy over sparse examples by
-// ascending its dual, a block of coordinates at a time (Shalev-Shwartz and
-// Zhang 2013): each example i keeps a distribution p_i over the classes, and
+// dual finds the minimum of the cross entropy over sparse examples, against
+// classes or distributions over them, by ascending its dual, a block of
+// coordinates at a time (Shalev-Shwartz and Zhang 2013): each example i keeps a
+// distribution p_i over the classes, and
 //
-//	V = scale/lambda Σ_i w_i (t_i - p_i) x_iᵀ     (d x k, feature-major)
+//	W = scale/lambda Σ_i K w_i (t_i - p_i) x_iᵀ     (d x k, feature-major)
 //
-// t_i its target. A visit to an example sets p_i to what maximises the dual
-// with all others as they are. It touches the rows of V of the example's own
-// features, so a pass over the examples is the work of one conjugate gradient
-// round of Newton's method and moves much further.
+// t_i its target, K = A Aᵀ the class kernel. The V of W = A V is never formed:
+// lambda/2 ‖V‖² = ½ Σ_i w_i (t_i - p_i)·s_i, s_i the scores without bias. A visit
+// to an example moves p_i towards what maximises the dual with all others as they
+// are. It touches the rows of W of the example's own features, so a pass over the
+// examples is the work of one conjugate gradient round of Newton's method, plus a
+// product with K an example, and moves much further.
 //
 // How far a point is from the minimum is known: the duality gap is
-// Σ_i w_i KL(p_i ‖ softmax of the scores).
+// Σ_i w_i KL(p_i ‖ softmax of the scores). Towards the end it is that of a few
+// examples, texts of which another class has nearly the same, so a pass is followed
+// by visits to the examples of the largest gaps.
 //
 // The bias has no penalty. It is held to where the last pass left it by a
 // penalty, lambdaBias/2 ‖b - b'‖², which then moves on: the method of
@@ -38,9 +43,9 @@ const streamDual = 2
 // Examples are visited in batches of fixed members, so that several threads can
 // share the work and still do what one does: scores of a batch in parallel;
 // then each example in turn, its scores corrected for the batch's earlier ones
-// by their inner products; then the sum into V in parallel. A thread has some of
-// the classes, the same in all of a fit: its part of V stays in the caches of its
-// core, and what it adds to V is all that its scores of the next batch need.
+// by their inner products; then the sum into W in parallel. A thread has some of
+// the classes, the same in all of a fit: its part of W stays in the caches of its
+// core, and what it adds to W is all that its scores of the next batch need.
 type dual[T matrix.Float] struct {
 	x         *matrix.Sparse
 	k         int
@@ -49,22 +54,30 @@ type dual[T matrix.Float] struct {
 	weight    []float32
 	threads   int
 	crew      *kernel.Crew // while solve runs
-	stride    int          // of V and all that has a row of k numbers
+	stride    int          // of W and all that has a row of k numbers
 	total     float64      // sum of the weights
+	noBias    bool
 	targets   func(i int) target
-	certain   float64 // mass of a target that is not smoothed away
-	elsewhere T       // what smoothing gives each class
+	soft      *loss.SoftLabels // nil: the target of a class is the class, smoothed
+	certain   float64          // mass of a target that is not smoothed away
+	elsewhere T                // what smoothing gives each class
 
-	v, bias   []T // d x stride, k
-	logP      []T // n x stride
-	surplus   []T // k: Σ_i w_i (t_i - p_i)
-	curvature []T // k: Σ_i w_i p_i (1 - p_i), of the last pass
+	kernel *classKernel[T] // nil: K = I
+	reach  float64         // mean eigenvalue of K
+	slope  []T             // n: δᵀKδ/δᵀδ of the last move δ of each example, with a kernel
+
+	w, bias   []T       // d x stride, k
+	logP      []T       // n x stride
+	gaps      []float64 // n: what each example had to do with the gap when last met
+	surplus   []T       // k: Σ_i w_i (t_i - p_i)
+	curvature []T       // k: Σ_i w_i p_i (1 - p_i), of the last pass
 
 	batches []dualBatch
-	visits  *rand.Rand // the order of batches
+	visits  *rand.Rand   // the order of batches
+	order   []*dualBatch // that of this pass
 
 	scores, p, moved []T // batchRows x stride, of the batch at work
-	settled          []T // k
+	settled, delta   []T // k
 	earlier          []float32
 }
 
@@ -88,59 +101,108 @@ const (
 	mostPasses = 50
 	// largestPrior is where the steps of a pass become too long to help.
 	largestPrior = 1e4
-	// stalled is the share of the gap of four passes before that ends the ascent:
-	// Newton's method is then the better way.
-	stalled = 0.9
+	// restoredAbove is the prior from where rounding shows in W.
+	restoredAbove = 300
+	// stalled is the share of the gap of four passes before that ends the ascent
+	// where Newton's method may be the better way: where a pass over the examples
+	// has fewer than newtonProducts multiplications.
+	stalled        = 0.9
+	newtonProducts = 2e7
+
+	// After a pass the examples that make up hardGap of the gap are visited
+	// again if they are no more than hardShare of all, hardRounds times at most
+	// and in no more visits than hardVisits of a pass, until their gap has fallen
+	// to hardGoal of itself.
+	hardGap, hardShare, hardVisits, hardGoal = 0.8, 0.25, 0.5, 0.1
+	hardRounds                               = 50
 )
 
-// dualPays tells whether the dual is the way to the minimum of a problem. Its passes
-// are built around a bias.
+// dualPays tells whether the dual is the way to the minimum of a problem.
 func dualPays(ex Examples, opts Options, priors []float64) bool {
-	_, plainLoss := opts.Loss.(loss.CrossEntropy)
-	_, plainSharing := opts.Sharing.(sharing.None)
-	_, sparse := ex.X.(*matrix.Sparse)
-	return sparse && plainLoss && plainSharing && !opts.NoBias && opts.Hierarchy == nil && opts.Init == nil && slices.Max(priors) <= largestPrior
+	if _, sparse := ex.X.(*matrix.Sparse); !sparse || opts.Hierarchy != nil || opts.Init != nil {
+		return false
+	}
+	if slices.Max(priors)*max(1, sharing.MeanEigenvalue(opts.Sharing)) > largestPrior {
+		return false
+	}
+	switch opts.Loss.(type) {
+	case loss.CrossEntropy, *loss.SoftLabels:
+		return true
+	}
+	return false
 }
 
-func newDual[T matrix.Float](ex Examples, k int, l loss.CrossEntropy, scale float64, seed uint64, threads int) *dual[T] {
-	x := ex.X.(*matrix.Sparse)
+// newDual begins at W = 0 and p_i = t_i. The loss is one that dualPays knows.
+func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T], error) {
+	x, k, threads := ex.X.(*matrix.Sparse), opts.Sharing.Classes(), opts.Threads
 	n, stride := x.Rows(), dualStride(k)
 	t := &dual[T]{
 		x: x, k: k, stride: stride, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
-		targets: ex.target, certain: 1 - l.Smoothing, elsewhere: T(l.Smoothing / float64(k)),
-		v: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), surplus: make([]T, k), curvature: make([]T, k),
+		noBias: opts.NoBias, targets: ex.target, certain: 1, reach: 1,
+		w: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), gaps: make([]float64, n), surplus: make([]T, k), curvature: make([]T, k),
 		scores: make([]T, batchRows*stride), p: make([]T, batchRows*stride), moved: make([]T, batchRows*stride),
-		settled: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(seed, streamDual)),
+		settled: make([]T, k), delta: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(opts.Seed, streamDual)),
 	}
-	kernel.HugePages(t.v)
+	switch l := opts.Loss.(type) {
+	case loss.CrossEntropy:
+		t.certain, t.elsewhere = 1-l.Smoothing, T(l.Smoothing/float64(k))
+	case *loss.SoftLabels:
+		t.soft = l
+	}
+	if _, plain := opts.Sharing.(sharing.None); !plain && k > 1 {
+		var err error
+		if t.kernel, err = newClassKernel[T](opts.Sharing); err != nil {
+			return nil, err
+		}
+		t.reach = sharing.MeanEigenvalue(opts.Sharing)
+		t.slope = make([]T, n)
+		for i := range t.slope {
+			t.slope[i] = T(t.reach)
+		}
+	}
+	kernel.HugePages(t.w)
 	kernel.HugePages(t.logP)
-	order := rand.New(rand.NewPCG(seed, streamDual)).Perm(n)
+	order := rand.New(rand.NewPCG(opts.Seed, streamDual)).Perm(n)
 	for lo := 0; lo < n; lo += batchRows {
 		t.batches = append(t.batches, dualBatch{rows: order[lo:min(lo+batchRows, n)]})
 	}
-	kernel.Parallel(threads, len(t.batches), 16, func(_, lo, hi int) {
-		wide := make([]float32, x.Columns)
-		for b := lo; b < hi; b++ {
-			t.batches[b].prepare(x, scale*scale, wide)
+	t.prepare(t.batches)
+	t.eachTarget(func(_ int, logP, target []T) {
+		for c, p := range target {
+			logP[c] = logOf(p)
 		}
 	})
-	// V = 0 goes with p_i = t_i for every example. Most classes of a target have
-	// the same mass.
-	logElse := T(max(math.Log(float64(t.elsewhere)), noMass))
-	kernel.Parallel(threads, n, rowGrain, func(_, lo, hi int) {
+	return t, nil
+}
+
+// logOf is the logarithm of a probability, or noMass.
+func logOf[T matrix.Float](p T) T {
+	if p == 0 { // most often
+		return noMass
+	}
+	return T(max(math.Log(float64(p)), noMass))
+}
+
+// eachTarget calls visit with the logarithms of p_i and with t_i for all examples,
+// in parallel. target is reused.
+func (t *dual[T]) eachTarget(visit func(i int, logP, target []T)) {
+	kernel.Parallel(t.threads, t.x.Rows(), rowGrain, func(_, lo, hi int) {
+		target := make([]T, t.k)
 		for i := lo; i < hi; i++ {
-			row := t.logP[i*stride : i*stride+k]
-			t.target(i, row)
-			for c, p := range row {
-				if p == t.elsewhere {
-					row[c] = logElse
-				} else {
-					row[c] = T(max(math.Log(float64(p)), noMass))
-				}
-			}
+			t.target(i, target)
+			visit(i, t.logP[i*t.stride:i*t.stride+t.k], target)
 		}
 	})
-	return t
+}
+
+// prepare sets what follows from the rows of batches.
+func (t *dual[T]) prepare(batches []dualBatch) {
+	kernel.Parallel(t.threads, len(batches), 16, func(_, lo, hi int) {
+		wide := make([]float32, t.x.Columns)
+		for b := lo; b < hi; b++ {
+			batches[b].prepare(t.x, float64(t.scale)*float64(t.scale), wide)
+		}
+	})
 }
 
 // dualStride is the distance of rows of k numbers: rows that begin with a cache
@@ -152,10 +214,10 @@ func dualStride(k int) int {
 	return k
 }
 
-// lines is how many cache lines a row of V has.
+// lines is how many cache lines a row of W has.
 func (t *dual[T]) lines() int { return (t.k + kernel.CacheLine - 1) / kernel.CacheLine }
 
-// parts is how many threads a pass pays for: each has two lines of a row of V
+// parts is how many threads a pass pays for: each has two lines of a row of W
 // or more.
 func (t *dual[T]) parts() int {
 	return max(1, min(t.threads, t.lines()/2))
@@ -192,8 +254,9 @@ func (b *dualBatch) prepare(x *matrix.Sparse, factor float64, wide []float32) {
 }
 
 // solve ascends until the duality gap is within tolerance times the objective.
-// Converged is false in the record if that is not to be had in few passes.
-func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasses int, progress func(Progress)) (Record, error) {
+// Converged is false in the record if that is not to be had in maxPasses, or if it
+// is far away and patient is not set.
+func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasses int, patient bool, progress func(Progress)) (Record, error) {
 	t.crew = kernel.NewCrew(t.parts())
 	defer t.crew.Close()
 	var record Record
@@ -208,7 +271,10 @@ func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasse
 		goal := tolerance * max(objective, rounding[T]()*t.total)
 		// Each number of the gap was met before its example was visited, so
 		// the gap is now smaller.
-		if gap <= 2*goal {
+		if gap <= 2*goal || n == maxPasses {
+			if t.length > restoredAbove*lambda {
+				t.restore(lambda)
+			}
 			gap, objective = t.certify(lambda)
 			goal = tolerance * max(objective, rounding[T]()*t.total)
 			record.Objective, record.Converged = objective, gap <= goal
@@ -225,8 +291,11 @@ func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasse
 			progress(Progress{Step: n, Loss: record.Objective / t.total, Fraction: done})
 		}
 		gaps = append(gaps, gap)
-		if record.Converged || !finite(gap) || n > 6 && gap > stalled*gaps[n-5] {
+		if record.Converged || !finite(gap) || !patient && n > 6 && gap > stalled*gaps[n-5] {
 			break
+		}
+		if err := t.revisit(ctx, lambda); err != nil {
+			return record, fmt.Errorf("softmax: stopped after %d passes: %w", n, err)
 		}
 	}
 	return record, nil
@@ -234,10 +303,15 @@ func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasse
 
 // target sets to to the target of example i.
 func (t *dual[T]) target(i int, to []T) {
+	of := t.targets(i)
+	if t.soft != nil {
+		clear(to)
+		t.softTarget(of, to)
+		return
+	}
 	for c := range to {
 		to[c] = t.elsewhere
 	}
-	of := t.targets(i)
 	if len(of.mix.Class) == 0 {
 		to[of.class] += T(t.certain)
 	}
@@ -246,11 +320,24 @@ func (t *dual[T]) target(i int, to []T) {
 	}
 }
 
+// softTarget adds to to the soft label of each class of a target.
+func (t *dual[T]) softTarget(of target, to []T) {
+	classes, share := of.mix.Class, of.mix.Share
+	if len(classes) == 0 {
+		classes, share = []int32{int32(of.class)}, []float32{1}
+	}
+	for n, y := range classes {
+		for c, p := range t.soft.Target(int(y)) {
+			to[c] += T(float64(share[n]) * p)
+		}
+	}
+}
+
 // targetScore is the mean of the scores s of example i over its target. spare is
 // as long.
 func (t *dual[T]) targetScore(i int, s, spare []T) float64 {
 	of := t.targets(i)
-	if t.elsewhere == 0 && len(of.mix.Class) == 0 {
+	if t.soft == nil && t.elsewhere == 0 && len(of.mix.Class) == 0 {
 		return float64(s[of.class])
 	}
 	t.target(i, spare)

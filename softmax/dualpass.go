@@ -1,30 +1,94 @@
 package softmax
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 )
 
 // pass visits each example once. It returns the sum of what each example had
-// to do with the gap when it was met, and of the losses then plus the penalty.
+// to do with the gap when it was met, and of the losses and penalties then.
 func (t *dual[T]) pass(ctx context.Context, lambda float64) (gap, objective float64, err error) {
-	lambdaBias := biasPenalty * lambda / t.length
 	clear(t.curvature)
-	order := t.visits.Perm(len(t.batches))
-	next := &t.batches[order[0]]
+	t.order = t.order[:0]
+	for _, b := range t.visits.Perm(len(t.batches)) {
+		t.order = append(t.order, &t.batches[b])
+	}
+	gap, objective, err = t.sweep(ctx, t.order, lambda, t.curvature)
+	if err != nil {
+		return 0, 0, err
+	}
+	gap += t.biasGap(lambda)
+	if rate := t.biasRate(lambda); rate > 0 {
+		for c, s := range t.surplus {
+			t.bias[c] += s * max(rate, t.freedom(c))
+		}
+	}
+	return gap, objective, nil
+}
+
+// biasRate is 1/lambdaBias, 0 for a bias that stays.
+func (t *dual[T]) biasRate(lambda float64) T {
+	if t.noBias {
+		return 0
+	}
+	return T(t.length * t.reach / (biasPenalty * lambda))
+}
+
+// revisit visits the examples of the largest gaps again, if they are few.
+func (t *dual[T]) revisit(ctx context.Context, lambda float64) error {
+	n := t.x.Rows()
+	var total float64
+	rows := make([]int, n)
+	for i, gap := range t.gaps {
+		rows[i] = i
+		total += gap
+	}
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Or(cmp.Compare(t.gaps[b], t.gaps[a]), a-b) })
+	var begin float64
+	hard := 0
+	for ; hard < n && begin < hardGap*total; hard++ {
+		begin += t.gaps[rows[hard]]
+	}
+	if hard == 0 || float64(hard) > hardShare*float64(n) || !finite(total) {
+		return nil
+	}
+	var batches []dualBatch
+	for lo := 0; lo < hard; lo += batchRows {
+		batches = append(batches, dualBatch{rows: rows[lo:min(lo+batchRows, hard)]})
+	}
+	t.prepare(batches)
+	order := make([]*dualBatch, len(batches))
+	for b := range batches {
+		order[b] = &batches[b]
+	}
+	for round := 0; round < hardRounds && float64(round*hard) < hardVisits*float64(n); round++ {
+		gap, _, err := t.sweep(ctx, order, lambda, t.delta) // of the curvature only a pass has a use
+		if err != nil || gap <= hardGoal*begin {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep visits the examples of batches in their order. It returns the sum of what
+// each had to do with the gap when it was met, and of the losses and penalties
+// then, and adds to curvature.
+func (t *dual[T]) sweep(ctx context.Context, batches []*dualBatch, lambda float64, curvature []T) (gap, objective float64, err error) {
+	next := batches[0]
 	t.crew.Run(func(part int) { t.meet(next, part) })
-	for n := range order {
-		b := next
-		if n+1 < len(order) {
-			next = &t.batches[order[n+1]]
-		} else {
-			next = nil
+	for n, b := range batches {
+		next = nil
+		if n+1 < len(batches) {
+			next = batches[n+1]
 		}
 		for m := range b.rows {
-			g, o := t.ascend(b, m, lambda, lambdaBias)
+			g, o := t.ascend(b, m, lambda, curvature)
+			t.gaps[b.rows[m]] = g
 			gap += g
 			objective += o
 		}
@@ -41,11 +105,7 @@ func (t *dual[T]) pass(ctx context.Context, lambda float64) (gap, objective floa
 			return 0, 0, err
 		}
 	}
-	gap += t.biasGap(lambda)
-	for c, s := range t.surplus {
-		t.bias[c] += s * max(T(1/lambdaBias), t.freedom(c))
-	}
-	return gap, objective + t.penalty(lambda), nil
+	return gap, objective, nil
 }
 
 // meet sets, for the classes of a part, the scores without bias and the
@@ -56,13 +116,13 @@ func (t *dual[T]) meet(b *dualBatch, part int) {
 		s, p := t.scores[m*t.stride+lo:m*t.stride+hi], t.p[m*t.stride+lo:m*t.stride+hi]
 		clear(s)
 		index, value := t.x.Row(i)
-		kernel.CombineRows(index, value, t.v[lo:], t.stride, s)
+		kernel.CombineRows(index, value, t.w[lo:], t.stride, s)
 		kernel.Scale(t.scale, s)
 		kernel.Exp(p, t.logP[i*t.stride+lo:i*t.stride+hi])
 	}
 }
 
-// spread adds to V, for the classes of a part, what the examples of a batch have moved.
+// spread adds to W, for the classes of a part, what the examples of a batch have moved.
 func (t *dual[T]) spread(b *dualBatch, part int, lambda float64) {
 	lo, hi := t.classes(part)
 	factor := T(float64(t.scale) / lambda)
@@ -70,13 +130,37 @@ func (t *dual[T]) spread(b *dualBatch, part int, lambda float64) {
 		moved := t.moved[m*t.stride+lo : m*t.stride+hi]
 		kernel.Scale(factor, moved)
 		index, value := t.x.Row(i)
-		kernel.AddToRows(index, value, t.v[lo:], t.stride, moved)
+		kernel.AddToRows(index, value, t.w[lo:], t.stride, moved)
 	}
 }
 
-// ascend maximises the dual in example m of a batch, and sets moved to the change
-// of w (t_m - p_m).
-func (t *dual[T]) ascend(b *dualBatch, m int, lambda, lambdaBias float64) (gap, objective float64) {
+// restore makes W anew of the distributions. Each visit rounds these, which moves W
+// by 1/lambda times that.
+func (t *dual[T]) restore(lambda float64) {
+	clear(t.w)
+	clear(t.surplus)
+	for n := range t.batches {
+		b := &t.batches[n]
+		for m, i := range b.rows {
+			moved := t.moved[m*t.stride : m*t.stride+t.k]
+			kernel.Exp(t.settled, t.logP[i*t.stride:i*t.stride+t.k])
+			t.target(i, t.delta)
+			kernel.Axpy(-1, t.settled, t.delta)
+			kernel.Scale(T(t.weightOf(i)), t.delta)
+			kernel.Add(t.delta, t.surplus)
+			if t.kernel == nil {
+				copy(moved, t.delta)
+			} else {
+				t.kernel.apply(t.crew, moved, t.delta)
+			}
+		}
+		t.crew.Run(func(part int) { t.spread(b, part, lambda) })
+	}
+}
+
+// ascend raises the dual in example m of a batch, to its maximum where K = I, and
+// sets moved to the change of w K (t_m - p_m).
+func (t *dual[T]) ascend(b *dualBatch, m int, lambda float64, curvature []T) (gap, objective float64) {
 	n, k, at, i := len(b.rows), t.k, m*t.stride, b.rows[m]
 	s, p, moved := t.scores[at:at+k], t.p[at:at+k], t.moved[at:at+k]
 	logP := t.logP[i*t.stride : i*t.stride+k]
@@ -90,19 +174,65 @@ func (t *dual[T]) ascend(b *dualBatch, m int, lambda, lambdaBias float64) (gap, 
 		earlier = append(earlier, product/float32(lambda))
 	}
 	kernel.CombineAllRows(earlier, t.moved, t.stride, s)
+
+	entropy := float64(kernel.Dot(p, logP))
+	targetScore, ownScore := t.targetScore(i, s, moved), float64(kernel.Dot(p, s))
+	objective = w * (targetScore - ownScore) / 2
 	kernel.Add(t.bias, s)
-
-	targetScore := t.targetScore(i, s, moved)
+	targetScore += t.targetScore(i, t.bias, moved)
+	ownScore += float64(kernel.Dot(p, t.bias))
 	logSum := kernel.Softmax(moved, s)
-	gap = w * (logSum + float64(kernel.Dot(p, logP)) - float64(kernel.Dot(p, s)))
-	objective = w * (logSum - targetScore)
+	gap = w * (logSum + entropy - ownScore)
+	objective += w * (logSum - targetScore)
 
-	q := T(w * (float64(b.inner[m*n+m])/lambda + 1/lambdaBias))
-	kernel.Axpy(q, p, s)
-	settle(t.settled, logP, s, q, logSum)
-	kernel.MoveMass(moved, p, t.settled, T(w), T(1/lambdaBias), t.surplus, t.bias, t.curvature)
+	rate := t.biasRate(lambda)
+	length := w * float64(b.inner[m*n+m]) / lambda
+	if t.kernel == nil {
+		q := max(T(length)+T(w)*rate, leastStep)
+		kernel.Axpy(q, p, s)
+		settle(t.settled, logP, s, q, logSum)
+		kernel.MoveMass(moved, p, t.settled, T(w), rate, t.surplus, t.bias, curvature)
+		return gap, objective
+	}
+	t.settleShared(i, p, logP, s, moved, T(length), T(w)*rate, logSum)
+	kernel.Scale(T(w), moved)
+	kernel.MoveMass(t.delta, p, t.settled, T(w), rate, t.surplus, t.bias, curvature)
 	return gap, objective
 }
+
+// leastStep keeps an example without features from a division by 0.
+const leastStep = 1e-9
+
+// settleShared sets settled to the distribution of example i after its visit, logP
+// to its logarithm and moved to K δ, δ = p - settled. The dual has δᵀKδ where settle
+// has a multiple of δᵀδ: the slope of the last visit, which changes little between
+// visits. A move that turns out to be steeper could lower the dual and is made anew.
+func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, logSum float64) {
+	for try := range 6 {
+		q := max(length*t.slope[i]+bias, leastStep)
+		c := t.delta
+		copy(c, s)
+		kernel.Axpy(q, p, c)
+		settle(t.settled, logP, c, q, logSum)
+		copy(t.delta, p)
+		kernel.Axpy(-1, t.settled, t.delta)
+		t.kernel.apply(t.crew, moved, t.delta)
+		square := kernel.Dot(t.delta, t.delta)
+		if !(square > 0) {
+			return
+		}
+		slope := kernel.Dot(t.delta, moved) / square
+		if steeper := slope > steeperBy*t.slope[i]; !steeper || try == 5 {
+			t.slope[i] = (t.slope[i] + slope) / 2
+			return
+		}
+		t.slope[i] = 1.05 * slope
+	}
+}
+
+// steeperBy is by how much a slope may exceed the one that a move was made for:
+// below 2 the dual rises all the same.
+const steeperBy = 1.2
 
 // settle sets p to about the distribution with log p + q p = c - const, which
 // maximises the dual in one example, and logP to its logarithm. logSum is that of

@@ -37,9 +37,9 @@ type Options struct {
 type Trainer interface{ isTrainer() }
 
 // Converge minimises the objective to its minimum. There is no learning rate:
-// dual coordinate ascent for plain cross entropy over many sparse examples
-// (d k + n k numbers), else Newton's method, each step by conjugate gradients
-// (7 d r + 4 n k numbers, r = rows of V). For SimLoss and HXE, which are not
+// dual coordinate ascent for cross entropy and soft labels over many sparse examples,
+// behind any sharing (d k + n k numbers), else Newton's method, each step by conjugate
+// gradients (7 d r + 4 n k numbers, r = rows of V). For SimLoss and HXE, which are not
 // convex, it ends at a stationary point.
 type Converge struct {
 	// Tolerance is the share of the objective by which it may end above its
@@ -203,17 +203,25 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	if c.MaxSteps == 0 {
 		c.MaxSteps = 100
 	}
+	if dualPays(ex, opts, priors) && !spanPays(ex.X) {
+		return convergeDual[T](ctx, ex, opts, c, priors, visit)
+	}
+	return convergeNewton[T](ctx, ex, opts, c, priors, visit)
+}
+
+// inputScale is the power of two that brings the inputs near length 1, so that
+// features and bias have like curvature. Weights are found for inputs times this.
+func (ex Examples) inputScale() float64 {
+	return math.Exp2(-math.Round(math.Log2(ex.meanSquaredNorm()) / 2))
+}
+
+// convergeNewton is converge by Newton's method.
+func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
+	scale := ex.inputScale()
+	basis, inputs := newSpan[T](ex.X, opts.Threads)
 	compact, err := sharing.Compact(opts.Sharing)
 	if err != nil {
 		return fmt.Errorf("softmax: %w", err)
-	}
-	// Weights are found for inputs times a power of two that brings them near
-	// length 1, so that features and bias have like curvature.
-	meanSquare := ex.meanSquaredNorm()
-	scale := math.Exp2(-math.Round(math.Log2(meanSquare) / 2))
-	basis, inputs := newSpan[T](ex.X, opts.Threads)
-	if basis == nil && dualPays(ex, opts, priors) {
-		return convergeDual[T](ctx, ex, opts, c, priors, scale, visit)
 	}
 	solver := newNewton(newDesign[T](inputs, true), scale, ex.target, ex.Weight, func() *head[T] {
 		return newHead[T](compact, opts.Loss, opts.Hierarchy)
@@ -228,7 +236,7 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 		basis.drop(v, full, solver.r)
 	}
 	for n, prior := range priors {
-		lambda := scale * scale * meanSquare / orDefault(prior)
+		lambda := scale * scale * ex.meanSquaredNorm() / orDefault(prior)
 		record, fitErr := solver.solve(ctx, lambda, c.Tolerance, c.MaxSteps, opts.atFit(n, len(priors)).Progress)
 		if fitErr != nil && ctx.Err() == nil { // numbers too large: nothing to keep
 			return fitErr
@@ -243,45 +251,57 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	return nil
 }
 
-// convergeDual is converge for problems that dualPays tells. Where the ascent
-// stalls, Newton's method goes on from there.
-func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, scale float64, visit func(float64, *Layer, Record) error) error {
-	k := opts.Sharing.Classes()
-	begin := func() *dual[T] {
-		return newDual[T](ex, k, opts.Loss.(loss.CrossEntropy), scale, opts.Seed, opts.Threads)
+// convergeDual is converge by dual ascent, for problems that dualPays tells. Where the ascent of
+// a small one stalls, Newton's method goes on from there.
+func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
+	scale := ex.inputScale()
+	t, err := newDual[T](ex, opts, scale)
+	if err != nil {
+		return err
 	}
-	t := begin()
-	var solver *newton[T]
-	var before float64
+	d := ex.X.Cols()
+	patient := float64(len(t.x.Value))*float64(t.k) > newtonProducts
+	most := c.MaxSteps
+	if !patient {
+		most = min(mostPasses, most)
+	}
 	for n, prior := range priors {
 		lambda := t.length / orDefault(prior)
 		if n > 0 {
-			t.rescale(before, lambda)
+			t.rescale(t.length/orDefault(priors[n-1]), lambda)
 		}
-		before = lambda
-		progress := opts.atFit(n, len(priors)).Progress
-		record, fitErr := t.solve(ctx, lambda, c.Tolerance, min(mostPasses, c.MaxSteps), progress)
-		v, bias, stride := t.v, t.bias, t.stride
-		if passes := record.Steps; fitErr == nil && !record.Converged && passes < c.MaxSteps {
-			if solver == nil {
-				solver = newNewton(newDesign[T](ex.X, true), scale, ex.target, ex.Weight, func() *head[T] {
-					return newHead[T](opts.Sharing, opts.Loss, nil)
-				}, opts.Threads)
+		at := opts.atFit(n, len(priors))
+		if inner := at.Progress; inner != nil { // Newton's method begins at 0 again
+			last := Progress{}
+			at.Progress = func(p Progress) {
+				p.Step, p.Fraction = last.Step+1, max(last.Fraction, p.Fraction)
+				last = p
+				inner(p)
 			}
-			if !finite(record.Objective) {
-				t = begin()
-			}
-			v, bias = solver.split(solver.x)
-			t.copyWeights(v)
-			copy(bias, t.bias)
-			stride = k
-			record, fitErr = solver.solve(ctx, lambda, c.Tolerance, c.MaxSteps-passes, progress)
-			record.Steps += passes
 		}
-		if fitErr != nil && ctx.Err() == nil {
+		record, fitErr := t.solve(ctx, lambda, c.Tolerance, most, patient, at.Progress)
+		layer := foldPlain(t.w, t.stride, t.bias, scale, d, opts.Threads)
+		sound := finite(record.Objective)
+		if fitErr == nil && !record.Converged && record.Steps < c.MaxSteps && (!patient || !sound) {
+			if t.kernel == nil && sound {
+				at.Init = layer
+			}
+			if !sound { // for the next prior
+				if t, err = newDual[T](ex, opts, scale); err != nil {
+					return err
+				}
+			}
+			passes := record.Steps
+			fitErr = convergeNewton[T](ctx, ex, at, Converge{Tolerance: c.Tolerance, MaxSteps: c.MaxSteps - passes}, []float64{prior}, func(_ float64, l *Layer, r Record) error {
+				layer, record = l, r
+				record.Steps += passes
+				return nil
+			})
+		}
+		if fitErr != nil && ctx.Err() == nil { // numbers too large: nothing to keep
 			return fitErr
 		}
-		if err := visit(prior, foldPlain(v, stride, bias, scale, ex.X.Cols(), opts.Threads), record); err != nil {
+		if err := visit(prior, layer, record); err != nil {
 			return err
 		}
 		if fitErr != nil {
