@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
 // Save writes the page as index.html into the folder dir, and beside it each
@@ -27,8 +29,8 @@ func (p *Page) Save(dir string) ([]string, error) {
 	}
 	var names []string
 	for i := len(files) - 1; i >= 0; i-- {
-		if err := replace(filepath.Join(dir, files[i].name), files[i].data); err != nil {
-			return nil, fmt.Errorf("report: %w", err)
+		if err := atomicfile.WriteBytes(filepath.Join(dir, files[i].name), files[i].data); err != nil {
+			return nil, err
 		}
 	}
 	for _, f := range files {
@@ -99,27 +101,4 @@ func (p *Page) files() ([]file, error) {
 // WriteCSV writes the heads and rows of the table.
 func (t Table) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(append([][]string{t.Heads}, t.Rows...))
-}
-
-// replace puts data in place of a file, whole or not at all.
-func replace(path string, data []byte) error {
-	out, err := os.CreateTemp(filepath.Dir(path), ".treeloss-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(out.Name())
-	_, err = out.Write(data)
-	if err == nil {
-		err = out.Chmod(0o644)
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), path)
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
 // embedFlags are the flags of treeloss embed.
@@ -104,16 +104,16 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	}
 	defer e.Close()
 	result := embedded{Out: f.out, Labels: labelsBeside(f.out), Examples: x.set.Len(), Features: x.width}
-	err = createWhole(f.out, func(w *bufio.Writer) error {
+	err = atomicfile.Write(f.out, func(w io.Writer) error {
 		writeNPYHeader(w, x.set.Len(), x.width)
 		return e.Each(ctx, x.set, func(_ int, features []float32) error { return binary.Write(w, binary.LittleEndian, features) })
 	})
 	if err != nil {
 		return err
 	}
-	err = createWhole(result.Labels, func(w *bufio.Writer) error {
+	err = atomicfile.Write(result.Labels, func(w io.Writer) error {
 		for i := range x.set.Len() {
-			if _, err := w.WriteString(x.label(i) + "\n"); err != nil {
+			if _, err := io.WriteString(w, x.label(i)+"\n"); err != nil {
 				return err
 			}
 		}
@@ -194,39 +194,11 @@ func (f *embedFlags) examples(a *app) (*embeddable, error) {
 
 // writeNPYHeader writes the header of version 1.0 of a float32 matrix, in NumPy's
 // form: padded so that the numbers start at a multiple of 64 bytes.
-func writeNPYHeader(w *bufio.Writer, rows, cols int) {
+func writeNPYHeader(w io.Writer, rows, cols int) {
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
 	pad := 64 - (10+len(text)+1)%64
 	text += strings.Repeat(" ", pad%64) + "\n"
-	w.WriteString("\x93NUMPY\x01\x00")
+	io.WriteString(w, "\x93NUMPY\x01\x00") // its errors come back from the buffer
 	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(text))))
-	w.WriteString(text)
-}
-
-// createWhole writes a file beside path and renames it, so that path holds the
-// old file or the new one, whole.
-func createWhole(path string, write func(*bufio.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 1<<16)
-	err = write(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	io.WriteString(w, text)
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/treeloss/treeloss/experiment"
+	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
 // saveExperiment writes the page, and the claims if all experiments were run.
@@ -18,7 +18,7 @@ func saveExperiment(a *app, r *experiment.Results, folder, name string, took tim
 		if err := r.WriteClaims(&claims); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, "claims.md"), claims.Bytes(), 0o666); err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(folder, "claims.md"), claims.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -139,16 +140,7 @@ func saveTree(path string, t *labeltree.Tree, format string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, content.Bytes(), 0o666) // such as /dev/stdout
 	}
-	part := path + ".part"
-	if err := os.WriteFile(part, content.Bytes(), 0o666); err != nil {
-		_ = os.Remove(part) // the first error says more
-		return fmt.Errorf("cannot write %s: %w; choose another place with --out", path, reason(err))
-	}
-	if err := os.Rename(part, path); err != nil {
-		_ = os.Remove(part) // the first error says more
-		return fmt.Errorf("cannot write %s: %w; choose another place with --out", path, reason(err))
-	}
-	return nil
+	return atomicfile.WriteBytes(path, content.Bytes())
 }
 
 // noOthers refuses a tree with more classes than the labels.

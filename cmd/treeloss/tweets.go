@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/tweets"
 	"github.com/treeloss/treeloss/wordvec"
 )
@@ -243,8 +243,7 @@ func (f *tweetFlags) print(a *app, c tweets.Counts) error {
 // tweetFiles are the files of examples while they are written.
 type tweetFiles struct {
 	folder string
-	files  []*os.File // by tweets.Part, under other names until all is written
-	buffer []*bufio.Writer
+	files  []*atomicfile.File // by tweets.Part
 	rows   []*csv.Writer
 }
 
@@ -254,13 +253,12 @@ func newTweetFiles(folder string) (*tweetFiles, error) {
 	}
 	t := &tweetFiles{folder: folder}
 	for _, p := range []tweets.Part{tweets.Train, tweets.Valid, tweets.Test} {
-		file, err := os.Create(t.path(p.String()) + ".part")
+		file, err := atomicfile.Create(t.path(p.String()))
 		if err != nil {
 			t.drop()
 			return nil, fmt.Errorf("--out: %w", err)
 		}
-		buffer := bufio.NewWriterSize(file, 1<<16)
-		t.files, t.buffer, t.rows = append(t.files, file), append(t.buffer, buffer), append(t.rows, csv.NewWriter(buffer))
+		t.files, t.rows = append(t.files, file), append(t.rows, csv.NewWriter(file))
 		t.rows[p].Write([]string{"text", "label", "language"}) // its error comes back from Flush
 	}
 	return t, nil
@@ -274,9 +272,9 @@ func (t *tweetFiles) write(e tweets.Example) error {
 
 // keep gives the files their names and lists the emojis.
 func (t *tweetFiles) keep(c tweets.Counts) error {
-	for i, rows := range t.rows {
+	for _, rows := range t.rows {
 		rows.Flush()
-		if err := errors.Join(rows.Error(), t.buffer[i].Flush(), t.files[i].Close()); err != nil {
+		if err := rows.Error(); err != nil {
 			return err
 		}
 	}
@@ -287,11 +285,11 @@ func (t *tweetFiles) keep(c tweets.Counts) error {
 	for _, e := range byCount {
 		list = append(strconv.AppendInt(append(append(list, e...), ','), c.Emojis[e], 10), '\n')
 	}
-	if err := os.WriteFile(t.path("emojis"), list, 0o666); err != nil {
+	if err := atomicfile.WriteBytes(t.path("emojis"), list); err != nil {
 		return err
 	}
-	for i, file := range t.files {
-		if err := os.Rename(file.Name(), t.path(tweets.Part(i).String())); err != nil {
+	for _, file := range t.files {
+		if err := file.Commit(); err != nil {
 			return err
 		}
 	}
@@ -302,7 +300,6 @@ func (t *tweetFiles) keep(c tweets.Counts) error {
 // drop removes what is not kept.
 func (t *tweetFiles) drop() {
 	for _, file := range t.files {
-		file.Close()
-		os.Remove(file.Name())
+		file.Discard()
 	}
 }

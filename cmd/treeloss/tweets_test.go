@@ -59,7 +59,7 @@ func TestTweetsPrepare(t *testing.T) {
 	if o.status != 0 || !strings.Contains(o.out, "60 examples of 1 emojis") {
 		t.Errorf("chosen: %+v", o)
 	}
-	if left, _ := filepath.Glob(filepath.Join(out, "*.part")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(out, ".treeloss-*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 }
@@ -105,7 +105,7 @@ func TestTweetsRefusals(t *testing.T) {
 			t.Errorf("%q: status %d, %q; want %d and %q", tc.args, o.status, o.log, tc.status, tc.says)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, ".treeloss-*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 	succeed(t, "tweets")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
 
@@ -93,7 +94,7 @@ func (t *Trainer) cutLog() error {
 	if len(keep) == len(data) {
 		return nil
 	}
-	if err := os.WriteFile(path, keep, 0o666); err != nil {
+	if err := atomicfile.WriteBytes(path, keep); err != nil {
 		return fmt.Errorf("train: log: %w", err)
 	}
 	return nil
