@@ -1,19 +1,25 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
+	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/theory"
 )
 
 // averaged is what the mean of the weights over a pass is called beside the
 // last weights.
 const averaged = " averaged"
+
+// suffixes are behind the name of a method whose last or mean weights are tested.
+var suffixes = [2]string{"", averaged}
 
 // chosen is what the learning rate or prior of a method is called.
 const chosen = " chosen"
@@ -48,9 +54,14 @@ func (c *cell) compute(ctx context.Context) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	train := c.draw.examples(c.draw.train, c.point.N, c.point.Sigma)
-	var names []string
-	var heads []head
+	train := c.examples(c.draw.train, c.point.N)
+	valid, test := c.examples(c.draw.valid, len(c.draw.valid.y)), c.examples(c.draw.all, len(c.draw.all.y))
+	validate := func(l *softmax.Layer) (outcome, error) { return measure(l, valid) }
+	tested := func(name string, l *softmax.Layer) error {
+		o, err := measure(l, test)
+		out[name] = o.accuracy
+		return err
+	}
 	for _, method := range c.methods {
 		if method == ScaledCrossEntropy && c.protocol != Paper {
 			continue
@@ -61,94 +72,60 @@ func (c *cell) compute(ctx context.Context) (Values, error) {
 		}
 		switch c.protocol {
 		case Paper:
-			last, mean := m.onePass(m.start(c.draw, c.opts.Init), train, c.opts.Rate)
-			names = append(names, string(method), string(method)+averaged)
-			heads = append(heads, head{m, last}, head{m, mean})
+			last, mean, err := m.onePass(ctx, m.start(c.draw, c.opts.Init), train, c.opts.Rate)
+			if err != nil {
+				return nil, err
+			}
+			if err := cmp.Or(tested(string(method), last), tested(string(method)+averaged, mean)); err != nil {
+				return nil, err
+			}
 		case OnePass:
+			var best [2]*softmax.Layer // last, mean
+			var top [2]outcome
 			start := m.start(c.draw, ZeroInit)
-			var tried []head
 			for _, rate := range Rates() {
-				if err := ctx.Err(); err != nil {
+				last, mean, err := m.onePass(ctx, start, train, rate)
+				if errors.Is(err, softmax.ErrDiverged) {
+					continue
+				} else if err != nil {
 					return nil, err
 				}
-				last, mean := m.onePass(start, train, rate)
-				tried = append(tried, head{m, last}, head{m, mean})
-			}
-			how := c.validate(tried)
-			for i, suffix := range []string{"", averaged} {
-				best := i
-				for j := i; j < len(how); j += 2 {
-					if how[j].better(how[best]) {
-						best = j
+				for i, l := range []*softmax.Layer{last, mean} {
+					o, err := validate(l)
+					if err != nil {
+						return nil, err
+					}
+					if best[i] == nil || o.better(top[i]) {
+						best[i], top[i] = l, o
+						out[string(method)+suffixes[i]+chosen] = rate
 					}
 				}
-				out[string(method)+suffix+chosen] = Rates()[best/2]
-				names = append(names, string(method)+suffix)
-				heads = append(heads, tried[best])
+			}
+			for i, l := range best {
+				if l == nil {
+					return nil, fmt.Errorf("%s diverges at every rate", method)
+				}
+				if err := tested(string(method)+suffixes[i], l); err != nil {
+					return nil, err
+				}
 			}
 		case Converged:
-			best, prior, err := c.converge(ctx, m, train)
+			best, prior, err := m.converge(ctx, train, c.draw.k, validate)
 			if err != nil {
 				return nil, err
 			}
 			out[string(method)+chosen] = prior
-			names, heads = append(names, string(method)), append(heads, best)
+			if err := tested(string(method), best); err != nil {
+				return nil, err
+			}
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-	}
-	for i, o := range evaluateHeads(heads, c.draw.d, c.draw.all.y, c.row(c.draw.all), false) {
-		out[names[i]] = o.accuracy
 	}
 	return out, c.facts(out, n)
 }
 
-func (c *cell) row(e noise) func(i int, x []float32) {
-	return func(i int, x []float32) { c.draw.row(e, i, c.point.Sigma, x) }
-}
-
-// validate measures heads on the validation examples.
-func (c *cell) validate(heads []head) []outcome {
-	return evaluateHeads(heads, c.draw.d, c.draw.valid.y, c.row(c.draw.valid), true)
-}
-
-// better tells whether o is more accurate than p, or as accurate with less log
-// loss.
-func (o outcome) better(p outcome) bool {
-	return o.accuracy > p.accuracy || o.accuracy == p.accuracy && o.logLoss < p.logLoss
-}
-
-// converge returns the head of the best prior, and that. Priors ascend, so each
-// has only a little way to go from the one before. Two in a row that are both
-// less accurate and less sure than the best so far end the search: larger ones
-// fit the examples even more closely, and take the longest.
-func (c *cell) converge(ctx context.Context, m *model, train examples) (best head, prior float64, err error) {
-	s, err := newSolver(m, train)
-	if err != nil {
-		return best, 0, err
-	}
-	var top outcome
-	least, worse := math.Inf(1), 0 // log loss
-	for i, p := range Priors() {
-		if err := s.solve(ctx, p); err != nil {
-			return best, 0, err
-		}
-		h := head{m, s.weights()}
-		o := c.validate([]head{h})[0]
-		if i > 0 && o.accuracy < top.accuracy && o.logLoss > least {
-			if worse++; worse == 2 {
-				break
-			}
-		} else {
-			worse = 0
-		}
-		if i == 0 || o.better(top) {
-			best, prior, top = h, p, o
-		}
-		least = min(least, o.logLoss)
-	}
-	return best, prior, nil
+// examples returns the first n examples of e.
+func (c *cell) examples(e noise, n int) softmax.Examples {
+	return c.draw.examples(e, n, c.point.Sigma)
 }
 
 // facts adds what can be said about the tree.

@@ -11,9 +11,9 @@
 //	                    knowledge      training, validation, test examples
 //	       metric, cover tree, trees     |
 //	                        |            |
-//	                      model ---- onePass | solver ----> weights
-//	                                                          |
-//	                   cell: accuracy of each method <-- evaluateHeads
+//	                      model ---- softmax.SGD | Converge ----> weights
+//	                                                                 |
+//	                          cell: accuracy of each method <-- softmax.Layer
 //	                        |
 //	       Store (a line a cell) --> Results: means, 95 % intervals, paired differences
 //	                                    |
@@ -27,7 +27,7 @@
 //
 // All methods of a run share all draws, and settings that differ in n, sigma or
 // the tree share them too. Scores are W x, without a bias, as in the paper's Eq. 1
-// but for its sign.
+// but for its sign. Training is that of package softmax, what users get.
 //
 // # Cells
 //
@@ -45,8 +45,8 @@
 //
 // Paper is what the authors' scripts do: one pass, batch 1, momentum 0.9, weight
 // decay 3e-4, one learning rate for all methods. OnePass gives each method its own
-// best of Rates by the accuracy on 500 further examples, Converged the optimum for
-// its own best of Priors. What differs between the first two is the step size
+// best of Rates by the accuracy on 500 further examples (a rate at which training
+// diverges is none), Converged the optimum for its own best of Priors. What differs between the first two is the step size
 // alone: a tree adds up the same gradient along paths, which makes the step
 // longer.
 package experiment

@@ -6,6 +6,7 @@ import (
 
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/softmax"
 )
 
 // Purposes of random numbers. Each has a stream of its own for each run, k and
@@ -103,25 +104,14 @@ func (g *draw) noise(n, labels, numbers int) noise {
 	return e
 }
 
-// row sets x to example i of e.
-func (g *draw) row(e noise, i int, sigma float64, x []float32) {
-	copy(x, g.truth.Row(int(e.y[i])))
-	kernel.Axpy(float32(sigma), e.z[i*g.d:(i+1)*g.d], x)
-}
-
-// examples are rows with their classes.
-type examples struct {
-	x *matrix.Dense // n x d
-	y []int32
-}
-
 // examples returns the first n examples of e.
-func (g *draw) examples(e noise, n int, sigma float64) examples {
-	out := examples{x: matrix.NewDense(n, g.d), y: e.y[:n]}
+func (g *draw) examples(e noise, n int, sigma float64) softmax.Examples {
+	x := matrix.NewDense(n, g.d)
 	for i := range n {
-		g.row(e, i, sigma, out.x.Row(i))
+		copy(x.Row(i), g.truth.Row(int(e.y[i])))
+		kernel.Axpy(float32(sigma), e.z[i*g.d:(i+1)*g.d], x.Row(i))
 	}
-	return out
+	return softmax.Examples{X: x, Class: e.y[:n]}
 }
 
 // vectors returns w^epsilon = (1-epsilon) w* + epsilon w^bad (the paper's

@@ -21,9 +21,9 @@ func TestDrawsAreShared(t *testing.T) {
 		t.Error("the test set or W* moved with n")
 	}
 	one, three := large.examples(large.train, 40, 1), large.examples(large.train, 40, 3)
-	for i, y := range one.y {
+	for i, y := range one.Class {
 		for f, w := range large.truth.Row(int(y)) {
-			if a, b := one.x.Row(i)[f]-w, three.x.Row(i)[f]-w; math.Abs(float64(3*a-b)) > 1e-4 {
+			if a, b := one.X.(*matrix.Dense).Row(i)[f]-w, three.X.(*matrix.Dense).Row(i)[f]-w; math.Abs(float64(3*a-b)) > 1e-4 {
 				t.Fatalf("noise %v at sigma 1, %v at sigma 3", a, b)
 			}
 		}

@@ -55,6 +55,6 @@ func (c *cell) norms() (Values, error) {
 	out[LipschitzU], out[LipschitzV] = theory.Stretch(u), theory.Stretch(v)
 	dimension := theory.Doubling(n.space, nil, n.seed)
 	out[DoublingLow], out[DoublingHigh] = dimension.Low, dimension.Max
-	out[LargestX] = theory.LongestInput(g.examples(g.train, c.point.N, c.point.Sigma).x)
+	out[LargestX] = theory.LongestInput(g.examples(g.train, c.point.N, c.point.Sigma).X)
 	return out, nil
 }

@@ -46,7 +46,8 @@ func EvaluateHierarchical[T matrix.Float](h *HierarchicalSoftmax, p, grad, score
 	var value float64
 	for v := h.tree.Node(y); v > 0; v = h.tree.Parent(v) {
 		siblings := h.tree.Children(h.tree.Parent(v))
-		value += softmaxAmong(p, scores, siblings) - float64(scores[v-1])
+		top, sum := softmaxAmong(p, scores, siblings)
+		value += top + math.Log(sum) - float64(scores[v-1])
 		for _, s := range siblings {
 			grad[s-1] = p[s-1]
 		}
@@ -55,13 +56,13 @@ func EvaluateHierarchical[T matrix.Float](h *HierarchicalSoftmax, p, grad, score
 	return value
 }
 
-// softmaxAmong is kernel.Softmax over the scores of some nodes.
-func softmaxAmong[T matrix.Float](p, scores []T, nodes []int) (logSumExp float64) {
-	top := math.Inf(-1)
+// softmaxAmong sets p to the softmax over the scores of some nodes. It returns the
+// largest of these and the sum of exp(score - top).
+func softmaxAmong[T matrix.Float](p, scores []T, nodes []int) (top, sum float64) {
+	top = math.Inf(-1)
 	for _, v := range nodes {
 		top = max(top, float64(scores[v-1]))
 	}
-	var sum float64
 	for _, v := range nodes {
 		e := math.Exp(float64(scores[v-1]) - top)
 		p[v-1] = T(e)
@@ -70,7 +71,7 @@ func softmaxAmong[T matrix.Float](p, scores []T, nodes []int) (logSumExp float64
 	for _, v := range nodes {
 		p[v-1] /= T(sum)
 	}
-	return top + math.Log(sum)
+	return top, sum
 }
 
 // CurvatureHierarchical is Curvature for a HierarchicalSoftmax and class y: it

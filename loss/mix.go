@@ -1,6 +1,8 @@
 package loss
 
 import (
+	"math"
+
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -69,7 +71,8 @@ func EvaluateHierarchicalMix[T matrix.Float](h *HierarchicalSoftmax, p, grad, sc
 	total := spread(h, grad, mix)
 	var value float64
 	upward(h, grad, total, func(siblings []int, mass T) {
-		value += float64(mass) * softmaxAmong(p, scores, siblings)
+		top, sum := softmaxAmong(p, scores, siblings)
+		value += float64(mass) * (top + math.Log(sum))
 		for _, s := range siblings {
 			value -= float64(grad[s-1]) * float64(scores[s-1])
 			grad[s-1] = mass*p[s-1] - grad[s-1]

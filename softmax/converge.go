@@ -3,6 +3,7 @@ package softmax
 import (
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
 )
 
 // newton minimises the sum over examples of weight * loss(A V x + b) plus
@@ -12,6 +13,10 @@ import (
 // the examples and is what the time goes into. Scores are linear in the
 // weights, so the line search needs the scores of the direction once and then
 // no pass at all.
+//
+// A sharing is applied to whatever is fewer, the scores of the n examples or the d
+// rows of the weights: W = A V once a product, not A z for the z = V x of each
+// example, and the gradient in V from that in W.
 //
 // All vectors are x = (V, b): d x r numbers, feature-major, then the bias.
 type newton[T matrix.Float] struct {
@@ -29,7 +34,8 @@ type newton[T matrix.Float] struct {
 	x          []T // the solution so far
 	objective  float64
 
-	outputs []T // n x r: V x of some weights, or gradients in them
+	outputs []T // n x r, or n x targets if lifted: V x or W x of some weights, or gradients in them
+	flat    []T // d x targets: W or the gradient in it, if lifted; else nil
 	scores  []T // n x targets: at x
 	along   []T // n x targets: what one step adds to the scores
 	p       []T // n x targets: probabilities at x
@@ -45,10 +51,16 @@ func newNewton[T matrix.Float](d *design[T], scale float64, of func(i int) targe
 	t := &newton[T]{design: d, scale: T(scale), target: of, weight: weight, threads: threads}
 	h := newHead()
 	t.r, t.targets = h.outputs, h.targets
+	h.lifted = h.op != nil && d.rows >= d.dim
+	if h.lifted {
+		t.flat = make([]T, d.dim*t.targets)
+	}
 	t.heads = make(chan *head[T], max(threads, 1))
 	t.heads <- h
 	for range cap(t.heads) - 1 {
-		t.heads <- newHead()
+		other := newHead()
+		other.lifted = h.lifted
+		t.heads <- other
 	}
 	t.total = float64(d.rows)
 	if weight != nil {
@@ -57,7 +69,7 @@ func newNewton[T matrix.Float](d *design[T], scale float64, of func(i int) targe
 			t.total += float64(w)
 		}
 	}
-	t.outputs = make([]T, d.rows*t.r)
+	t.outputs = make([]T, d.rows*max(t.r, t.targets))
 	for _, v := range []*[]T{&t.scores, &t.along, &t.p} {
 		*v = make([]T, d.rows*t.targets)
 	}
@@ -87,10 +99,40 @@ type example[T matrix.Float] struct {
 	biasPart  []T
 }
 
+// width is the number of outputs of an example.
+func (t *newton[T]) width() int {
+	if t.flat != nil {
+		return t.targets
+	}
+	return t.r
+}
+
+// lift returns the weights that the outputs are of: V, or W = A V.
+func (t *newton[T]) lift(v []T) []T {
+	if t.flat == nil {
+		return v
+	}
+	t.eachFeature(func(op *sharing.Operator[T], f int) {
+		op.Expand(t.flat[f*t.targets:(f+1)*t.targets], v[f*t.r:(f+1)*t.r], 1)
+	})
+	return t.flat
+}
+
+// eachFeature calls visit for each feature, in parallel, with the operator of A.
+func (t *newton[T]) eachFeature(visit func(op *sharing.Operator[T], f int)) {
+	kernel.Parallel(t.threads, t.design.dim, 16, func(_, lo, hi int) {
+		h := <-t.heads
+		for f := lo; f < hi; f++ {
+			visit(h.op, f)
+		}
+		t.heads <- h
+	})
+}
+
 // pass calls visit for each example, in parallel. It returns the sums of the
 // two numbers that visit returns, added in an order that does not depend on
-// the threads.
-func (t *newton[T]) pass(visit func(h *head[T], e example[T]) (a, b float64)) (sumA, sumB float64) {
+// the threads. The outputs of an example are width numbers.
+func (t *newton[T]) pass(width int, visit func(h *head[T], e example[T]) (a, b float64)) (sumA, sumB float64) {
 	k := t.targets
 	kernel.Parallel(t.threads, t.design.rows, rowGrain, func(block, lo, hi int) {
 		h := <-t.heads
@@ -102,7 +144,7 @@ func (t *newton[T]) pass(visit func(h *head[T], e example[T]) (a, b float64)) (s
 			if t.weight != nil {
 				e.weight = T(t.weight[i])
 			}
-			e.outputs = t.outputs[i*t.r : (i+1)*t.r]
+			e.outputs = t.outputs[i*width : (i+1)*width]
 			e.scores, e.along, e.p = t.scores[i*k:(i+1)*k], t.along[i*k:(i+1)*k], t.p[i*k:(i+1)*k]
 			a, b := visit(h, e)
 			partA += a
@@ -123,7 +165,16 @@ func (t *newton[T]) pass(visit func(h *head[T], e example[T]) (a, b float64)) (s
 func (t *newton[T]) collect(out, x []T) {
 	v, _ := t.split(x)
 	outV, outBias := t.split(out)
-	t.design.gradient(t.threads, outV, v, t.outputs, t.r, t.lambda)
+	if t.flat == nil {
+		t.design.gradient(t.threads, outV, v, t.outputs, t.r, t.lambda)
+	} else {
+		t.design.gradient(t.threads, t.flat, t.flat, t.outputs, t.targets, 0)
+		t.eachFeature(func(op *sharing.Operator[T], f int) {
+			row := outV[f*t.r : (f+1)*t.r]
+			op.Pull(row, t.flat[f*t.targets:(f+1)*t.targets], 1)
+			kernel.Axpy(t.lambda, v[f*t.r:(f+1)*t.r], row)
+		})
+	}
 	t.collectBias(outBias)
 }
 
@@ -140,8 +191,9 @@ func (t *newton[T]) collectBias(out []T) {
 // score sets the scores of each example for the weights x; to picks where.
 func (t *newton[T]) score(x []T, to func(e example[T]) []T) {
 	v, bias := t.split(x)
-	t.pass(func(h *head[T], e example[T]) (_, _ float64) {
-		t.design.scores(e.outputs, v, e.i)
+	w := t.lift(v)
+	t.pass(t.width(), func(h *head[T], e example[T]) (_, _ float64) {
+		t.design.scores(e.outputs, w, e.i)
 		kernel.Scale(t.scale, e.outputs)
 		h.place(to(e), e.outputs, bias)
 		return
@@ -152,7 +204,7 @@ func (t *newton[T]) score(x []T, to func(e example[T]) []T) {
 // from the scores.
 func (t *newton[T]) differentiate() {
 	v, _ := t.split(t.x)
-	sum, _ := t.pass(func(h *head[T], e example[T]) (value, _ float64) {
+	sum, _ := t.pass(t.width(), func(h *head[T], e example[T]) (value, _ float64) {
 		value = h.gradient(e.outputs, e.scores, e.p, e.biasPart, e.class, e.weight)
 		kernel.Scale(t.scale, e.outputs)
 		return value, 0
@@ -160,7 +212,7 @@ func (t *newton[T]) differentiate() {
 	t.objective = sum + float64(t.lambda)/2*t.dot(v, v)
 	t.collect(t.grad, t.x)
 
-	t.pass(func(h *head[T], e example[T]) (_, _ float64) {
+	t.pass(t.r, func(h *head[T], e example[T]) (_, _ float64) {
 		h.diagonal(e.outputs, e.p, e.biasPart, e.weight)
 		kernel.Scale(t.scale*t.scale, e.outputs)
 		return
@@ -181,8 +233,9 @@ func (t *newton[T]) differentiate() {
 // multiply sets out to the second derivative at x times direction.
 func (t *newton[T]) multiply(out, direction []T) {
 	v, bias := t.split(direction)
-	t.pass(func(h *head[T], e example[T]) (_, _ float64) {
-		t.design.scores(e.outputs, v, e.i)
+	w := t.lift(v)
+	t.pass(t.width(), func(h *head[T], e example[T]) (_, _ float64) {
+		t.design.scores(e.outputs, w, e.i)
 		kernel.Scale(t.scale, e.outputs)
 		h.curvature(e.outputs, e.p, bias, e.biasPart, e.class, e.weight)
 		kernel.Scale(t.scale, e.outputs)

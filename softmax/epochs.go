@@ -74,7 +74,7 @@ func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
 	}
 	order := make([]int32, t.ex.X.Rows())
 	for s.epoch < t.epochs && !t.patienceOver(&s) {
-		if err := t.epoch(ctx, &s, order); errors.Is(err, errDiverged) {
+		if err := t.epoch(ctx, &s, order); errors.Is(err, ErrDiverged) {
 			return s.best, t.record(&s), err
 		} else if err != nil {
 			return t.result(&s), t.record(&s), err
@@ -94,7 +94,7 @@ func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
 	}
 	l := t.result(&s)
 	if err := l.check(); err != nil {
-		return nil, t.record(&s), fmt.Errorf("%w after %d epochs at the rate %g; take a smaller one: %w", err, s.epoch, t.rate, errDiverged)
+		return nil, t.record(&s), fmt.Errorf("%w after %d epochs at the rate %g; take a smaller one: %w", err, s.epoch, t.rate, ErrDiverged)
 	}
 	return l, t.record(&s), nil
 }
@@ -114,8 +114,9 @@ func (t *epochLoop[T]) checkMonitor() error {
 	return nil
 }
 
-// errDiverged says that a trainer's numbers grew without bound.
-var errDiverged = errors.New("training diverged")
+// ErrDiverged says that a trainer's numbers grew without bound: its rate is too
+// large.
+var ErrDiverged = errors.New("training diverged")
 
 func (t *epochLoop[T]) patienceOver(s *state) bool {
 	return t.monitor.Valid != nil && t.monitor.Patience > 0 && s.epoch-s.bestEpoch >= t.monitor.Patience && s.epoch > 0
@@ -161,7 +162,7 @@ func (t *epochLoop[T]) epoch(ctx context.Context, s *state, order []int32) error
 		sum += l
 		s.steps++
 		if !finite(l) {
-			return fmt.Errorf("softmax: the loss is %v in epoch %d at the rate %g; take a smaller one: %w", l, s.epoch+1, rate, errDiverged)
+			return fmt.Errorf("softmax: the loss is %v in epoch %d at the rate %g; take a smaller one: %w", l, s.epoch+1, rate, ErrDiverged)
 		}
 	}
 	s.epoch++
@@ -170,7 +171,7 @@ func (t *epochLoop[T]) epoch(ctx context.Context, s *state, order []int32) error
 		t.stepper.endEpoch() // averaged weights need current sums
 		layer := t.stepper.layer()
 		if err := layer.check(); err != nil {
-			return fmt.Errorf("%w after epoch %d at the rate %g; take a smaller one: %w", err, s.epoch, rate, errDiverged)
+			return fmt.Errorf("%w after epoch %d at the rate %g; take a smaller one: %w", err, s.epoch, rate, ErrDiverged)
 		}
 		v, err := validate(layer, t.monitor.Valid, t.opts.Threads)
 		if err != nil {

@@ -14,6 +14,7 @@ type head[T matrix.Float] struct {
 	loss      loss.Loss
 	hierarchy *loss.HierarchicalSoftmax
 	op        *sharing.Operator[T] // nil if A = I
+	lifted    bool                 // A is in the weights already: the outputs are scores
 	outputs   int                  // r, rows of V
 	targets   int                  // k, or the node scores: length of the bias
 	squared   *sharing.Operator[T] // of the squares of A, for diagonal; nil until used
@@ -52,7 +53,7 @@ func (t *head[T]) evaluate(z, p, bias, gradBias []T, y target, weight T) float64
 
 // place sets scores (targets) to those of the outputs z.
 func (t *head[T]) place(scores, z, bias []T) {
-	if t.op == nil {
+	if t.op == nil || t.lifted {
 		copy(scores, z)
 	} else {
 		t.op.Expand(scores, z, 1)
@@ -109,7 +110,7 @@ func (t *head[T]) curvature(z, p, bias, outBias []T, y target, weight T) {
 }
 
 func (t *head[T]) pull(z, grad []T) {
-	if t.op == nil {
+	if t.op == nil || t.lifted {
 		copy(z, grad)
 		return
 	}

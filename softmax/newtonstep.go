@@ -150,7 +150,7 @@ func (t *newton[T]) search() bool {
 	s, _ := t.split(t.step)
 	lambda, vv, vs, ss := float64(t.lambda), t.dot(v, v), t.dot(v, s), t.dot(s, s)
 	at := func(alpha float64) (value, slope float64) {
-		value, slope = t.pass(func(h *head[T], e example[T]) (value, slope float64) {
+		value, slope = t.pass(0, func(h *head[T], e example[T]) (value, slope float64) {
 			value, slope = h.along(e.scores, e.along, T(alpha), e.class)
 			return float64(e.weight) * value, float64(e.weight) * slope
 		})

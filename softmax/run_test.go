@@ -421,7 +421,7 @@ func TestDivergenceIsAnError(t *testing.T) {
 	valid := ex
 	for _, trainer := range []Trainer{SGD{Rate: 1e30, Momentum: 0.9}, AdamW{Rate: 1e38}} {
 		l, _, err := Fit(context.Background(), ex, 4, Options{Trainer: trainer})
-		if !errors.Is(err, errDiverged) || l != nil || !strings.Contains(fmt.Sprint(err), "smaller") {
+		if !errors.Is(err, ErrDiverged) || l != nil || !strings.Contains(fmt.Sprint(err), "smaller") {
 			t.Errorf("%T: layer %v, error %v", trainer, l != nil, err)
 		}
 		if l, _, _ := Fit(context.Background(), ex, 4, Options{Trainer: withMonitor(trainer, Monitor{Valid: &valid})}); l != nil && l.check() != nil {

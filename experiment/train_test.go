@@ -1,13 +1,18 @@
 package experiment
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
+	"github.com/treeloss/treeloss/softmax"
 )
 
 // smallDraw is a draw of little work.
@@ -34,8 +39,8 @@ func modelOf(t *testing.T, g *draw, base float64, method Method) *model {
 }
 
 // slowSGD trains V itself, one number after the other, in float64: W = A V.
-func slowSGD(a [][]float64, v []float64, m *model, ex examples, rate float64) (last, mean []float64) {
-	d, rows, k := ex.x.Cols(), len(a[0]), len(a)
+func slowSGD(a [][]float64, v []float64, m *model, ex softmax.Examples, rate float64) (last, mean []float64) {
+	d, rows, k := ex.X.Cols(), len(a[0]), len(a)
 	velocity, grad, sum := make([]float64, len(v)), make([]float64, len(v)), make([]float64, k*d)
 	weights := func() []float64 {
 		w := make([]float64, k*d)
@@ -49,21 +54,24 @@ func slowSGD(a [][]float64, v []float64, m *model, ex examples, rate float64) (l
 		return w
 	}
 	p, g, scores := make([]float64, k), make([]float64, k), make([]float64, k)
-	for i, y := range ex.y {
+	for i, y := range ex.Class {
 		w := weights()
 		for c := range scores {
 			scores[c] = 0
-			for f, x := range ex.x.Row(i) {
+			for f, x := range ex.X.(*matrix.Dense).Row(i) {
 				scores[c] += w[c*d+f] * float64(x)
 			}
 		}
-		if m.hierarchy != nil {
-			loss.EvaluateHierarchical(m.hierarchy, p, g, scores, int(y))
-		} else {
-			loss.Evaluate(m.loss, p, g, scores, int(y))
+		switch o := m.options; {
+		case o.Hierarchy != nil:
+			loss.EvaluateHierarchical(o.Hierarchy, p, g, scores, int(y))
+		case o.Loss != nil:
+			loss.Evaluate(o.Loss, p, g, scores, int(y))
+		default:
+			loss.Evaluate(loss.CrossEntropy{}, p, g, scores, int(y))
 		}
 		for r := range rows {
-			for f, x := range ex.x.Row(i) {
+			for f, x := range ex.X.(*matrix.Dense).Row(i) {
 				grad[r*d+f] = 0
 				for c := range k {
 					grad[r*d+f] += a[c][r] * g[c] * float64(x)
@@ -75,7 +83,7 @@ func slowSGD(a [][]float64, v []float64, m *model, ex examples, rate float64) (l
 			v[j] -= rate * velocity[j]
 		}
 		for j, x := range weights() {
-			sum[j] += x / float64(len(ex.y))
+			sum[j] += x / float64(len(ex.Class))
 		}
 	}
 	return weights(), sum
@@ -104,21 +112,40 @@ func matrixA(s sharing.Sharing, k int) [][]float64 {
 	return a
 }
 
-// Training W with K g is training V: momentum, weight decay, start and mean
-// included, in both layouts.
+// pass is onePass from weights that are outputs x d, and so are its results.
+func pass(t testing.TB, m *model, start []float32, k int, ex softmax.Examples, rate float64) (last, mean []float32) {
+	t.Helper()
+	d := ex.X.Cols()
+	outputs := len(start) / d
+	l, a, err := m.onePass(context.Background(), &softmax.Layer{Classes: k, Features: d, Weight: transpose(start, outputs, d),
+		Bias: make([]float32, outputs), Hierarchy: m.options.Hierarchy}, ex, rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range outputs {
+		if l.Bias[c] != 0 || a.Bias[c] != 0 {
+			t.Fatalf("output %d has a bias", c)
+		}
+	}
+	return transpose(l.Weight, d, outputs), transpose(a.Weight, d, outputs)
+}
+
+// One pass takes the examples in their order, and trains V: momentum, weight
+// decay, start and mean included.
 func TestOnePassTrainsV(t *testing.T) {
 	for _, size := range []struct{ k, d int }{{12, 5}, {5, 9}} {
 		g := smallDraw(t, size.k, size.d, 60)
 		ex := g.examples(g.train, 60, 1)
 		for _, method := range []Method{CrossEntropy, UTree, VTree, SimLoss, HierarchicalSoftmax, Linkage} {
 			m := modelOf(t, g, 1.3, method)
-			a := matrixA(m.share, m.outputs)
+			outputs := m.start(g, ZeroInit).Outputs()
+			a := matrixA(m.options.Sharing, outputs)
 			rng := rand.New(rand.NewPCG(1, 2))
 			v := make([]float64, len(a[0])*size.d)
 			for i := range v {
 				v[i] = rng.Float64() - 0.5
 			}
-			start := make([]float32, m.outputs*size.d)
+			start := make([]float32, outputs*size.d)
 			for c := range a {
 				for f := range size.d {
 					var sum float64
@@ -128,7 +155,7 @@ func TestOnePassTrainsV(t *testing.T) {
 					start[c*size.d+f] = float32(sum)
 				}
 			}
-			last, mean := m.onePass(start, ex, 3e-3)
+			last, mean := pass(t, m, start, size.k, ex, 3e-3)
 			wantLast, wantMean := slowSGD(a, v, m, ex, 3e-3)
 			if d := far(last, wantLast); d > 2e-5 {
 				t.Errorf("k=%d d=%d %s: the last weights differ by %g", size.k, size.d, method, d)
@@ -151,15 +178,19 @@ func far(a []float32, b []float64) (most float64) {
 // own parameters are the same in every method.
 func TestStart(t *testing.T) {
 	g := smallDraw(t, 9, 16, 10)
-	plain := modelOf(t, g, 1.3, CrossEntropy).start(g, TorchInit)
+	rows := func(m *model, init Init) []float32 {
+		l := m.start(g, init)
+		return transpose(l.Weight, 16, l.Outputs())
+	}
+	plain := rows(modelOf(t, g, 1.3, CrossEntropy), TorchInit)
 	for _, x := range plain {
 		if math.Abs(float64(x)) > 0.25 {
 			t.Fatalf("a start of %v is beyond 1/sqrt(16)", x)
 		}
 	}
 	m := modelOf(t, g, 1.3, VTree)
-	tree := m.share.(*sharing.Tree).LabelTree()
-	w := m.start(g, TorchInit)
+	tree := m.options.Sharing.(*sharing.Tree).LabelTree()
+	w := rows(m, TorchInit)
 	// w_c - v_c is the same for the classes of one parent.
 	for v := range tree.Len() {
 		var first []float32
@@ -182,7 +213,7 @@ func TestStart(t *testing.T) {
 			}
 		}
 	}
-	for _, x := range m.start(g, ZeroInit) {
+	for _, x := range rows(m, ZeroInit) {
 		if x != 0 {
 			t.Fatal("a start at zeros is not 0")
 		}
@@ -202,9 +233,9 @@ func TestStarIsCrossEntropy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := &model{method: CrossEntropy, outputs: k, loss: loss.CrossEntropy{}, rate: 1}
-	shared := &model{method: VTree, outputs: k, loss: loss.CrossEntropy{}, rate: 1, share: sharing.NewTree(star)}
-	a := matrixA(shared.share, k)
+	plain := &model{method: CrossEntropy, rate: 1}
+	shared := &model{method: VTree, rate: 1, options: softmax.Options{Sharing: sharing.NewTree(star), NoBias: true, Threads: 1}}
+	a := matrixA(shared.options.Sharing, k)
 	want, _ := slowSGD(matrixA(nil, k), make([]float64, k*d), plain, ex, 1e-2)
 	got, _ := slowSGD(a, make([]float64, len(a[0])*d), shared, ex, 1e-2)
 	for i := range want {
@@ -213,7 +244,7 @@ func TestStarIsCrossEntropy(t *testing.T) {
 		}
 	}
 	zero := make([]float32, k*d)
-	fast, _ := shared.onePass(zero, ex, 1e-2)
+	fast, _ := pass(t, shared, zero, k, ex, 1e-2)
 	if x := far(fast, want); x > 1e-5 {
 		t.Errorf("the fast way differs from cross entropy by %g", x)
 	}
@@ -225,18 +256,110 @@ func TestSignFlip(t *testing.T) {
 	g := smallDraw(t, 7, 5, 90)
 	ex := g.examples(g.train, 90, 1)
 	flipped := g.examples(g.train, 90, 1)
-	for i := range flipped.x.Data {
-		flipped.x.Data[i] = -flipped.x.Data[i]
+	x := flipped.X.(*matrix.Dense).Data
+	for i := range x {
+		x[i] = -x[i]
 	}
 	for _, method := range []Method{CrossEntropy, UTree, VTree, SimLoss, HierarchicalSoftmax, Linkage} {
 		m := modelOf(t, g, 1.3, method)
-		zero := m.start(g, ZeroInit)
-		w, _ := m.onePass(zero, ex, 1e-2)
-		minus, _ := m.onePass(zero, flipped, 1e-2)
+		zero := m.start(g, ZeroInit).Weight
+		w, _ := pass(t, m, zero, g.k, ex, 1e-2)
+		minus, _ := pass(t, m, zero, g.k, flipped, 1e-2)
 		for i := range w {
 			if w[i] != -minus[i] {
 				t.Fatalf("%s: weight %d is %v, with the sign flipped %v", method, i, w[i], minus[i])
 			}
+		}
+	}
+}
+
+// A rate that is too large ends in an error, not in weights.
+func TestOnePassDiverges(t *testing.T) {
+	g := smallDraw(t, 7, 5, 90)
+	m := modelOf(t, g, 1.3, VTree)
+	if _, _, err := m.onePass(context.Background(), m.start(g, ZeroInit), g.examples(g.train, 90, 1), 1e30); !errors.Is(err, softmax.ErrDiverged) {
+		t.Errorf("error %v, want one that wraps ErrDiverged", err)
+	}
+}
+
+// The layer of the prior that is best on the validation examples, without a bias,
+// at the optimum of its objective: the gradient there is that of the penalty.
+func TestConverge(t *testing.T) {
+	g := smallDraw(t, 8, 5, 70)
+	ex, valid := g.examples(g.train, 70, 1.5), g.examples(g.valid, 100, 1.5)
+	for _, method := range []Method{CrossEntropy, UTree, VTree, SimLoss, HierarchicalSoftmax, Linkage} {
+		m := modelOf(t, g, 1.3, method)
+		seen := map[*softmax.Layer]outcome{}
+		best, prior, err := m.converge(context.Background(), ex, g.k, func(l *softmax.Layer) (outcome, error) {
+			o, err := measure(l, valid)
+			seen[l] = o
+			return o, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(Priors(), prior) {
+			t.Errorf("%s: prior %v", method, prior)
+		}
+		for _, o := range seen {
+			if o.better(seen[best]) {
+				t.Errorf("%s: %+v is better than the chosen %+v", method, o, seen[best])
+			}
+		}
+		for c, b := range best.Bias {
+			if b != 0 {
+				t.Errorf("%s: output %d has the bias %v", method, c, b)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	m := modelOf(t, g, 1.3, VTree)
+	_, _, err := m.converge(ctx, ex, g.k, func(l *softmax.Layer) (outcome, error) { return measure(l, valid) })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("on a cancelled context: %v", err)
+	}
+}
+
+// Accuracy and log loss by the scores in float64.
+func TestMeasure(t *testing.T) {
+	g := smallDraw(t, 11, 4, 50)
+	ex, test := g.examples(g.train, 50, 1), g.examples(g.all, 400, 1)
+	for _, method := range allMethods {
+		m := modelOf(t, g, 1.2, method)
+		_, l, err := m.onePass(context.Background(), m.start(g, TorchInit), ex, 1e-2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := measure(l, test)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var right, nats float64
+		p := make([]float64, g.k)
+		for i, y := range test.Class {
+			scores := make([]float64, l.Outputs())
+			for f, x := range test.X.(*matrix.Dense).Row(i) {
+				for c := range scores {
+					scores[c] += float64(l.Weight[f*l.Outputs()+c]) * float64(x)
+				}
+			}
+			if h := m.options.Hierarchy; h != nil {
+				loss.Probabilities(h, p, make([]float64, len(scores)), scores)
+			} else {
+				loss.Evaluate(loss.CrossEntropy{}, p, make([]float64, g.k), scores, int(y))
+			}
+			if softmax.Top(p) == int(y) {
+				right++
+			}
+			nats -= math.Log(p[y])
+		}
+		n := float64(len(test.Class))
+		if math.Abs(got.accuracy-right/n) > 1/n {
+			t.Errorf("%s: accuracy %v, want %v", method, got.accuracy, right/n)
+		}
+		if math.Abs(got.logLoss-nats/n) > 1e-4*(1+nats/n) {
+			t.Errorf("%s: log loss %v, want %v", method, got.logLoss, nats/n)
 		}
 	}
 }
@@ -258,7 +381,9 @@ func BenchmarkOnePass(b *testing.B) {
 				}
 				zero := m.start(g, ZeroInit)
 				for b.Loop() {
-					m.onePass(zero, ex, 1e-3)
+					if _, _, err := m.onePass(context.Background(), zero, ex, 1e-3); err != nil {
+						b.Fatal(err)
+					}
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size.n), "ns/step")
 			})
