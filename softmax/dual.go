@@ -53,7 +53,7 @@ type dual[T matrix.Float] struct {
 	length    float64 // mean squared length of scaled inputs
 	weight    []float32
 	threads   int
-	crew      *kernel.Crew // while solve runs
+	team      *kernel.Team // while solve runs
 	stride    int          // of W and all that has a row of k numbers
 	total     float64      // sum of the weights
 	noBias    bool
@@ -225,7 +225,7 @@ func (t *dual[T]) parts() int {
 
 // classes returns the classes of a part of the work: whole lines.
 func (t *dual[T]) classes(part int) (lo, hi int) {
-	lines, parts := t.lines(), t.crew.Parts()
+	lines, parts := t.lines(), t.team.Threads()
 	return part * lines / parts * kernel.CacheLine, min(t.k, (part+1)*lines/parts*kernel.CacheLine)
 }
 
@@ -257,8 +257,8 @@ func (b *dualBatch) prepare(x *matrix.Sparse, factor float64, wide []float32) {
 // Converged is false in the record if that is not to be had in maxPasses, or if it
 // is far away and patient is not set.
 func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasses int, patient bool, progress func(Progress)) (Record, error) {
-	t.crew = kernel.NewCrew(t.parts())
-	defer t.crew.Close()
+	t.team = kernel.NewTeam(t.parts())
+	defer t.team.Close()
 	var record Record
 	var first, done float64
 	var gaps []float64

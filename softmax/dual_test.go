@@ -194,10 +194,10 @@ func TestClassKernel(t *testing.T) {
 		}
 		sharing.NewOperator[float64](s).Kernel(want, x, 1)
 		for _, threads := range []int{1, 2, 5} {
-			crew := kernel.NewCrew(threads)
+			team := kernel.NewTeam(threads)
 			out := slices.Repeat([]float64{7}, k)
-			fast.apply(crew, out, x)
-			crew.Close()
+			fast.apply(team, out, x)
+			team.Close()
 			if diff := largestDifference(centred(want, k), centred(out, k)); diff > 1e-9 {
 				t.Errorf("%s, %d threads: K x is off by %v", name, threads, diff)
 			}
@@ -384,7 +384,7 @@ func TestPartsShareTheClasses(t *testing.T) {
 	for k := 1; k < 300; k += 7 {
 		for _, threads := range []int{1, 2, 3, 8, 100} {
 			d := dual[float32]{k: k, threads: threads}
-			d.crew = kernel.NewCrew(d.parts())
+			d.team = kernel.NewTeam(d.parts())
 			next := 0
 			for part := range d.parts() {
 				lo, hi := d.classes(part)
@@ -396,7 +396,7 @@ func TestPartsShareTheClasses(t *testing.T) {
 			if next != k || d.parts() > threads {
 				t.Errorf("%d classes, %d parts of %d threads have the classes below %d", k, d.parts(), threads, next)
 			}
-			d.crew.Close()
+			d.team.Close()
 		}
 	}
 }

@@ -44,7 +44,7 @@ func newClassKernel[T matrix.Float](s sharing.Sharing) (*classKernel[T], error) 
 }
 
 // apply sets out to K x, both of k numbers. It costs k² or the size of A.
-func (t *classKernel[T]) apply(crew *kernel.Crew, out, x []T) {
+func (t *classKernel[T]) apply(team *kernel.Team, out, x []T) {
 	if t.dense == nil {
 		t.op.Kernel(out, x, 1)
 		return
@@ -57,12 +57,12 @@ func (t *classKernel[T]) apply(crew *kernel.Crew, out, x []T) {
 		clear(out[lo:hi])
 		kernel.CombineAllRows(t.value, t.dense[lo:], k, out[lo:hi])
 	}
-	parts := crew.Parts()
+	parts := team.Threads()
 	if k < sharedKernel || parts == 1 {
 		columns(0, k)
 		return
 	}
-	crew.Run(func(part int) {
+	team.RunParts(func(part int) {
 		lines := k / kernel.CacheLine
 		lo, hi := part*lines/parts*kernel.CacheLine, (part+1)*lines/parts*kernel.CacheLine
 		if part == parts-1 {

@@ -80,7 +80,7 @@ func (t *dual[T]) revisit(ctx context.Context, lambda float64) error {
 // then, and adds to curvature.
 func (t *dual[T]) sweep(ctx context.Context, batches []*dualBatch, lambda float64, curvature []T) (gap, objective float64, err error) {
 	next := batches[0]
-	t.crew.Run(func(part int) { t.meet(next, part) })
+	t.team.RunParts(func(part int) { t.meet(next, part) })
 	for n, b := range batches {
 		next = nil
 		if n+1 < len(batches) {
@@ -95,7 +95,7 @@ func (t *dual[T]) sweep(ctx context.Context, batches []*dualBatch, lambda float6
 		if err = ctx.Err(); err != nil {
 			next = nil
 		}
-		t.crew.Run(func(part int) {
+		t.team.RunParts(func(part int) {
 			t.spread(b, part, lambda)
 			if next != nil {
 				t.meet(next, part)
@@ -151,10 +151,10 @@ func (t *dual[T]) restore(lambda float64) {
 			if t.kernel == nil {
 				copy(moved, t.delta)
 			} else {
-				t.kernel.apply(t.crew, moved, t.delta)
+				t.kernel.apply(t.team, moved, t.delta)
 			}
 		}
-		t.crew.Run(func(part int) { t.spread(b, part, lambda) })
+		t.team.RunParts(func(part int) { t.spread(b, part, lambda) })
 	}
 }
 
@@ -216,7 +216,7 @@ func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, log
 		settle(t.settled, logP, c, q, logSum)
 		copy(t.delta, p)
 		kernel.Axpy(-1, t.settled, t.delta)
-		t.kernel.apply(t.crew, moved, t.delta)
+		t.kernel.apply(t.team, moved, t.delta)
 		square := kernel.Dot(t.delta, t.delta)
 		if !(square > 0) {
 			return

@@ -55,7 +55,6 @@ func BenchmarkKernel(b *testing.B) {
 		eachKind(b, of("squaredDistance"), n, func(k kind, _ int) { squaredDistance32(k, p, x) })
 		eachKind(b, of("scaledSquares"), n, func(k kind, _ int) { scaledSquares32(k, 1, p, 1, x) })
 		eachKind(b, of("axpy"), n, func(k kind, _ int) { axpy32(k, 1e-9, x, p) })
-		eachKind(b, of("axpy4"), n, func(k kind, _ int) { axpy4x32(k, [4]float32{1e-9}, x, x, x, x, p) })
 		eachKind(b, of("add"), n, func(k kind, _ int) { add32(k, x, p) })
 		eachKind(b, of("scale"), n, func(k kind, _ int) { scale32(k, -1, p) })
 	}

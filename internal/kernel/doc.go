@@ -2,8 +2,7 @@
 // updates, dot products, sums of sparse and dense rows, softmax, matrix products
 // (Product), a whole training step on dense rows (Dense), products with the K of
 // a tree (Family), and parallel loops whose results do not depend on the number
-// of threads (Parallel, Team for steps that must not start goroutines, Crew for
-// parts that stay with a core).
+// of threads (Parallel, and Team for steps that must not start goroutines).
 //
 // The functions are generic over float32 (in use) and float64 (in tests of
 // identities). Loops over float64 are plain Go. Loops over float32 run in

@@ -49,19 +49,6 @@ func axpy32(k kind, a float32, x, y []float32) {
 	}
 }
 
-func axpy4x32(k kind, a [4]float32, x0, x1, x2, x3, y []float32) {
-	n := len(y)
-	x0, x1, x2, x3 = x0[:n], x1[:n], x2[:n], x3[:n]
-	switch {
-	case n < short || k == plain:
-		axpy4Go(a[0], a[1], a[2], a[3], x0, x1, x2, x3, y)
-	case k == avx512:
-		axpy4AVX512(a[0], a[1], a[2], a[3], first(x0), first(x1), first(x2), first(x3), first(y), n)
-	default:
-		axpy4AVX2(a[0], a[1], a[2], a[3], first(x0), first(x1), first(x2), first(x3), first(y), n)
-	}
-}
-
 func scale32(k kind, a float32, x []float32) {
 	switch {
 	case len(x) < short || k == plain:

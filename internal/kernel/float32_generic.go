@@ -13,10 +13,6 @@ func kinds() []kind { return []kind{plain} }
 
 func axpy32(_ kind, a float32, x, y []float32) { axpyGo(a, x, y) }
 
-func axpy4x32(_ kind, a [4]float32, x0, x1, x2, x3, y []float32) {
-	axpy4Go(a[0], a[1], a[2], a[3], x0, x1, x2, x3, y)
-}
-
 func scale32(_ kind, a float32, x []float32) { scaleGo(a, x) }
 
 func add32(_ kind, x, y []float32) { addGo(x, y) }

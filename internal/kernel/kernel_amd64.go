@@ -9,11 +9,6 @@ package kernel
 //go:noescape
 func axpyAVX512(a float32, x *float32, y *float32, n int)
 
-// axpy4AVX512 adds a0*x0, a1*x1, a2*x2 and a3*x3 to y, one after the other.
-//
-//go:noescape
-func axpy4AVX512(a0 float32, a1 float32, a2 float32, a3 float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, y *float32, n int)
-
 // addAVX512 adds x to y.
 //
 //go:noescape
@@ -158,11 +153,6 @@ func addParentsAVX512(z *float32, first int, parent *int32, length *float32, nod
 //
 //go:noescape
 func axpyAVX2(a float32, x *float32, y *float32, n int)
-
-// axpy4AVX2 adds a0*x0, a1*x1, a2*x2 and a3*x3 to y, one after the other.
-//
-//go:noescape
-func axpy4AVX2(a0 float32, a1 float32, a2 float32, a3 float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, y *float32, n int)
 
 // addAVX2 adds x to y.
 //

@@ -62,97 +62,6 @@ done5:
 	VZEROUPPER
 	RET
 
-// func axpy4AVX512(a0 float32, a1 float32, a2 float32, a3 float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, y *float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·axpy4AVX512(SB), NOSPLIT, $0-64
-	MOVQ         x0+16(FP), AX
-	MOVQ         x1+24(FP), CX
-	MOVQ         x2+32(FP), DX
-	MOVQ         x3+40(FP), BX
-	MOVQ         y+48(FP), SI
-	MOVQ         n+56(FP), DI
-	VBROADCASTSS a0+0(FP), Z0
-	VBROADCASTSS a1+4(FP), Z1
-	VBROADCASTSS a2+8(FP), Z2
-	VBROADCASTSS a3+12(FP), Z3
-	CMPQ         DI, $0x00000040
-	JLT          narrower7
-
-block6:
-	VMOVUPS     (SI), Z4
-	VFMADD231PS (AX), Z0, Z4
-	VFMADD231PS (CX), Z1, Z4
-	VFMADD231PS (DX), Z2, Z4
-	VFMADD231PS (BX), Z3, Z4
-	VMOVUPS     Z4, (SI)
-	VMOVUPS     64(SI), Z4
-	VFMADD231PS 64(AX), Z0, Z4
-	VFMADD231PS 64(CX), Z1, Z4
-	VFMADD231PS 64(DX), Z2, Z4
-	VFMADD231PS 64(BX), Z3, Z4
-	VMOVUPS     Z4, 64(SI)
-	VMOVUPS     128(SI), Z4
-	VFMADD231PS 128(AX), Z0, Z4
-	VFMADD231PS 128(CX), Z1, Z4
-	VFMADD231PS 128(DX), Z2, Z4
-	VFMADD231PS 128(BX), Z3, Z4
-	VMOVUPS     Z4, 128(SI)
-	VMOVUPS     192(SI), Z4
-	VFMADD231PS 192(AX), Z0, Z4
-	VFMADD231PS 192(CX), Z1, Z4
-	VFMADD231PS 192(DX), Z2, Z4
-	VFMADD231PS 192(BX), Z3, Z4
-	VMOVUPS     Z4, 192(SI)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	ADDQ        $0x00000100, BX
-	ADDQ        $0x00000100, SI
-	SUBQ        $0x00000040, DI
-	CMPQ        DI, $0x00000040
-	JGE         block6
-
-narrower7:
-	CMPQ DI, $0x00000010
-	JLT  narrower9
-
-block8:
-	VMOVUPS     (SI), Z4
-	VFMADD231PS (AX), Z0, Z4
-	VFMADD231PS (CX), Z1, Z4
-	VFMADD231PS (DX), Z2, Z4
-	VFMADD231PS (BX), Z3, Z4
-	VMOVUPS     Z4, (SI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, DX
-	ADDQ        $0x00000040, BX
-	ADDQ        $0x00000040, SI
-	SUBQ        $0x00000010, DI
-	CMPQ        DI, $0x00000010
-	JGE         block8
-
-narrower9:
-	TESTQ       DI, DI
-	JZ          done10
-	MOVQ        $-1, R8
-	BZHIQ       DI, R8, R8
-	KMOVW       R8, K1
-	VMOVUPS.Z   (SI), K1, Z4
-	VMOVUPS.Z   (AX), K1, Z5
-	VFMADD231PS Z5, Z0, Z4
-	VMOVUPS.Z   (CX), K1, Z0
-	VFMADD231PS Z0, Z1, Z4
-	VMOVUPS.Z   (DX), K1, Z0
-	VFMADD231PS Z0, Z2, Z4
-	VMOVUPS.Z   (BX), K1, Z0
-	VFMADD231PS Z0, Z3, Z4
-	VMOVUPS     Z4, K1, (SI)
-
-done10:
-	VZEROUPPER
-	RET
-
 // func addAVX512(x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addAVX512(SB), NOSPLIT, $0-24
@@ -160,9 +69,9 @@ TEXT ·addAVX512(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower12
+	JLT  narrower7
 
-block11:
+block6:
 	VMOVUPS (CX), Z0
 	VADDPS  (AX), Z0, Z0
 	VMOVUPS Z0, (CX)
@@ -179,13 +88,13 @@ block11:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block11
+	JGE     block6
 
-narrower12:
+narrower7:
 	CMPQ DX, $0x00000010
-	JLT  narrower14
+	JLT  narrower9
 
-block13:
+block8:
 	VMOVUPS (CX), Z0
 	VADDPS  (AX), Z0, Z0
 	VMOVUPS Z0, (CX)
@@ -193,11 +102,11 @@ block13:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block13
+	JGE     block8
 
-narrower14:
+narrower9:
 	TESTQ     DX, DX
-	JZ        done15
+	JZ        done10
 	MOVQ      $-1, BX
 	BZHIQ     DX, BX, BX
 	KMOVW     BX, K1
@@ -206,7 +115,7 @@ narrower14:
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (CX)
 
-done15:
+done10:
 	VZEROUPPER
 	RET
 
@@ -217,9 +126,9 @@ TEXT ·scaleAVX512(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Z0
 	CMPQ         CX, $0x00000040
-	JLT          narrower17
+	JLT          narrower12
 
-block16:
+block11:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  64(AX), Z0, Z1
@@ -231,23 +140,23 @@ block16:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block16
+	JGE     block11
 
-narrower17:
+narrower12:
 	CMPQ CX, $0x00000010
-	JLT  narrower19
+	JLT  narrower14
 
-block18:
+block13:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block18
+	JGE     block13
 
-narrower19:
+narrower14:
 	TESTQ     CX, CX
-	JZ        done20
+	JZ        done15
 	MOVQ      $-1, DX
 	BZHIQ     CX, DX, DX
 	KMOVW     DX, K1
@@ -255,7 +164,7 @@ narrower19:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-done20:
+done15:
 	VZEROUPPER
 	RET
 
@@ -270,9 +179,9 @@ TEXT ·advanceAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Z2
 	VBROADCASTSS vv+12(FP), Z3
 	CMPQ         DX, $0x00000040
-	JLT          narrower22
+	JLT          narrower17
 
-block21:
+block16:
 	VMOVUPS     (AX), Z4
 	VMOVUPS     (CX), Z5
 	VMULPS      Z0, Z4, Z6
@@ -309,13 +218,13 @@ block21:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block21
+	JGE         block16
 
-narrower22:
+narrower17:
 	CMPQ DX, $0x00000010
-	JLT  narrower24
+	JLT  narrower19
 
-block23:
+block18:
 	VMOVUPS     (AX), Z4
 	VMOVUPS     (CX), Z5
 	VMULPS      Z0, Z4, Z6
@@ -328,11 +237,11 @@ block23:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block23
+	JGE         block18
 
-narrower24:
+narrower19:
 	TESTQ       DX, DX
-	JZ          done25
+	JZ          done20
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -345,7 +254,7 @@ narrower24:
 	VMOVUPS     Z0, K1, (AX)
 	VMOVUPS     Z1, K1, (CX)
 
-done25:
+done20:
 	VZEROUPPER
 	RET
 
@@ -364,9 +273,9 @@ TEXT ·stepRowAVX512(SB), NOSPLIT, $0-40
 	VMOVUPS 256(SI), Z4
 	VMOVUPS 320(SI), Z5
 	CMPQ    BX, $0x00000040
-	JLT     narrower27
+	JLT     narrower22
 
-block26:
+block21:
 	VMOVUPS     (AX), Z6
 	VMOVUPS     (CX), Z7
 	VMOVUPS     (DX), Z8
@@ -416,13 +325,13 @@ block26:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block26
+	JGE         block21
 
-narrower27:
+narrower22:
 	CMPQ BX, $0x00000010
-	JLT  narrower29
+	JLT  narrower24
 
-block28:
+block23:
 	VMOVUPS     (AX), Z6
 	VMOVUPS     (CX), Z7
 	VMOVUPS     (DX), Z8
@@ -439,11 +348,11 @@ block28:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block28
+	JGE         block23
 
-narrower29:
+narrower24:
 	TESTQ       BX, BX
-	JZ          done30
+	JZ          done25
 	MOVQ        $-1, SI
 	BZHIQ       BX, SI, SI
 	KMOVW       SI, K1
@@ -459,7 +368,7 @@ narrower29:
 	VMOVUPS     Z0, K1, (AX)
 	VMOVUPS     Z1, K1, (CX)
 
-done30:
+done25:
 	VZEROUPPER
 	RET
 
@@ -479,9 +388,9 @@ TEXT ·stepOuterAVX512(SB), NOSPLIT, $0-48
 	VMOVUPS      320(SI), Z5
 	VBROADCASTSS a+16(FP), Z6
 	CMPQ         BX, $0x00000040
-	JLT          narrower32
+	JLT          narrower27
 
-block31:
+block26:
 	VMOVUPS     (AX), Z7
 	VMOVUPS     (CX), Z8
 	VMOVUPS     (DX), Z9
@@ -535,13 +444,13 @@ block31:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block31
+	JGE         block26
 
-narrower32:
+narrower27:
 	CMPQ BX, $0x00000010
-	JLT  narrower34
+	JLT  narrower29
 
-block33:
+block28:
 	VMOVUPS     (AX), Z7
 	VMOVUPS     (CX), Z8
 	VMOVUPS     (DX), Z9
@@ -559,11 +468,11 @@ block33:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block33
+	JGE         block28
 
-narrower34:
+narrower29:
 	TESTQ       BX, BX
-	JZ          done35
+	JZ          done30
 	MOVQ        $-1, SI
 	BZHIQ       BX, SI, SI
 	KMOVW       SI, K1
@@ -580,7 +489,7 @@ narrower34:
 	VMOVUPS     Z0, K1, (AX)
 	VMOVUPS     Z1, K1, (CX)
 
-done35:
+done30:
 	VZEROUPPER
 	RET
 
@@ -593,9 +502,9 @@ TEXT ·scaleAddAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Z0
 	VBROADCASTSS b+16(FP), Z1
 	CMPQ         DX, $0x00000040
-	JLT          narrower37
+	JLT          narrower32
 
-block36:
+block31:
 	VMOVUPS     (AX), Z2
 	VMULPS      Z0, Z2, Z2
 	VFMADD231PS (CX), Z1, Z2
@@ -616,13 +525,13 @@ block36:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block36
+	JGE         block31
 
-narrower37:
+narrower32:
 	CMPQ DX, $0x00000010
-	JLT  narrower39
+	JLT  narrower34
 
-block38:
+block33:
 	VMOVUPS     (AX), Z2
 	VMULPS      Z0, Z2, Z2
 	VFMADD231PS (CX), Z1, Z2
@@ -631,11 +540,11 @@ block38:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block38
+	JGE         block33
 
-narrower39:
+narrower34:
 	TESTQ       DX, DX
-	JZ          done40
+	JZ          done35
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -645,7 +554,7 @@ narrower39:
 	VFMADD231PS Z0, Z1, Z2
 	VMOVUPS     Z2, K1, (AX)
 
-done40:
+done35:
 	VZEROUPPER
 	RET
 
@@ -660,9 +569,9 @@ TEXT ·dotAVX512(SB), NOSPLIT, $0-28
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   DX, $0x00000040
-	JLT    narrower42
+	JLT    narrower37
 
-block41:
+block36:
 	VMOVUPS     (AX), Z4
 	VFMADD231PS (CX), Z4, Z0
 	VMOVUPS     64(AX), Z4
@@ -675,24 +584,24 @@ block41:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block41
+	JGE         block36
 
-narrower42:
+narrower37:
 	CMPQ DX, $0x00000010
-	JLT  narrower44
+	JLT  narrower39
 
-block43:
+block38:
 	VMOVUPS     (AX), Z4
 	VFMADD231PS (CX), Z4, Z0
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block43
+	JGE         block38
 
-narrower44:
+narrower39:
 	TESTQ       DX, DX
-	JZ          done45
+	JZ          done40
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -700,7 +609,7 @@ narrower44:
 	VMOVUPS.Z   (CX), K1, Z5
 	VFMADD231PS Z5, Z4, Z0
 
-done45:
+done40:
 	VADDPS        Z1, Z0, Z0
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z2, Z0, Z0
@@ -727,9 +636,9 @@ TEXT ·squaredDistanceAVX512(SB), NOSPLIT, $0-32
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	CMPQ   DX, $0x00000020
-	JLT    narrower47
+	JLT    narrower42
 
-block46:
+block41:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -750,13 +659,13 @@ block46:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block46
+	JGE         block41
 
-narrower47:
+narrower42:
 	CMPQ DX, $0x00000008
-	JLT  narrower49
+	JLT  narrower44
 
-block48:
+block43:
 	VCVTPS2PD   (AX), Z4
 	VCVTPS2PD   (CX), Z5
 	VSUBPD      Z5, Z4, Z4
@@ -765,11 +674,11 @@ block48:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block48
+	JGE         block43
 
-narrower49:
+narrower44:
 	TESTQ       DX, DX
-	JZ          done50
+	JZ          done45
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -778,7 +687,7 @@ narrower49:
 	VSUBPD      Z5, Z4, Z4
 	VFMADD231PD Z4, Z4, Z0
 
-done50:
+done45:
 	VADDPD        Z1, Z0, Z0
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z2, Z0, Z0
@@ -805,9 +714,9 @@ TEXT ·scaledSquaresAVX512(SB), NOSPLIT, $0-56
 	VPXORD       Z4, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	CMPQ         DX, $0x00000010
-	JLT          narrower52
+	JLT          narrower47
 
-block51:
+block46:
 	VCVTPS2PD   (AX), Z6
 	VCVTPS2PD   (CX), Z7
 	VMULPD      Z0, Z6, Z6
@@ -828,13 +737,13 @@ block51:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block51
+	JGE         block46
 
-narrower52:
+narrower47:
 	CMPQ DX, $0x00000008
-	JLT  narrower54
+	JLT  narrower49
 
-block53:
+block48:
 	VCVTPS2PD   (AX), Z6
 	VCVTPS2PD   (CX), Z7
 	VMULPD      Z0, Z6, Z6
@@ -847,11 +756,11 @@ block53:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block53
+	JGE         block48
 
-narrower54:
+narrower49:
 	TESTQ       DX, DX
-	JZ          done55
+	JZ          done50
 	MOVQ        $-1, BX
 	BZHIQ       DX, BX, BX
 	KMOVW       BX, K1
@@ -864,7 +773,7 @@ narrower54:
 	VFMADD231PD Z0, Z0, Z2
 	VFMADD231PD Z6, Z6, Z4
 
-done55:
+done50:
 	VADDPD        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y0
 	VADDPD        Y0, Y2, Y2
@@ -896,9 +805,9 @@ TEXT ·combineRowsAVX512(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel56:
+panel51:
 	CMPQ   R9, $0x00000100
-	JLE    narrow57
+	JLE    narrow52
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -920,7 +829,7 @@ panel56:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R11, R11
 
-row58:
+row53:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -945,7 +854,7 @@ row58:
 	VFMADD231PS  960(R10), Z16, K1, Z15
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row58
+	JLT          row53
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -965,9 +874,9 @@ row58:
 	ADDQ         $0x00000400, SI
 	ADDQ         $0x00000400, BX
 	SUBQ         $0x00000100, R9
-	JMP          panel56
+	JMP          panel51
 
-narrow57:
+narrow52:
 	LEAQ  -1(R9), R10
 	MOVQ  R10, R9
 	ANDQ  $0x0000000f, R9
@@ -977,19 +886,19 @@ narrow57:
 	BZHIQ R9, R11, R11
 	KMOVW R11, K1
 	CMPQ  R10, $0x00000008
-	JGE   atLeast59
+	JGE   atLeast54
 	CMPQ  R10, $0x00000004
-	JGE   atLeast60
+	JGE   atLeast55
 	CMPQ  R10, $0x00000002
-	JGE   atLeast61
+	JGE   atLeast56
 	CMPQ  R10, $0x00000001
-	JGE   atLeast62
+	JGE   atLeast57
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (SI), K1, Z0
 	XORQ      R10, R10
 
-row63:
+row58:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -999,19 +908,19 @@ row63:
 	VFMADD231PS  (R9), Z1, K1, Z0
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row63
+	JLT          row58
 	VMOVUPS      Z0, K1, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast62:
+atLeast57:
 	// A panel of 2 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS.Z 64(SI), K1, Z1
 	XORQ      R10, R10
 
-row64:
+row59:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1022,16 +931,16 @@ row64:
 	VFMADD231PS  64(R9), Z2, K1, Z1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row64
+	JLT          row59
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, K1, 64(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast61:
+atLeast56:
 	CMPQ R10, $0x00000003
-	JGE  atLeast65
+	JGE  atLeast60
 
 	// A panel of 3 vectors.
 	VMOVUPS   (SI), Z0
@@ -1039,7 +948,7 @@ atLeast61:
 	VMOVUPS.Z 128(SI), K1, Z2
 	XORQ      R10, R10
 
-row66:
+row61:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1051,7 +960,7 @@ row66:
 	VFMADD231PS  128(R9), Z3, K1, Z2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row66
+	JLT          row61
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, K1, 128(SI)
@@ -1059,7 +968,7 @@ row66:
 	VZEROUPPER
 	RET
 
-atLeast65:
+atLeast60:
 	// A panel of 4 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1067,7 +976,7 @@ atLeast65:
 	VMOVUPS.Z 192(SI), K1, Z3
 	XORQ      R10, R10
 
-row67:
+row62:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1080,7 +989,7 @@ row67:
 	VFMADD231PS  192(R9), Z4, K1, Z3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row67
+	JLT          row62
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1089,11 +998,11 @@ row67:
 	VZEROUPPER
 	RET
 
-atLeast60:
+atLeast55:
 	CMPQ R10, $0x00000006
-	JGE  atLeast68
+	JGE  atLeast63
 	CMPQ R10, $0x00000005
-	JGE  atLeast69
+	JGE  atLeast64
 
 	// A panel of 5 vectors.
 	VMOVUPS   (SI), Z0
@@ -1103,7 +1012,7 @@ atLeast60:
 	VMOVUPS.Z 256(SI), K1, Z4
 	XORQ      R10, R10
 
-row70:
+row65:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1117,7 +1026,7 @@ row70:
 	VFMADD231PS  256(R9), Z5, K1, Z4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row70
+	JLT          row65
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1127,7 +1036,7 @@ row70:
 	VZEROUPPER
 	RET
 
-atLeast69:
+atLeast64:
 	// A panel of 6 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1137,7 +1046,7 @@ atLeast69:
 	VMOVUPS.Z 320(SI), K1, Z5
 	XORQ      R10, R10
 
-row71:
+row66:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1152,7 +1061,7 @@ row71:
 	VFMADD231PS  320(R9), Z6, K1, Z5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row71
+	JLT          row66
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1163,9 +1072,9 @@ row71:
 	VZEROUPPER
 	RET
 
-atLeast68:
+atLeast63:
 	CMPQ R10, $0x00000007
-	JGE  atLeast72
+	JGE  atLeast67
 
 	// A panel of 7 vectors.
 	VMOVUPS   (SI), Z0
@@ -1177,7 +1086,7 @@ atLeast68:
 	VMOVUPS.Z 384(SI), K1, Z6
 	XORQ      R10, R10
 
-row73:
+row68:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1193,7 +1102,7 @@ row73:
 	VFMADD231PS  384(R9), Z7, K1, Z6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row73
+	JLT          row68
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1205,7 +1114,7 @@ row73:
 	VZEROUPPER
 	RET
 
-atLeast72:
+atLeast67:
 	// A panel of 8 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1217,7 +1126,7 @@ atLeast72:
 	VMOVUPS.Z 448(SI), K1, Z7
 	XORQ      R10, R10
 
-row74:
+row69:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1234,7 +1143,7 @@ row74:
 	VFMADD231PS  448(R9), Z8, K1, Z7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row74
+	JLT          row69
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1247,13 +1156,13 @@ row74:
 	VZEROUPPER
 	RET
 
-atLeast59:
+atLeast54:
 	CMPQ R10, $0x0000000c
-	JGE  atLeast75
+	JGE  atLeast70
 	CMPQ R10, $0x0000000a
-	JGE  atLeast76
+	JGE  atLeast71
 	CMPQ R10, $0x00000009
-	JGE  atLeast77
+	JGE  atLeast72
 
 	// A panel of 9 vectors.
 	VMOVUPS   (SI), Z0
@@ -1267,7 +1176,7 @@ atLeast59:
 	VMOVUPS.Z 512(SI), K1, Z8
 	XORQ      R10, R10
 
-row78:
+row73:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1285,7 +1194,7 @@ row78:
 	VFMADD231PS  512(R9), Z9, K1, Z8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row78
+	JLT          row73
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1299,7 +1208,7 @@ row78:
 	VZEROUPPER
 	RET
 
-atLeast77:
+atLeast72:
 	// A panel of 10 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1313,7 +1222,7 @@ atLeast77:
 	VMOVUPS.Z 576(SI), K1, Z9
 	XORQ      R10, R10
 
-row79:
+row74:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1332,7 +1241,7 @@ row79:
 	VFMADD231PS  576(R9), Z10, K1, Z9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row79
+	JLT          row74
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1347,9 +1256,9 @@ row79:
 	VZEROUPPER
 	RET
 
-atLeast76:
+atLeast71:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast80
+	JGE  atLeast75
 
 	// A panel of 11 vectors.
 	VMOVUPS   (SI), Z0
@@ -1365,7 +1274,7 @@ atLeast76:
 	VMOVUPS.Z 640(SI), K1, Z10
 	XORQ      R10, R10
 
-row81:
+row76:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1385,7 +1294,7 @@ row81:
 	VFMADD231PS  640(R9), Z11, K1, Z10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row81
+	JLT          row76
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1401,7 +1310,7 @@ row81:
 	VZEROUPPER
 	RET
 
-atLeast80:
+atLeast75:
 	// A panel of 12 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1417,7 +1326,7 @@ atLeast80:
 	VMOVUPS.Z 704(SI), K1, Z11
 	XORQ      R10, R10
 
-row82:
+row77:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1438,7 +1347,7 @@ row82:
 	VFMADD231PS  704(R9), Z12, K1, Z11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row82
+	JLT          row77
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1455,11 +1364,11 @@ row82:
 	VZEROUPPER
 	RET
 
-atLeast75:
+atLeast70:
 	CMPQ R10, $0x0000000e
-	JGE  atLeast83
+	JGE  atLeast78
 	CMPQ R10, $0x0000000d
-	JGE  atLeast84
+	JGE  atLeast79
 
 	// A panel of 13 vectors.
 	VMOVUPS   (SI), Z0
@@ -1477,7 +1386,7 @@ atLeast75:
 	VMOVUPS.Z 768(SI), K1, Z12
 	XORQ      R10, R10
 
-row85:
+row80:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1499,7 +1408,7 @@ row85:
 	VFMADD231PS  768(R9), Z13, K1, Z12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row85
+	JLT          row80
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1517,7 +1426,7 @@ row85:
 	VZEROUPPER
 	RET
 
-atLeast84:
+atLeast79:
 	// A panel of 14 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1535,7 +1444,7 @@ atLeast84:
 	VMOVUPS.Z 832(SI), K1, Z13
 	XORQ      R10, R10
 
-row86:
+row81:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1558,7 +1467,7 @@ row86:
 	VFMADD231PS  832(R9), Z14, K1, Z13
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row86
+	JLT          row81
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1577,9 +1486,9 @@ row86:
 	VZEROUPPER
 	RET
 
-atLeast83:
+atLeast78:
 	CMPQ R10, $0x0000000f
-	JGE  atLeast87
+	JGE  atLeast82
 
 	// A panel of 15 vectors.
 	VMOVUPS   (SI), Z0
@@ -1599,7 +1508,7 @@ atLeast83:
 	VMOVUPS.Z 896(SI), K1, Z14
 	XORQ      R10, R10
 
-row88:
+row83:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1623,7 +1532,7 @@ row88:
 	VFMADD231PS  896(R9), Z15, K1, Z14
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row88
+	JLT          row83
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1643,7 +1552,7 @@ row88:
 	VZEROUPPER
 	RET
 
-atLeast87:
+atLeast82:
 	// A panel of 16 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -1663,7 +1572,7 @@ atLeast87:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R10, R10
 
-row89:
+row84:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -1688,7 +1597,7 @@ row89:
 	VFMADD231PS  960(R9), Z16, K1, Z15
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row89
+	JLT          row84
 	VMOVUPS      Z0, (SI)
 	VMOVUPS      Z1, 64(SI)
 	VMOVUPS      Z2, 128(SI)
@@ -1724,9 +1633,9 @@ TEXT ·combineAllRowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel90:
+panel85:
 	CMPQ   DI, $0x00000100
-	JLE    narrow91
+	JLE    narrow86
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -1749,7 +1658,7 @@ panel90:
 	XORQ      R9, R9
 	MOVQ      CX, R8
 
-row92:
+row87:
 	VBROADCASTSS (AX)(R9*4), Z16
 	VFMADD231PS  (R8), Z16, Z0
 	VFMADD231PS  64(R8), Z16, Z1
@@ -1770,7 +1679,7 @@ row92:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row92
+	JLT          row87
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1790,9 +1699,9 @@ row92:
 	ADDQ         $0x00000400, DX
 	ADDQ         $0x00000400, CX
 	SUBQ         $0x00000100, DI
-	JMP          panel90
+	JMP          panel85
 
-narrow91:
+narrow86:
 	LEAQ  -1(DI), R8
 	MOVQ  R8, DI
 	ANDQ  $0x0000000f, DI
@@ -1802,51 +1711,51 @@ narrow91:
 	BZHIQ DI, R9, R9
 	KMOVW R9, K1
 	CMPQ  R8, $0x00000008
-	JGE   atLeast93
+	JGE   atLeast88
 	CMPQ  R8, $0x00000004
-	JGE   atLeast94
+	JGE   atLeast89
 	CMPQ  R8, $0x00000002
-	JGE   atLeast95
+	JGE   atLeast90
 	CMPQ  R8, $0x00000001
-	JGE   atLeast96
+	JGE   atLeast91
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (DX), K1, Z0
 	XORQ      DI, DI
 
-row97:
+row92:
 	VBROADCASTSS (AX)(DI*4), Z1
 	VFMADD231PS  (CX), Z1, K1, Z0
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row97
+	JLT          row92
 	VMOVUPS      Z0, K1, (DX)
 	VZEROUPPER
 	RET
 
-atLeast96:
+atLeast91:
 	// A panel of 2 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS.Z 64(DX), K1, Z1
 	XORQ      DI, DI
 
-row98:
+row93:
 	VBROADCASTSS (AX)(DI*4), Z2
 	VFMADD231PS  (CX), Z2, Z0
 	VFMADD231PS  64(CX), Z2, K1, Z1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row98
+	JLT          row93
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, K1, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast95:
+atLeast90:
 	CMPQ R8, $0x00000003
-	JGE  atLeast99
+	JGE  atLeast94
 
 	// A panel of 3 vectors.
 	VMOVUPS   (DX), Z0
@@ -1854,7 +1763,7 @@ atLeast95:
 	VMOVUPS.Z 128(DX), K1, Z2
 	XORQ      DI, DI
 
-row100:
+row95:
 	VBROADCASTSS (AX)(DI*4), Z3
 	VFMADD231PS  (CX), Z3, Z0
 	VFMADD231PS  64(CX), Z3, Z1
@@ -1862,14 +1771,14 @@ row100:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row100
+	JLT          row95
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, K1, 128(DX)
 	VZEROUPPER
 	RET
 
-atLeast99:
+atLeast94:
 	// A panel of 4 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1877,7 +1786,7 @@ atLeast99:
 	VMOVUPS.Z 192(DX), K1, Z3
 	XORQ      DI, DI
 
-row101:
+row96:
 	VBROADCASTSS (AX)(DI*4), Z4
 	VFMADD231PS  (CX), Z4, Z0
 	VFMADD231PS  64(CX), Z4, Z1
@@ -1886,7 +1795,7 @@ row101:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row101
+	JLT          row96
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1894,11 +1803,11 @@ row101:
 	VZEROUPPER
 	RET
 
-atLeast94:
+atLeast89:
 	CMPQ R8, $0x00000006
-	JGE  atLeast102
+	JGE  atLeast97
 	CMPQ R8, $0x00000005
-	JGE  atLeast103
+	JGE  atLeast98
 
 	// A panel of 5 vectors.
 	VMOVUPS   (DX), Z0
@@ -1908,7 +1817,7 @@ atLeast94:
 	VMOVUPS.Z 256(DX), K1, Z4
 	XORQ      DI, DI
 
-row104:
+row99:
 	VBROADCASTSS (AX)(DI*4), Z5
 	VFMADD231PS  (CX), Z5, Z0
 	VFMADD231PS  64(CX), Z5, Z1
@@ -1918,7 +1827,7 @@ row104:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row104
+	JLT          row99
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1927,7 +1836,7 @@ row104:
 	VZEROUPPER
 	RET
 
-atLeast103:
+atLeast98:
 	// A panel of 6 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -1937,7 +1846,7 @@ atLeast103:
 	VMOVUPS.Z 320(DX), K1, Z5
 	XORQ      DI, DI
 
-row105:
+row100:
 	VBROADCASTSS (AX)(DI*4), Z6
 	VFMADD231PS  (CX), Z6, Z0
 	VFMADD231PS  64(CX), Z6, Z1
@@ -1948,7 +1857,7 @@ row105:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row105
+	JLT          row100
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1958,9 +1867,9 @@ row105:
 	VZEROUPPER
 	RET
 
-atLeast102:
+atLeast97:
 	CMPQ R8, $0x00000007
-	JGE  atLeast106
+	JGE  atLeast101
 
 	// A panel of 7 vectors.
 	VMOVUPS   (DX), Z0
@@ -1972,7 +1881,7 @@ atLeast102:
 	VMOVUPS.Z 384(DX), K1, Z6
 	XORQ      DI, DI
 
-row107:
+row102:
 	VBROADCASTSS (AX)(DI*4), Z7
 	VFMADD231PS  (CX), Z7, Z0
 	VFMADD231PS  64(CX), Z7, Z1
@@ -1984,7 +1893,7 @@ row107:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row107
+	JLT          row102
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -1995,7 +1904,7 @@ row107:
 	VZEROUPPER
 	RET
 
-atLeast106:
+atLeast101:
 	// A panel of 8 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2007,7 +1916,7 @@ atLeast106:
 	VMOVUPS.Z 448(DX), K1, Z7
 	XORQ      DI, DI
 
-row108:
+row103:
 	VBROADCASTSS (AX)(DI*4), Z8
 	VFMADD231PS  (CX), Z8, Z0
 	VFMADD231PS  64(CX), Z8, Z1
@@ -2020,7 +1929,7 @@ row108:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row108
+	JLT          row103
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2032,13 +1941,13 @@ row108:
 	VZEROUPPER
 	RET
 
-atLeast93:
+atLeast88:
 	CMPQ R8, $0x0000000c
-	JGE  atLeast109
+	JGE  atLeast104
 	CMPQ R8, $0x0000000a
-	JGE  atLeast110
+	JGE  atLeast105
 	CMPQ R8, $0x00000009
-	JGE  atLeast111
+	JGE  atLeast106
 
 	// A panel of 9 vectors.
 	VMOVUPS   (DX), Z0
@@ -2052,7 +1961,7 @@ atLeast93:
 	VMOVUPS.Z 512(DX), K1, Z8
 	XORQ      DI, DI
 
-row112:
+row107:
 	VBROADCASTSS (AX)(DI*4), Z9
 	VFMADD231PS  (CX), Z9, Z0
 	VFMADD231PS  64(CX), Z9, Z1
@@ -2066,7 +1975,7 @@ row112:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row112
+	JLT          row107
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2079,7 +1988,7 @@ row112:
 	VZEROUPPER
 	RET
 
-atLeast111:
+atLeast106:
 	// A panel of 10 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2093,7 +2002,7 @@ atLeast111:
 	VMOVUPS.Z 576(DX), K1, Z9
 	XORQ      DI, DI
 
-row113:
+row108:
 	VBROADCASTSS (AX)(DI*4), Z10
 	VFMADD231PS  (CX), Z10, Z0
 	VFMADD231PS  64(CX), Z10, Z1
@@ -2108,7 +2017,7 @@ row113:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row113
+	JLT          row108
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2122,9 +2031,9 @@ row113:
 	VZEROUPPER
 	RET
 
-atLeast110:
+atLeast105:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast114
+	JGE  atLeast109
 
 	// A panel of 11 vectors.
 	VMOVUPS   (DX), Z0
@@ -2140,7 +2049,7 @@ atLeast110:
 	VMOVUPS.Z 640(DX), K1, Z10
 	XORQ      DI, DI
 
-row115:
+row110:
 	VBROADCASTSS (AX)(DI*4), Z11
 	VFMADD231PS  (CX), Z11, Z0
 	VFMADD231PS  64(CX), Z11, Z1
@@ -2156,7 +2065,7 @@ row115:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row115
+	JLT          row110
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2171,7 +2080,7 @@ row115:
 	VZEROUPPER
 	RET
 
-atLeast114:
+atLeast109:
 	// A panel of 12 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2187,7 +2096,7 @@ atLeast114:
 	VMOVUPS.Z 704(DX), K1, Z11
 	XORQ      DI, DI
 
-row116:
+row111:
 	VBROADCASTSS (AX)(DI*4), Z12
 	VFMADD231PS  (CX), Z12, Z0
 	VFMADD231PS  64(CX), Z12, Z1
@@ -2204,7 +2113,7 @@ row116:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row116
+	JLT          row111
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2220,11 +2129,11 @@ row116:
 	VZEROUPPER
 	RET
 
-atLeast109:
+atLeast104:
 	CMPQ R8, $0x0000000e
-	JGE  atLeast117
+	JGE  atLeast112
 	CMPQ R8, $0x0000000d
-	JGE  atLeast118
+	JGE  atLeast113
 
 	// A panel of 13 vectors.
 	VMOVUPS   (DX), Z0
@@ -2242,7 +2151,7 @@ atLeast109:
 	VMOVUPS.Z 768(DX), K1, Z12
 	XORQ      DI, DI
 
-row119:
+row114:
 	VBROADCASTSS (AX)(DI*4), Z13
 	VFMADD231PS  (CX), Z13, Z0
 	VFMADD231PS  64(CX), Z13, Z1
@@ -2260,7 +2169,7 @@ row119:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row119
+	JLT          row114
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2277,7 +2186,7 @@ row119:
 	VZEROUPPER
 	RET
 
-atLeast118:
+atLeast113:
 	// A panel of 14 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2295,7 +2204,7 @@ atLeast118:
 	VMOVUPS.Z 832(DX), K1, Z13
 	XORQ      DI, DI
 
-row120:
+row115:
 	VBROADCASTSS (AX)(DI*4), Z14
 	VFMADD231PS  (CX), Z14, Z0
 	VFMADD231PS  64(CX), Z14, Z1
@@ -2314,7 +2223,7 @@ row120:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row120
+	JLT          row115
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2332,9 +2241,9 @@ row120:
 	VZEROUPPER
 	RET
 
-atLeast117:
+atLeast112:
 	CMPQ R8, $0x0000000f
-	JGE  atLeast121
+	JGE  atLeast116
 
 	// A panel of 15 vectors.
 	VMOVUPS   (DX), Z0
@@ -2354,7 +2263,7 @@ atLeast117:
 	VMOVUPS.Z 896(DX), K1, Z14
 	XORQ      DI, DI
 
-row122:
+row117:
 	VBROADCASTSS (AX)(DI*4), Z15
 	VFMADD231PS  (CX), Z15, Z0
 	VFMADD231PS  64(CX), Z15, Z1
@@ -2374,7 +2283,7 @@ row122:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row122
+	JLT          row117
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2393,7 +2302,7 @@ row122:
 	VZEROUPPER
 	RET
 
-atLeast121:
+atLeast116:
 	// A panel of 16 vectors.
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
@@ -2413,7 +2322,7 @@ atLeast121:
 	VMOVUPS.Z 960(DX), K1, Z15
 	XORQ      DI, DI
 
-row123:
+row118:
 	VBROADCASTSS (AX)(DI*4), Z16
 	VFMADD231PS  (CX), Z16, Z0
 	VFMADD231PS  64(CX), Z16, Z1
@@ -2434,7 +2343,7 @@ row123:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row123
+	JLT          row118
 	VMOVUPS      Z0, (DX)
 	VMOVUPS      Z1, 64(DX)
 	VMOVUPS      Z2, 128(DX)
@@ -2466,9 +2375,9 @@ TEXT ·addToRowsAVX512(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel124:
+panel119:
 	CMPQ   R9, $0x00000100
-	JLE    narrow125
+	JLE    narrow120
 	KXNORW K1, K1, K1
 
 	// A panel of 16 vectors.
@@ -2490,7 +2399,7 @@ panel124:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R11, R11
 
-row126:
+row121:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -2547,13 +2456,13 @@ row126:
 	VMOVUPS      Z17, K1, 960(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row126
+	JLT          row121
 	ADDQ         $0x00000400, SI
 	ADDQ         $0x00000400, BX
 	SUBQ         $0x00000100, R9
-	JMP          panel124
+	JMP          panel119
 
-narrow125:
+narrow120:
 	LEAQ  -1(R9), R10
 	MOVQ  R10, R9
 	ANDQ  $0x0000000f, R9
@@ -2563,19 +2472,19 @@ narrow125:
 	BZHIQ R9, R11, R11
 	KMOVW R11, K1
 	CMPQ  R10, $0x00000008
-	JGE   atLeast127
+	JGE   atLeast122
 	CMPQ  R10, $0x00000004
-	JGE   atLeast128
+	JGE   atLeast123
 	CMPQ  R10, $0x00000002
-	JGE   atLeast129
+	JGE   atLeast124
 	CMPQ  R10, $0x00000001
-	JGE   atLeast130
+	JGE   atLeast125
 
 	// A panel of 1 vectors.
 	VMOVUPS.Z (SI), K1, Z0
 	XORQ      R9, R9
 
-row131:
+row126:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2587,18 +2496,18 @@ row131:
 	VMOVUPS      Z2, K1, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row131
+	JLT          row126
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast130:
+atLeast125:
 	// A panel of 2 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS.Z 64(SI), K1, Z1
 	XORQ      R9, R9
 
-row132:
+row127:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2613,14 +2522,14 @@ row132:
 	VMOVUPS      Z3, K1, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row132
+	JLT          row127
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast129:
+atLeast124:
 	CMPQ R10, $0x00000003
-	JGE  atLeast133
+	JGE  atLeast128
 
 	// A panel of 3 vectors.
 	VMOVUPS   (SI), Z0
@@ -2628,7 +2537,7 @@ atLeast129:
 	VMOVUPS.Z 128(SI), K1, Z2
 	XORQ      R9, R9
 
-row134:
+row129:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2646,12 +2555,12 @@ row134:
 	VMOVUPS      Z4, K1, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row134
+	JLT          row129
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast133:
+atLeast128:
 	// A panel of 4 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2659,7 +2568,7 @@ atLeast133:
 	VMOVUPS.Z 192(SI), K1, Z3
 	XORQ      R9, R9
 
-row135:
+row130:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2680,16 +2589,16 @@ row135:
 	VMOVUPS      Z5, K1, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row135
+	JLT          row130
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast128:
+atLeast123:
 	CMPQ R10, $0x00000006
-	JGE  atLeast136
+	JGE  atLeast131
 	CMPQ R10, $0x00000005
-	JGE  atLeast137
+	JGE  atLeast132
 
 	// A panel of 5 vectors.
 	VMOVUPS   (SI), Z0
@@ -2699,7 +2608,7 @@ atLeast128:
 	VMOVUPS.Z 256(SI), K1, Z4
 	XORQ      R9, R9
 
-row138:
+row133:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2723,12 +2632,12 @@ row138:
 	VMOVUPS      Z6, K1, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row138
+	JLT          row133
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast137:
+atLeast132:
 	// A panel of 6 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2738,7 +2647,7 @@ atLeast137:
 	VMOVUPS.Z 320(SI), K1, Z5
 	XORQ      R9, R9
 
-row139:
+row134:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2765,14 +2674,14 @@ row139:
 	VMOVUPS      Z7, K1, 320(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row139
+	JLT          row134
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast136:
+atLeast131:
 	CMPQ R10, $0x00000007
-	JGE  atLeast140
+	JGE  atLeast135
 
 	// A panel of 7 vectors.
 	VMOVUPS   (SI), Z0
@@ -2784,7 +2693,7 @@ atLeast136:
 	VMOVUPS.Z 384(SI), K1, Z6
 	XORQ      R9, R9
 
-row141:
+row136:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2814,12 +2723,12 @@ row141:
 	VMOVUPS      Z8, K1, 384(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row141
+	JLT          row136
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast140:
+atLeast135:
 	// A panel of 8 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2831,7 +2740,7 @@ atLeast140:
 	VMOVUPS.Z 448(SI), K1, Z7
 	XORQ      R9, R9
 
-row142:
+row137:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2864,18 +2773,18 @@ row142:
 	VMOVUPS      Z9, K1, 448(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row142
+	JLT          row137
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast127:
+atLeast122:
 	CMPQ R10, $0x0000000c
-	JGE  atLeast143
+	JGE  atLeast138
 	CMPQ R10, $0x0000000a
-	JGE  atLeast144
+	JGE  atLeast139
 	CMPQ R10, $0x00000009
-	JGE  atLeast145
+	JGE  atLeast140
 
 	// A panel of 9 vectors.
 	VMOVUPS   (SI), Z0
@@ -2889,7 +2798,7 @@ atLeast127:
 	VMOVUPS.Z 512(SI), K1, Z8
 	XORQ      R9, R9
 
-row146:
+row141:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2925,12 +2834,12 @@ row146:
 	VMOVUPS      Z10, K1, 512(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row146
+	JLT          row141
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast145:
+atLeast140:
 	// A panel of 10 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -2944,7 +2853,7 @@ atLeast145:
 	VMOVUPS.Z 576(SI), K1, Z9
 	XORQ      R9, R9
 
-row147:
+row142:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -2983,14 +2892,14 @@ row147:
 	VMOVUPS      Z11, K1, 576(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row147
+	JLT          row142
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast144:
+atLeast139:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast148
+	JGE  atLeast143
 
 	// A panel of 11 vectors.
 	VMOVUPS   (SI), Z0
@@ -3006,7 +2915,7 @@ atLeast144:
 	VMOVUPS.Z 640(SI), K1, Z10
 	XORQ      R9, R9
 
-row149:
+row144:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3048,12 +2957,12 @@ row149:
 	VMOVUPS      Z12, K1, 640(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row149
+	JLT          row144
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast148:
+atLeast143:
 	// A panel of 12 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -3069,7 +2978,7 @@ atLeast148:
 	VMOVUPS.Z 704(SI), K1, Z11
 	XORQ      R9, R9
 
-row150:
+row145:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3114,16 +3023,16 @@ row150:
 	VMOVUPS      Z13, K1, 704(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row150
+	JLT          row145
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast143:
+atLeast138:
 	CMPQ R10, $0x0000000e
-	JGE  atLeast151
+	JGE  atLeast146
 	CMPQ R10, $0x0000000d
-	JGE  atLeast152
+	JGE  atLeast147
 
 	// A panel of 13 vectors.
 	VMOVUPS   (SI), Z0
@@ -3141,7 +3050,7 @@ atLeast143:
 	VMOVUPS.Z 768(SI), K1, Z12
 	XORQ      R9, R9
 
-row153:
+row148:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3189,12 +3098,12 @@ row153:
 	VMOVUPS      Z14, K1, 768(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row153
+	JLT          row148
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast152:
+atLeast147:
 	// A panel of 14 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -3212,7 +3121,7 @@ atLeast152:
 	VMOVUPS.Z 832(SI), K1, Z13
 	XORQ      R9, R9
 
-row154:
+row149:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3263,14 +3172,14 @@ row154:
 	VMOVUPS      Z15, K1, 832(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row154
+	JLT          row149
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast151:
+atLeast146:
 	CMPQ R10, $0x0000000f
-	JGE  atLeast155
+	JGE  atLeast150
 
 	// A panel of 15 vectors.
 	VMOVUPS   (SI), Z0
@@ -3290,7 +3199,7 @@ atLeast151:
 	VMOVUPS.Z 896(SI), K1, Z14
 	XORQ      R9, R9
 
-row156:
+row151:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3344,12 +3253,12 @@ row156:
 	VMOVUPS      Z16, K1, 896(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row156
+	JLT          row151
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast155:
+atLeast150:
 	// A panel of 16 vectors.
 	VMOVUPS   (SI), Z0
 	VMOVUPS   64(SI), Z1
@@ -3369,7 +3278,7 @@ atLeast155:
 	VMOVUPS.Z 960(SI), K1, Z15
 	XORQ      R9, R9
 
-row157:
+row152:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -3426,7 +3335,7 @@ row157:
 	VMOVUPS      Z17, K1, 960(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row157
+	JLT          row152
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -3456,9 +3365,9 @@ TEXT ·addWideRowsAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Z7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower159
+	JLT          narrower154
 
-block158:
+block153:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -3506,13 +3415,13 @@ block158:
 	ADDQ        $0x00000100, R8
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block158
+	JGE         block153
 
-narrower159:
+narrower154:
 	CMPQ AX, $0x00000010
-	JLT  narrower161
+	JLT  narrower156
 
-block160:
+block155:
 	VMOVUPS     (DX), Z8
 	VFMADD231PS (CX), Z0, Z8
 	VFMADD231PS (CX)(BX*1), Z1, Z8
@@ -3530,11 +3439,11 @@ block160:
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block160
+	JGE         block155
 
-narrower161:
+narrower156:
 	TESTQ       AX, AX
-	JZ          done162
+	JZ          done157
 	MOVQ        $-1, R9
 	BZHIQ       AX, R9, R9
 	KMOVW       R9, K1
@@ -3549,7 +3458,7 @@ narrower161:
 	VFMADD231PS (R8)(BX*1), Z7, K1, Z8
 	VMOVUPS     Z8, K1, (DX)
 
-done162:
+done157:
 	VZEROUPPER
 	RET
 
@@ -3572,9 +3481,9 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS c3e2aaa49<>+0(SB), Z10
 	VMOVUPS c3efffffe<>+0(SB), Z11
 	CMPQ    DX, $0x00000020
-	JLT     narrower164
+	JLT     narrower159
 
-block163:
+block158:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -3613,13 +3522,13 @@ block163:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block163
+	JGE          block158
 
-narrower164:
+narrower159:
 	CMPQ DX, $0x00000010
-	JLT  narrower166
+	JLT  narrower161
 
-block165:
+block160:
 	VMOVUPS      (CX), Z12
 	VMINPS       Z12, Z1, Z12
 	VMAXPS       Z12, Z0, Z12
@@ -3641,11 +3550,11 @@ block165:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block165
+	JGE          block160
 
-narrower166:
+narrower161:
 	TESTQ        DX, DX
-	JZ           done167
+	JZ           done162
 	MOVQ         $-1, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
@@ -3667,7 +3576,7 @@ narrower166:
 	VSCALEFPS    Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)
 
-done167:
+done162:
 	VZEROUPPER
 	RET
 
@@ -3900,9 +3809,9 @@ TEXT ·softmaxAVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower169
+	JLT     narrower164
 
-block168:
+block163:
 	VMAXPS (BX), Z0, Z0
 	VMAXPS 64(BX), Z1, Z1
 	VMAXPS 128(BX), Z2, Z2
@@ -3910,28 +3819,28 @@ block168:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block168
+	JGE    block163
 
-narrower169:
+narrower164:
 	CMPQ SI, $0x00000010
-	JLT  narrower171
+	JLT  narrower166
 
-block170:
+block165:
 	VMAXPS (BX), Z0, Z0
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block170
+	JGE    block165
 
-narrower171:
+narrower166:
 	TESTQ  SI, SI
-	JZ     done172
+	JZ     done167
 	MOVQ   $-1, DI
 	BZHIQ  SI, DI, DI
 	KMOVW  DI, K1
 	VMAXPS (BX), Z0, K1, Z0
 
-done172:
+done167:
 	VMAXPS        Z1, Z0, Z0
 	VMAXPS        Z3, Z2, Z2
 	VMAXPS        Z2, Z0, Z0
@@ -3962,9 +3871,9 @@ done172:
 	MOVQ          AX, BX
 	MOVQ          DX, SI
 	CMPQ          SI, $0x00000020
-	JLT           narrower174
+	JLT           narrower169
 
-block173:
+block168:
 	VMOVUPS       (CX), Z14
 	VSUBPS        Z0, Z14, Z14
 	VMAXPS        Z14, Z1, Z14
@@ -4009,11 +3918,11 @@ block173:
 	ADDQ          $0x00000080, BX
 	SUBQ          $0x00000020, SI
 	CMPQ          SI, $0x00000020
-	JGE           block173
+	JGE           block168
 
-narrower174:
+narrower169:
 	TESTQ         SI, SI
-	JZ            done175
+	JZ            done170
 	MOVQ          $-1, DI
 	BZHIQ         SI, DI, DI
 	KMOVW         DI, K1
@@ -4060,7 +3969,7 @@ narrower174:
 	VADDPD        Z0, Z4, Z4
 	VADDPD        Z1, Z5, Z5
 
-done175:
+done170:
 	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y4
@@ -4075,9 +3984,9 @@ done175:
 	VCVTSD2SS     X0, X0, X0
 	VBROADCASTSS  X0, Z0
 	CMPQ          DX, $0x00000040
-	JLT           narrower177
+	JLT           narrower172
 
-block176:
+block171:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	VMULPS  64(AX), Z0, Z1
@@ -4089,23 +3998,23 @@ block176:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block176
+	JGE     block171
 
-narrower177:
+narrower172:
 	CMPQ DX, $0x00000010
-	JLT  narrower179
+	JLT  narrower174
 
-block178:
+block173:
 	VMULPS  (AX), Z0, Z1
 	VMOVUPS Z1, (AX)
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block178
+	JGE     block173
 
-narrower179:
+narrower174:
 	TESTQ     DX, DX
-	JZ        done180
+	JZ        done175
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
@@ -4113,7 +4022,7 @@ narrower179:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)
 
-done180:
+done175:
 	VZEROUPPER
 	RET
 
@@ -4158,9 +4067,9 @@ TEXT ·wrightOmegaAVX512(SB), NOSPLIT, $0-40
 	VPXORD       Z4, Z4, Z4
 	VPXORD       Z5, Z5, Z5
 	CMPQ         DX, $0x00000010
-	JLT          narrower182
+	JLT          narrower177
 
-block181:
+block176:
 	VMOVUPS      (CX), Z15
 	VSUBPS       Z0, Z15, Z15
 	VMINPS       Z15, Z3, Z16
@@ -4194,7 +4103,7 @@ block181:
 	VCMPPS       $0x1d, Z3, Z15, K5
 	KMOVW        K5, BX
 	TESTL        BX, BX
-	JZ           small183
+	JZ           small178
 	VMOVUPS      c3eddb22d<>+0(SB), Z18
 	VFMADD213PS  c3f1126e9<>+0(SB), Z15, Z18
 	VMOVUPS      c3f3504f3<>+0(SB), Z20
@@ -4240,7 +4149,7 @@ block181:
 	VMOVAPS      Z18, K5, Z16
 	VMOVAPS      Z19, K5, Z17
 
-small183:
+small178:
 	VADDPS  Z16, Z4, Z4
 	VADDPS  Z17, Z5, Z5
 	VMOVUPS Z16, (AX)
@@ -4248,11 +4157,11 @@ small183:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block181
+	JGE     block176
 
-narrower182:
+narrower177:
 	TESTQ        DX, DX
-	JZ           done184
+	JZ           done179
 	MOVQ         $-1, BX
 	BZHIQ        DX, BX, BX
 	KMOVW        BX, K1
@@ -4290,7 +4199,7 @@ narrower182:
 	VCMPPS       $0x1d, Z3, Z15, K5
 	KMOVW        K5, CX
 	TESTL        CX, CX
-	JZ           small185
+	JZ           small180
 	VMOVUPS      c3eddb22d<>+0(SB), Z3
 	VFMADD213PS  c3f1126e9<>+0(SB), Z15, Z3
 	VMOVUPS      c3f3504f3<>+0(SB), Z7
@@ -4336,12 +4245,12 @@ narrower182:
 	VMOVAPS      Z3, K5, Z0
 	VMOVAPS      Z6, K5, Z1
 
-small185:
+small180:
 	VADDPS  Z0, Z4, Z4
 	VADDPS  Z1, Z5, Z5
 	VMOVUPS Z0, K1, (AX)
 
-done184:
+done179:
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPS        Y0, Y4, Y4
 	VEXTRACTF128  $0x01, Y4, X0
@@ -4610,9 +4519,9 @@ TEXT ·moveMassAVX512(SB), NOSPLIT, $0-64
 	VBROADCASTSS weight+24(FP), Z0
 	VBROADCASTSS rate+28(FP), Z1
 	CMPQ         R8, $0x00000010
-	JLT          narrower187
+	JLT          narrower182
 
-block186:
+block181:
 	VMOVUPS      (DX), Z2
 	VMOVUPS      (CX), Z3
 	VSUBPS       Z2, Z3, Z3
@@ -4635,11 +4544,11 @@ block186:
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x00000010, R8
 	CMPQ         R8, $0x00000010
-	JGE          block186
+	JGE          block181
 
-narrower187:
+narrower182:
 	TESTQ        R8, R8
-	JZ           done188
+	JZ           done183
 	MOVQ         $-1, R9
 	BZHIQ        R8, R9, R9
 	KMOVW        R9, K1
@@ -4659,7 +4568,7 @@ narrower187:
 	VFMADD231PS  Z0, Z2, Z4
 	VMOVUPS      Z4, K1, (DI)
 
-done188:
+done183:
 	VZEROUPPER
 	RET
 
@@ -4671,9 +4580,9 @@ TEXT ·subtractAboveAVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS a+0(FP), Z0
 	VBROADCASTSS least+4(FP), Z1
 	CMPQ         CX, $0x00000040
-	JLT          narrower190
+	JLT          narrower185
 
-block189:
+block184:
 	VMOVUPS (AX), Z2
 	VSUBPS  Z0, Z2, Z2
 	VMAXPS  Z2, Z1, Z2
@@ -4693,13 +4602,13 @@ block189:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block189
+	JGE     block184
 
-narrower190:
+narrower185:
 	CMPQ CX, $0x00000010
-	JLT  narrower192
+	JLT  narrower187
 
-block191:
+block186:
 	VMOVUPS (AX), Z2
 	VSUBPS  Z0, Z2, Z2
 	VMAXPS  Z2, Z1, Z2
@@ -4707,11 +4616,11 @@ block191:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block191
+	JGE     block186
 
-narrower192:
+narrower187:
 	TESTQ     CX, CX
-	JZ        done193
+	JZ        done188
 	MOVQ      $-1, DX
 	BZHIQ     CX, DX, DX
 	KMOVW     DX, K1
@@ -4720,7 +4629,7 @@ narrower192:
 	VMAXPS    Z2, Z1, Z2
 	VMOVUPS   Z2, K1, (AX)
 
-done193:
+done188:
 	VZEROUPPER
 	RET
 
@@ -4748,30 +4657,30 @@ TEXT ·tileByRowsAVX512(SB), NOSPLIT, $8-104
 	KMOVW BP, K2
 	MOVQ  cols+64(FP), R15
 	CMPQ  R15, $0x00000010
-	JLE   narrow194
+	JLE   narrow189
 	MOVQ  height+0(FP), R15
 	CMPQ  R15, $0x00000007
-	JG    atLeast195
+	JG    atLeast190
 	MOVQ  height+0(FP), R10
 	CMPQ  R10, $0x00000003
-	JG    atLeast196
+	JG    atLeast191
 	MOVQ  height+0(FP), R8
 	CMPQ  R8, $0x00000001
-	JG    atLeast197
+	JG    atLeast192
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), BL
 	TESTB     BL, BL
-	JZ        fresh198
+	JZ        fresh193
 	MOVQ      c+48(FP), BX
 	MOVQ      stride+56(FP), DI
 	VMOVUPS.Z (BX), K1, Z0
 	VMOVUPS.Z 64(BX), K2, Z1
 
-fresh198:
-column199:
+fresh193:
+column194:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
@@ -4779,7 +4688,7 @@ column199:
 	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
 	DECQ             DX
-	JNZ              column199
+	JNZ              column194
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4787,10 +4696,10 @@ column199:
 	VZEROUPPER
 	RET
 
-atLeast197:
+atLeast192:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast201
+	JG   atLeast196
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4799,7 +4708,7 @@ atLeast197:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh202
+	JZ        fresh197
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -4808,8 +4717,8 @@ atLeast197:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh202:
-column203:
+fresh197:
+column198:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -4820,7 +4729,7 @@ column203:
 	ADDQ             SI, CX
 	ADDQ             $0x00000004, AX
 	DECQ             DX
-	JNZ              column203
+	JNZ              column198
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4831,7 +4740,7 @@ column203:
 	VZEROUPPER
 	RET
 
-atLeast201:
+atLeast196:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4841,7 +4750,7 @@ atLeast201:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh205
+	JZ        fresh200
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4853,8 +4762,8 @@ atLeast201:
 	VMOVUPS.Z (R8), K1, Z4
 	VMOVUPS.Z 64(R8), K2, Z5
 
-fresh205:
-column206:
+fresh200:
+column201:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -4868,7 +4777,7 @@ column206:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000004, DI
 	DECQ             DX
-	JNZ              column206
+	JNZ              column201
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4882,13 +4791,13 @@ column206:
 	VZEROUPPER
 	RET
 
-atLeast196:
+atLeast191:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000005
-	JG   atLeast208
+	JG   atLeast203
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast209
+	JG   atLeast204
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -4901,7 +4810,7 @@ atLeast196:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh210
+	JZ        fresh205
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -4916,8 +4825,8 @@ atLeast196:
 	VMOVUPS.Z (R8), K1, Z6
 	VMOVUPS.Z 64(R8), K2, Z7
 
-fresh210:
-column211:
+fresh205:
+column206:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -4934,7 +4843,7 @@ column211:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000004, DI
 	DECQ             DX
-	JNZ              column211
+	JNZ              column206
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -4951,7 +4860,7 @@ column211:
 	VZEROUPPER
 	RET
 
-atLeast209:
+atLeast204:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -4965,7 +4874,7 @@ atLeast209:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh213
+	JZ        fresh208
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -4983,8 +4892,8 @@ atLeast209:
 	VMOVUPS.Z (R9), K1, Z8
 	VMOVUPS.Z 64(R9), K2, Z9
 
-fresh213:
-column214:
+fresh208:
+column209:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -5004,7 +4913,7 @@ column214:
 	ADDQ             $0x00000004, DI
 	ADDQ             $0x00000004, R8
 	DECQ             DX
-	JNZ              column214
+	JNZ              column209
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -5024,10 +4933,10 @@ column214:
 	VZEROUPPER
 	RET
 
-atLeast208:
+atLeast203:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000006
-	JG   atLeast216
+	JG   atLeast211
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5044,7 +4953,7 @@ atLeast208:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh217
+	JZ        fresh212
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -5065,8 +4974,8 @@ atLeast208:
 	VMOVUPS.Z (R9), K1, Z10
 	VMOVUPS.Z 64(R9), K2, Z11
 
-fresh217:
-column218:
+fresh212:
+column213:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -5089,7 +4998,7 @@ column218:
 	ADDQ             $0x00000004, DI
 	ADDQ             $0x00000004, R8
 	DECQ             DX
-	JNZ              column218
+	JNZ              column213
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -5112,7 +5021,7 @@ column218:
 	VZEROUPPER
 	RET
 
-atLeast216:
+atLeast211:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5130,7 +5039,7 @@ atLeast216:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh220
+	JZ        fresh215
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -5154,8 +5063,8 @@ atLeast216:
 	VMOVUPS.Z (R10), K1, Z12
 	VMOVUPS.Z 64(R10), K2, Z13
 
-fresh220:
-column221:
+fresh215:
+column216:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -5181,7 +5090,7 @@ column221:
 	ADDQ             $0x00000004, R8
 	ADDQ             $0x00000004, R9
 	DECQ             DX
-	JNZ              column221
+	JNZ              column216
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -5207,13 +5116,13 @@ column221:
 	VZEROUPPER
 	RET
 
-atLeast195:
+atLeast190:
 	MOVQ height+0(FP), R15
 	CMPQ R15, $0x0000000a
-	JG   atLeast223
+	JG   atLeast218
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast224
+	JG   atLeast219
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5234,7 +5143,7 @@ atLeast195:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh225
+	JZ        fresh220
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -5261,11 +5170,11 @@ atLeast195:
 	VMOVUPS.Z (R10), K1, Z14
 	VMOVUPS.Z 64(R10), K2, Z15
 
-fresh225:
+fresh220:
 	SUBQ $0x00000004, DX
-	JL   rest229
+	JL   rest224
 
-columns228:
+columns223:
 	MOVQ             (R13), R10
 	PREFETCHT0       (R14)(R10*1)
 	VMOVUPS          (CX), Z16
@@ -5372,13 +5281,13 @@ columns228:
 	ADDQ             $0x00000010, R9
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns228
+	JGE              columns223
 
-rest229:
+rest224:
 	ADDQ $0x00000004, DX
-	JZ   done227
+	JZ   done222
 
-column226:
+column221:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -5407,9 +5316,9 @@ column226:
 	ADDQ             $0x00000004, R8
 	ADDQ             $0x00000004, R9
 	DECQ             DX
-	JNZ              column226
+	JNZ              column221
 
-done227:
+done222:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5438,10 +5347,10 @@ done227:
 	VZEROUPPER
 	RET
 
-atLeast224:
+atLeast219:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast230
+	JG   atLeast225
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5464,7 +5373,7 @@ atLeast224:
 	VPXORD    Z17, Z17, Z17
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh231
+	JZ        fresh226
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5494,11 +5403,11 @@ atLeast224:
 	VMOVUPS.Z (R11), K1, Z16
 	VMOVUPS.Z 64(R11), K2, Z17
 
-fresh231:
+fresh226:
 	SUBQ $0x00000004, DX
-	JL   rest235
+	JL   rest230
 
-columns234:
+columns229:
 	MOVQ             (R13), R11
 	PREFETCHT0       (R14)(R11*1)
 	VMOVUPS          (CX), Z18
@@ -5614,13 +5523,13 @@ columns234:
 	ADDQ             $0x00000010, R10
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns234
+	JGE              columns229
 
-rest235:
+rest230:
 	ADDQ $0x00000004, DX
-	JZ   done233
+	JZ   done228
 
-column232:
+column227:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -5652,9 +5561,9 @@ column232:
 	ADDQ             $0x00000004, R9
 	ADDQ             $0x00000004, R10
 	DECQ             DX
-	JNZ              column232
+	JNZ              column227
 
-done233:
+done228:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5686,7 +5595,7 @@ done233:
 	VZEROUPPER
 	RET
 
-atLeast230:
+atLeast225:
 	// 10 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -5710,7 +5619,7 @@ atLeast230:
 	VPXORD    Z19, Z19, Z19
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh236
+	JZ        fresh231
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -5743,11 +5652,11 @@ atLeast230:
 	VMOVUPS.Z (R11), K1, Z18
 	VMOVUPS.Z 64(R11), K2, Z19
 
-fresh236:
+fresh231:
 	SUBQ $0x00000004, DX
-	JL   rest240
+	JL   rest235
 
-columns239:
+columns234:
 	MOVQ             (R13), R11
 	PREFETCHT0       (R14)(R11*1)
 	VMOVUPS          (CX), Z20
@@ -5875,13 +5784,13 @@ columns239:
 	ADDQ             $0x00000010, R10
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns239
+	JGE              columns234
 
-rest240:
+rest235:
 	ADDQ $0x00000004, DX
-	JZ   done238
+	JZ   done233
 
-column237:
+column232:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -5916,9 +5825,9 @@ column237:
 	ADDQ             $0x00000004, R9
 	ADDQ             $0x00000004, R10
 	DECQ             DX
-	JNZ              column237
+	JNZ              column232
 
-done238:
+done233:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -5953,13 +5862,13 @@ done238:
 	VZEROUPPER
 	RET
 
-atLeast223:
+atLeast218:
 	MOVQ height+0(FP), R15
 	CMPQ R15, $0x0000000c
-	JG   atLeast241
+	JG   atLeast236
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast242
+	JG   atLeast237
 
 	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -5986,7 +5895,7 @@ atLeast223:
 	VPXORD    Z21, Z21, Z21
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh243
+	JZ        fresh238
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R15
 	VMOVUPS.Z (R12), K1, Z0
@@ -6022,11 +5931,11 @@ atLeast223:
 	VMOVUPS.Z (R12), K1, Z20
 	VMOVUPS.Z 64(R12), K2, Z21
 
-fresh243:
+fresh238:
 	SUBQ $0x00000004, DX
-	JL   rest247
+	JL   rest242
 
-columns246:
+columns241:
 	MOVQ             (R13), R12
 	PREFETCHT0       (R14)(R12*1)
 	VMOVUPS          (CX), Z22
@@ -6163,13 +6072,13 @@ columns246:
 	ADDQ             $0x00000010, R11
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns246
+	JGE              columns241
 
-rest247:
+rest242:
 	ADDQ $0x00000004, DX
-	JZ   done245
+	JZ   done240
 
-column244:
+column239:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -6207,9 +6116,9 @@ column244:
 	ADDQ             $0x00000004, R10
 	ADDQ             $0x00000004, R11
 	DECQ             DX
-	JNZ              column244
+	JNZ              column239
 
-done245:
+done240:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -6247,7 +6156,7 @@ done245:
 	VZEROUPPER
 	RET
 
-atLeast242:
+atLeast237:
 	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6275,7 +6184,7 @@ atLeast242:
 	VPXORD    Z23, Z23, Z23
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh248
+	JZ        fresh243
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R15
 	VMOVUPS.Z (R12), K1, Z0
@@ -6314,11 +6223,11 @@ atLeast242:
 	VMOVUPS.Z (R12), K1, Z22
 	VMOVUPS.Z 64(R12), K2, Z23
 
-fresh248:
+fresh243:
 	SUBQ $0x00000004, DX
-	JL   rest252
+	JL   rest247
 
-columns251:
+columns246:
 	MOVQ             (R13), R12
 	PREFETCHT0       (R14)(R12*1)
 	VMOVUPS          (CX), Z24
@@ -6467,13 +6376,13 @@ columns251:
 	ADDQ             $0x00000010, R11
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns251
+	JGE              columns246
 
-rest252:
+rest247:
 	ADDQ $0x00000004, DX
-	JZ   done250
+	JZ   done245
 
-column249:
+column244:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -6514,9 +6423,9 @@ column249:
 	ADDQ             $0x00000004, R10
 	ADDQ             $0x00000004, R11
 	DECQ             DX
-	JNZ              column249
+	JNZ              column244
 
-done250:
+done245:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -6557,10 +6466,10 @@ done250:
 	VZEROUPPER
 	RET
 
-atLeast241:
+atLeast236:
 	MOVQ height+0(FP), R15
 	CMPQ R15, $0x0000000d
-	JG   atLeast253
+	JG   atLeast248
 
 	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -6591,7 +6500,7 @@ atLeast241:
 	VPXORD    Z25, Z25, Z25
 	MOVB      add+72(FP), R15
 	TESTB     R15, R15
-	JZ        fresh254
+	JZ        fresh249
 	MOVQ      c+48(FP), R15
 	MOVQ      stride+56(FP), BP
 	VMOVUPS.Z (R15), K1, Z0
@@ -6633,11 +6542,11 @@ atLeast241:
 	VMOVUPS.Z (R15), K1, Z24
 	VMOVUPS.Z 64(R15), K2, Z25
 
-fresh254:
+fresh249:
 	SUBQ $0x00000004, DX
-	JL   rest258
+	JL   rest253
 
-columns257:
+columns252:
 	MOVQ             (R13), R15
 	PREFETCHT0       (R14)(R15*1)
 	VMOVUPS          (CX), Z26
@@ -6795,13 +6704,13 @@ columns257:
 	ADDQ             $0x00000010, R12
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns257
+	JGE              columns252
 
-rest258:
+rest253:
 	ADDQ $0x00000004, DX
-	JZ   done256
+	JZ   done251
 
-column255:
+column250:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -6845,9 +6754,9 @@ column255:
 	ADDQ             $0x00000004, R11
 	ADDQ             $0x00000004, R12
 	DECQ             DX
-	JNZ              column255
+	JNZ              column250
 
-done256:
+done251:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -6891,7 +6800,7 @@ done256:
 	VZEROUPPER
 	RET
 
-atLeast253:
+atLeast248:
 	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -6923,7 +6832,7 @@ atLeast253:
 	VPXORD    Z27, Z27, Z27
 	MOVB      add+72(FP), R15
 	TESTB     R15, R15
-	JZ        fresh259
+	JZ        fresh254
 	MOVQ      c+48(FP), R15
 	MOVQ      stride+56(FP), BP
 	VMOVUPS.Z (R15), K1, Z0
@@ -6968,11 +6877,11 @@ atLeast253:
 	VMOVUPS.Z (R15), K1, Z26
 	VMOVUPS.Z 64(R15), K2, Z27
 
-fresh259:
+fresh254:
 	SUBQ $0x00000004, DX
-	JL   rest263
+	JL   rest258
 
-columns262:
+columns257:
 	MOVQ             (R13), R15
 	PREFETCHT0       (R14)(R15*1)
 	VMOVUPS          (CX), Z28
@@ -7142,13 +7051,13 @@ columns262:
 	ADDQ             $0x00000010, R12
 	ADDQ             aheadStep+88(FP), R13
 	SUBQ             $0x00000004, DX
-	JGE              columns262
+	JGE              columns257
 
-rest263:
+rest258:
 	ADDQ $0x00000004, DX
-	JZ   done261
+	JZ   done256
 
-column260:
+column255:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -7195,9 +7104,9 @@ column260:
 	ADDQ             $0x00000004, R11
 	ADDQ             $0x00000004, R12
 	DECQ             DX
-	JNZ              column260
+	JNZ              column255
 
-done261:
+done256:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -7244,60 +7153,60 @@ done261:
 	VZEROUPPER
 	RET
 
-narrow194:
+narrow189:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x00000007
-	JG   atLeast264
+	JG   atLeast259
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000003
-	JG   atLeast265
+	JG   atLeast260
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast266
+	JG   atLeast261
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+72(FP), BL
 	TESTB     BL, BL
-	JZ        fresh267
+	JZ        fresh262
 	MOVQ      c+48(FP), BX
 	MOVQ      stride+56(FP), DI
 	VMOVUPS.Z (BX), K1, Z0
 
-fresh267:
-column268:
+fresh262:
+column263:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column268
+	JNZ          column263
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast266:
+atLeast261:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast270
+	JG   atLeast265
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh271
+	JZ        fresh266
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh271:
-column272:
+fresh266:
+column267:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -7306,7 +7215,7 @@ column272:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column272
+	JNZ          column267
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7315,14 +7224,14 @@ column272:
 	VZEROUPPER
 	RET
 
-atLeast270:
+atLeast265:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh274
+	JZ        fresh269
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -7331,8 +7240,8 @@ atLeast270:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z2
 
-fresh274:
-column275:
+fresh269:
+column270:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -7344,7 +7253,7 @@ column275:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column275
+	JNZ          column270
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7355,13 +7264,13 @@ column275:
 	VZEROUPPER
 	RET
 
-atLeast265:
+atLeast260:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000005
-	JG   atLeast277
+	JG   atLeast272
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast278
+	JG   atLeast273
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7370,7 +7279,7 @@ atLeast265:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), R8
 	TESTB     R8, R8
-	JZ        fresh279
+	JZ        fresh274
 	MOVQ      c+48(FP), R8
 	MOVQ      stride+56(FP), R9
 	VMOVUPS.Z (R8), K1, Z0
@@ -7381,8 +7290,8 @@ atLeast265:
 	ADDQ      R9, R8
 	VMOVUPS.Z (R8), K1, Z3
 
-fresh279:
-column280:
+fresh274:
+column275:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -7396,7 +7305,7 @@ column280:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column280
+	JNZ          column275
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7409,7 +7318,7 @@ column280:
 	VZEROUPPER
 	RET
 
-atLeast278:
+atLeast273:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7418,7 +7327,7 @@ atLeast278:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh282
+	JZ        fresh277
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -7431,8 +7340,8 @@ atLeast278:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z4
 
-fresh282:
-column283:
+fresh277:
+column278:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -7449,7 +7358,7 @@ column283:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column283
+	JNZ          column278
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7464,10 +7373,10 @@ column283:
 	VZEROUPPER
 	RET
 
-atLeast277:
+atLeast272:
 	MOVQ height+0(FP), R10
 	CMPQ R10, $0x00000006
-	JG   atLeast285
+	JG   atLeast280
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7478,7 +7387,7 @@ atLeast277:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), R9
 	TESTB     R9, R9
-	JZ        fresh286
+	JZ        fresh281
 	MOVQ      c+48(FP), R9
 	MOVQ      stride+56(FP), R10
 	VMOVUPS.Z (R9), K1, Z0
@@ -7493,8 +7402,8 @@ atLeast277:
 	ADDQ      R10, R9
 	VMOVUPS.Z (R9), K1, Z5
 
-fresh286:
-column287:
+fresh281:
+column282:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -7513,7 +7422,7 @@ column287:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column287
+	JNZ          column282
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7530,7 +7439,7 @@ column287:
 	VZEROUPPER
 	RET
 
-atLeast285:
+atLeast280:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7541,7 +7450,7 @@ atLeast285:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh289
+	JZ        fresh284
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -7558,8 +7467,8 @@ atLeast285:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z6
 
-fresh289:
-column290:
+fresh284:
+column285:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -7581,7 +7490,7 @@ column290:
 	ADDQ         $0x00000004, R8
 	ADDQ         $0x00000004, R9
 	DECQ         DX
-	JNZ          column290
+	JNZ          column285
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7600,13 +7509,13 @@ column290:
 	VZEROUPPER
 	RET
 
-atLeast264:
+atLeast259:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000a
-	JG   atLeast292
+	JG   atLeast287
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000008
-	JG   atLeast293
+	JG   atLeast288
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7619,7 +7528,7 @@ atLeast264:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), R10
 	TESTB     R10, R10
-	JZ        fresh294
+	JZ        fresh289
 	MOVQ      c+48(FP), R10
 	MOVQ      stride+56(FP), R11
 	VMOVUPS.Z (R10), K1, Z0
@@ -7638,8 +7547,8 @@ atLeast264:
 	ADDQ      R11, R10
 	VMOVUPS.Z (R10), K1, Z7
 
-fresh294:
-column295:
+fresh289:
+column290:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -7663,7 +7572,7 @@ column295:
 	ADDQ         $0x00000004, R8
 	ADDQ         $0x00000004, R9
 	DECQ         DX
-	JNZ          column295
+	JNZ          column290
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7684,10 +7593,10 @@ column295:
 	VZEROUPPER
 	RET
 
-atLeast293:
+atLeast288:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000009
-	JG   atLeast297
+	JG   atLeast292
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7701,7 +7610,7 @@ atLeast293:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh298
+	JZ        fresh293
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -7722,8 +7631,8 @@ atLeast293:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z8
 
-fresh298:
-column299:
+fresh293:
+column294:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -7750,7 +7659,7 @@ column299:
 	ADDQ         $0x00000004, R9
 	ADDQ         $0x00000004, R10
 	DECQ         DX
-	JNZ          column299
+	JNZ          column294
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7773,7 +7682,7 @@ column299:
 	VZEROUPPER
 	RET
 
-atLeast297:
+atLeast292:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7787,7 +7696,7 @@ atLeast297:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), R11
 	TESTB     R11, R11
-	JZ        fresh301
+	JZ        fresh296
 	MOVQ      c+48(FP), R11
 	MOVQ      stride+56(FP), R12
 	VMOVUPS.Z (R11), K1, Z0
@@ -7810,8 +7719,8 @@ atLeast297:
 	ADDQ      R12, R11
 	VMOVUPS.Z (R11), K1, Z9
 
-fresh301:
-column302:
+fresh296:
+column297:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -7840,7 +7749,7 @@ column302:
 	ADDQ         $0x00000004, R9
 	ADDQ         $0x00000004, R10
 	DECQ         DX
-	JNZ          column302
+	JNZ          column297
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7865,13 +7774,13 @@ column302:
 	VZEROUPPER
 	RET
 
-atLeast292:
+atLeast287:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000c
-	JG   atLeast304
+	JG   atLeast299
 	MOVQ height+0(FP), R12
 	CMPQ R12, $0x0000000b
-	JG   atLeast305
+	JG   atLeast300
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -7887,7 +7796,7 @@ atLeast292:
 	VPXORD    Z10, Z10, Z10
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh306
+	JZ        fresh301
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -7912,8 +7821,8 @@ atLeast292:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z10
 
-fresh306:
-column307:
+fresh301:
+column302:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -7945,7 +7854,7 @@ column307:
 	ADDQ         $0x00000004, R10
 	ADDQ         $0x00000004, R11
 	DECQ         DX
-	JNZ          column307
+	JNZ          column302
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -7972,7 +7881,7 @@ column307:
 	VZEROUPPER
 	RET
 
-atLeast305:
+atLeast300:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -7988,7 +7897,7 @@ atLeast305:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), R12
 	TESTB     R12, R12
-	JZ        fresh309
+	JZ        fresh304
 	MOVQ      c+48(FP), R12
 	MOVQ      stride+56(FP), R13
 	VMOVUPS.Z (R12), K1, Z0
@@ -8015,8 +7924,8 @@ atLeast305:
 	ADDQ      R13, R12
 	VMOVUPS.Z (R12), K1, Z11
 
-fresh309:
-column310:
+fresh304:
+column305:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -8050,7 +7959,7 @@ column310:
 	ADDQ         $0x00000004, R10
 	ADDQ         $0x00000004, R11
 	DECQ         DX
-	JNZ          column310
+	JNZ          column305
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -8079,10 +7988,10 @@ column310:
 	VZEROUPPER
 	RET
 
-atLeast304:
+atLeast299:
 	MOVQ height+0(FP), R13
 	CMPQ R13, $0x0000000d
-	JG   atLeast312
+	JG   atLeast307
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8100,7 +8009,7 @@ atLeast304:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+72(FP), R13
 	TESTB     R13, R13
-	JZ        fresh313
+	JZ        fresh308
 	MOVQ      c+48(FP), R13
 	MOVQ      stride+56(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -8129,8 +8038,8 @@ atLeast304:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z12
 
-fresh313:
-column314:
+fresh308:
+column309:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -8167,7 +8076,7 @@ column314:
 	ADDQ         $0x00000004, R11
 	ADDQ         $0x00000004, R12
 	DECQ         DX
-	JNZ          column314
+	JNZ          column309
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -8198,7 +8107,7 @@ column314:
 	VZEROUPPER
 	RET
 
-atLeast312:
+atLeast307:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -8216,7 +8125,7 @@ atLeast312:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), R13
 	TESTB     R13, R13
-	JZ        fresh316
+	JZ        fresh311
 	MOVQ      c+48(FP), R13
 	MOVQ      stride+56(FP), R14
 	VMOVUPS.Z (R13), K1, Z0
@@ -8247,8 +8156,8 @@ atLeast312:
 	ADDQ      R14, R13
 	VMOVUPS.Z (R13), K1, Z13
 
-fresh316:
-column317:
+fresh311:
+column312:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -8287,7 +8196,7 @@ column317:
 	ADDQ         $0x00000004, R11
 	ADDQ         $0x00000004, R12
 	DECQ         DX
-	JNZ          column317
+	JNZ          column312
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -8336,30 +8245,30 @@ TEXT ·tileByColsAVX512(SB), NOSPLIT, $0-73
 	KMOVW R8, K2
 	MOVQ  cols+64(FP), DI
 	CMPQ  DI, $0x00000010
-	JLE   narrow319
+	JLE   narrow314
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000007
-	JG    atLeast320
+	JG    atLeast315
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000003
-	JG    atLeast321
+	JG    atLeast316
 	MOVQ  height+0(FP), DI
 	CMPQ  DI, $0x00000001
-	JG    atLeast322
+	JG    atLeast317
 
 	// 1 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh323
+	JZ        fresh318
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	VMOVUPS.Z 64(DI), K2, Z1
 
-fresh323:
-column324:
+fresh318:
+column319:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
@@ -8367,7 +8276,7 @@ column324:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column324
+	JNZ              column319
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8375,10 +8284,10 @@ column324:
 	VZEROUPPER
 	RET
 
-atLeast322:
+atLeast317:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast326
+	JG   atLeast321
 
 	// 2 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8387,7 +8296,7 @@ atLeast322:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh327
+	JZ        fresh322
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8396,8 +8305,8 @@ atLeast322:
 	VMOVUPS.Z (DI), K1, Z2
 	VMOVUPS.Z 64(DI), K2, Z3
 
-fresh327:
-column328:
+fresh322:
+column323:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -8408,7 +8317,7 @@ column328:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column328
+	JNZ              column323
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8419,7 +8328,7 @@ column328:
 	VZEROUPPER
 	RET
 
-atLeast326:
+atLeast321:
 	// 3 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -8429,7 +8338,7 @@ atLeast326:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh330
+	JZ        fresh325
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8441,8 +8350,8 @@ atLeast326:
 	VMOVUPS.Z (DI), K1, Z4
 	VMOVUPS.Z 64(DI), K2, Z5
 
-fresh330:
-column331:
+fresh325:
+column326:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -8455,7 +8364,7 @@ column331:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column331
+	JNZ              column326
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8469,13 +8378,13 @@ column331:
 	VZEROUPPER
 	RET
 
-atLeast321:
+atLeast316:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast333
+	JG   atLeast328
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast334
+	JG   atLeast329
 
 	// 4 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8488,7 +8397,7 @@ atLeast321:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh335
+	JZ        fresh330
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8503,8 +8412,8 @@ atLeast321:
 	VMOVUPS.Z (DI), K1, Z6
 	VMOVUPS.Z 64(DI), K2, Z7
 
-fresh335:
-column336:
+fresh330:
+column331:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -8520,7 +8429,7 @@ column336:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column336
+	JNZ              column331
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8537,7 +8446,7 @@ column336:
 	VZEROUPPER
 	RET
 
-atLeast334:
+atLeast329:
 	// 5 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -8551,7 +8460,7 @@ atLeast334:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh338
+	JZ        fresh333
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8569,8 +8478,8 @@ atLeast334:
 	VMOVUPS.Z (DI), K1, Z8
 	VMOVUPS.Z 64(DI), K2, Z9
 
-fresh338:
-column339:
+fresh333:
+column334:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -8588,7 +8497,7 @@ column339:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column339
+	JNZ              column334
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8608,10 +8517,10 @@ column339:
 	VZEROUPPER
 	RET
 
-atLeast333:
+atLeast328:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000006
-	JG   atLeast341
+	JG   atLeast336
 
 	// 6 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8628,7 +8537,7 @@ atLeast333:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh342
+	JZ        fresh337
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8649,8 +8558,8 @@ atLeast333:
 	VMOVUPS.Z (DI), K1, Z10
 	VMOVUPS.Z 64(DI), K2, Z11
 
-fresh342:
-column343:
+fresh337:
+column338:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -8671,7 +8580,7 @@ column343:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column343
+	JNZ              column338
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8694,7 +8603,7 @@ column343:
 	VZEROUPPER
 	RET
 
-atLeast341:
+atLeast336:
 	// 7 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -8712,7 +8621,7 @@ atLeast341:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh345
+	JZ        fresh340
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8736,8 +8645,8 @@ atLeast341:
 	VMOVUPS.Z (DI), K1, Z12
 	VMOVUPS.Z 64(DI), K2, Z13
 
-fresh345:
-column346:
+fresh340:
+column341:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -8760,7 +8669,7 @@ column346:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column346
+	JNZ              column341
 	MOVQ             c+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	VMOVUPS          Z0, K1, (AX)
@@ -8786,13 +8695,13 @@ column346:
 	VZEROUPPER
 	RET
 
-atLeast320:
+atLeast315:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast348
+	JG   atLeast343
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast349
+	JG   atLeast344
 
 	// 8 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -8813,7 +8722,7 @@ atLeast320:
 	VPXORD    Z15, Z15, Z15
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh350
+	JZ        fresh345
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -8840,11 +8749,11 @@ atLeast320:
 	VMOVUPS.Z (DI), K1, Z14
 	VMOVUPS.Z 64(DI), K2, Z15
 
-fresh350:
+fresh345:
 	SUBQ $0x00000004, DX
-	JL   rest354
+	JL   rest349
 
-columns353:
+columns348:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -8942,13 +8851,13 @@ columns353:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns353
+	JGE              columns348
 
-rest354:
+rest349:
 	ADDQ $0x00000004, DX
-	JZ   done352
+	JZ   done347
 
-column351:
+column346:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -8974,9 +8883,9 @@ column351:
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column351
+	JNZ              column346
 
-done352:
+done347:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -9005,10 +8914,10 @@ done352:
 	VZEROUPPER
 	RET
 
-atLeast349:
+atLeast344:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast355
+	JG   atLeast350
 
 	// 9 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -9029,6 +8938,238 @@ atLeast349:
 	VPXORD    Z15, Z15, Z15
 	VPXORD    Z16, Z16, Z16
 	VPXORD    Z17, Z17, Z17
+	MOVB      add+72(FP), DI
+	TESTB     DI, DI
+	JZ        fresh351
+	MOVQ      c+48(FP), DI
+	MOVQ      stride+56(FP), R8
+	VMOVUPS.Z (DI), K1, Z0
+	VMOVUPS.Z 64(DI), K2, Z1
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z2
+	VMOVUPS.Z 64(DI), K2, Z3
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z4
+	VMOVUPS.Z 64(DI), K2, Z5
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z6
+	VMOVUPS.Z 64(DI), K2, Z7
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z 64(DI), K2, Z9
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z10
+	VMOVUPS.Z 64(DI), K2, Z11
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z12
+	VMOVUPS.Z 64(DI), K2, Z13
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z14
+	VMOVUPS.Z 64(DI), K2, Z15
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z16
+	VMOVUPS.Z 64(DI), K2, Z17
+
+fresh351:
+	SUBQ $0x00000004, DX
+	JL   rest355
+
+columns354:
+	VMOVUPS          (CX), Z18
+	VMOVUPS          64(CX), Z19
+	VFMADD231PS.BCST (AX), Z18, Z0
+	VFMADD231PS.BCST (AX), Z19, Z1
+	VBROADCASTSS     4(AX), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VFMADD231PS.BCST 8(AX), Z18, Z4
+	VFMADD231PS.BCST 8(AX), Z19, Z5
+	VBROADCASTSS     12(AX), Z20
+	VFMADD231PS      Z18, Z20, Z6
+	VFMADD231PS      Z19, Z20, Z7
+	VFMADD231PS.BCST 16(AX), Z18, Z8
+	VFMADD231PS.BCST 16(AX), Z19, Z9
+	VBROADCASTSS     20(AX), Z20
+	VFMADD231PS      Z18, Z20, Z10
+	VFMADD231PS      Z19, Z20, Z11
+	VFMADD231PS.BCST 24(AX), Z18, Z12
+	VFMADD231PS.BCST 24(AX), Z19, Z13
+	VBROADCASTSS     28(AX), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	VFMADD231PS.BCST 32(AX), Z18, Z16
+	VFMADD231PS.BCST 32(AX), Z19, Z17
+	ADDQ             SI, CX
+	ADDQ             BX, AX
+	VMOVUPS          (CX), Z18
+	VMOVUPS          64(CX), Z19
+	VFMADD231PS.BCST (AX), Z18, Z0
+	VFMADD231PS.BCST (AX), Z19, Z1
+	VBROADCASTSS     4(AX), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VFMADD231PS.BCST 8(AX), Z18, Z4
+	VFMADD231PS.BCST 8(AX), Z19, Z5
+	VBROADCASTSS     12(AX), Z20
+	VFMADD231PS      Z18, Z20, Z6
+	VFMADD231PS      Z19, Z20, Z7
+	VFMADD231PS.BCST 16(AX), Z18, Z8
+	VFMADD231PS.BCST 16(AX), Z19, Z9
+	VBROADCASTSS     20(AX), Z20
+	VFMADD231PS      Z18, Z20, Z10
+	VFMADD231PS      Z19, Z20, Z11
+	VFMADD231PS.BCST 24(AX), Z18, Z12
+	VFMADD231PS.BCST 24(AX), Z19, Z13
+	VBROADCASTSS     28(AX), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	VFMADD231PS.BCST 32(AX), Z18, Z16
+	VFMADD231PS.BCST 32(AX), Z19, Z17
+	ADDQ             SI, CX
+	ADDQ             BX, AX
+	VMOVUPS          (CX), Z18
+	VMOVUPS          64(CX), Z19
+	VFMADD231PS.BCST (AX), Z18, Z0
+	VFMADD231PS.BCST (AX), Z19, Z1
+	VBROADCASTSS     4(AX), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VFMADD231PS.BCST 8(AX), Z18, Z4
+	VFMADD231PS.BCST 8(AX), Z19, Z5
+	VBROADCASTSS     12(AX), Z20
+	VFMADD231PS      Z18, Z20, Z6
+	VFMADD231PS      Z19, Z20, Z7
+	VFMADD231PS.BCST 16(AX), Z18, Z8
+	VFMADD231PS.BCST 16(AX), Z19, Z9
+	VBROADCASTSS     20(AX), Z20
+	VFMADD231PS      Z18, Z20, Z10
+	VFMADD231PS      Z19, Z20, Z11
+	VFMADD231PS.BCST 24(AX), Z18, Z12
+	VFMADD231PS.BCST 24(AX), Z19, Z13
+	VBROADCASTSS     28(AX), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	VFMADD231PS.BCST 32(AX), Z18, Z16
+	VFMADD231PS.BCST 32(AX), Z19, Z17
+	ADDQ             SI, CX
+	ADDQ             BX, AX
+	VMOVUPS          (CX), Z18
+	VMOVUPS          64(CX), Z19
+	VFMADD231PS.BCST (AX), Z18, Z0
+	VFMADD231PS.BCST (AX), Z19, Z1
+	VBROADCASTSS     4(AX), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VFMADD231PS.BCST 8(AX), Z18, Z4
+	VFMADD231PS.BCST 8(AX), Z19, Z5
+	VBROADCASTSS     12(AX), Z20
+	VFMADD231PS      Z18, Z20, Z6
+	VFMADD231PS      Z19, Z20, Z7
+	VFMADD231PS.BCST 16(AX), Z18, Z8
+	VFMADD231PS.BCST 16(AX), Z19, Z9
+	VBROADCASTSS     20(AX), Z20
+	VFMADD231PS      Z18, Z20, Z10
+	VFMADD231PS      Z19, Z20, Z11
+	VFMADD231PS.BCST 24(AX), Z18, Z12
+	VFMADD231PS.BCST 24(AX), Z19, Z13
+	VBROADCASTSS     28(AX), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	VFMADD231PS.BCST 32(AX), Z18, Z16
+	VFMADD231PS.BCST 32(AX), Z19, Z17
+	ADDQ             SI, CX
+	ADDQ             BX, AX
+	SUBQ             $0x00000004, DX
+	JGE              columns354
+
+rest355:
+	ADDQ $0x00000004, DX
+	JZ   done353
+
+column352:
+	VMOVUPS          (CX), Z18
+	VMOVUPS          64(CX), Z19
+	VFMADD231PS.BCST (AX), Z18, Z0
+	VFMADD231PS.BCST (AX), Z19, Z1
+	VBROADCASTSS     4(AX), Z20
+	VFMADD231PS      Z18, Z20, Z2
+	VFMADD231PS      Z19, Z20, Z3
+	VFMADD231PS.BCST 8(AX), Z18, Z4
+	VFMADD231PS.BCST 8(AX), Z19, Z5
+	VBROADCASTSS     12(AX), Z20
+	VFMADD231PS      Z18, Z20, Z6
+	VFMADD231PS      Z19, Z20, Z7
+	VFMADD231PS.BCST 16(AX), Z18, Z8
+	VFMADD231PS.BCST 16(AX), Z19, Z9
+	VBROADCASTSS     20(AX), Z20
+	VFMADD231PS      Z18, Z20, Z10
+	VFMADD231PS      Z19, Z20, Z11
+	VFMADD231PS.BCST 24(AX), Z18, Z12
+	VFMADD231PS.BCST 24(AX), Z19, Z13
+	VBROADCASTSS     28(AX), Z20
+	VFMADD231PS      Z18, Z20, Z14
+	VFMADD231PS      Z19, Z20, Z15
+	VFMADD231PS.BCST 32(AX), Z18, Z16
+	VFMADD231PS.BCST 32(AX), Z19, Z17
+	ADDQ             SI, CX
+	ADDQ             BX, AX
+	DECQ             DX
+	JNZ              column352
+
+done353:
+	MOVQ    c+48(FP), AX
+	MOVQ    stride+56(FP), CX
+	VMOVUPS Z0, K1, (AX)
+	VMOVUPS Z1, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z2, K1, (AX)
+	VMOVUPS Z3, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z4, K1, (AX)
+	VMOVUPS Z5, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z6, K1, (AX)
+	VMOVUPS Z7, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z8, K1, (AX)
+	VMOVUPS Z9, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z10, K1, (AX)
+	VMOVUPS Z11, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z12, K1, (AX)
+	VMOVUPS Z13, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z14, K1, (AX)
+	VMOVUPS Z15, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z16, K1, (AX)
+	VMOVUPS Z17, K2, 64(AX)
+	VZEROUPPER
+	RET
+
+atLeast350:
+	// 10 rows of 2 vectors.
+	VPXORD    Z0, Z0, Z0
+	VPXORD    Z1, Z1, Z1
+	VPXORD    Z2, Z2, Z2
+	VPXORD    Z3, Z3, Z3
+	VPXORD    Z4, Z4, Z4
+	VPXORD    Z5, Z5, Z5
+	VPXORD    Z6, Z6, Z6
+	VPXORD    Z7, Z7, Z7
+	VPXORD    Z8, Z8, Z8
+	VPXORD    Z9, Z9, Z9
+	VPXORD    Z10, Z10, Z10
+	VPXORD    Z11, Z11, Z11
+	VPXORD    Z12, Z12, Z12
+	VPXORD    Z13, Z13, Z13
+	VPXORD    Z14, Z14, Z14
+	VPXORD    Z15, Z15, Z15
+	VPXORD    Z16, Z16, Z16
+	VPXORD    Z17, Z17, Z17
+	VPXORD    Z18, Z18, Z18
+	VPXORD    Z19, Z19, Z19
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
 	JZ        fresh356
@@ -9060,114 +9201,129 @@ atLeast349:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z16
 	VMOVUPS.Z 64(DI), K2, Z17
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z18
+	VMOVUPS.Z 64(DI), K2, Z19
 
 fresh356:
 	SUBQ $0x00000004, DX
 	JL   rest360
 
 columns359:
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
-	VFMADD231PS.BCST (AX), Z18, Z0
-	VFMADD231PS.BCST (AX), Z19, Z1
-	VBROADCASTSS     4(AX), Z20
-	VFMADD231PS      Z18, Z20, Z2
-	VFMADD231PS      Z19, Z20, Z3
-	VFMADD231PS.BCST 8(AX), Z18, Z4
-	VFMADD231PS.BCST 8(AX), Z19, Z5
-	VBROADCASTSS     12(AX), Z20
-	VFMADD231PS      Z18, Z20, Z6
-	VFMADD231PS      Z19, Z20, Z7
-	VFMADD231PS.BCST 16(AX), Z18, Z8
-	VFMADD231PS.BCST 16(AX), Z19, Z9
-	VBROADCASTSS     20(AX), Z20
-	VFMADD231PS      Z18, Z20, Z10
-	VFMADD231PS      Z19, Z20, Z11
-	VFMADD231PS.BCST 24(AX), Z18, Z12
-	VFMADD231PS.BCST 24(AX), Z19, Z13
-	VBROADCASTSS     28(AX), Z20
-	VFMADD231PS      Z18, Z20, Z14
-	VFMADD231PS      Z19, Z20, Z15
-	VFMADD231PS.BCST 32(AX), Z18, Z16
-	VFMADD231PS.BCST 32(AX), Z19, Z17
+	VMOVUPS          (CX), Z20
+	VMOVUPS          64(CX), Z21
+	VFMADD231PS.BCST (AX), Z20, Z0
+	VFMADD231PS.BCST (AX), Z21, Z1
+	VBROADCASTSS     4(AX), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VFMADD231PS.BCST 8(AX), Z20, Z4
+	VFMADD231PS.BCST 8(AX), Z21, Z5
+	VBROADCASTSS     12(AX), Z22
+	VFMADD231PS      Z20, Z22, Z6
+	VFMADD231PS      Z21, Z22, Z7
+	VFMADD231PS.BCST 16(AX), Z20, Z8
+	VFMADD231PS.BCST 16(AX), Z21, Z9
+	VBROADCASTSS     20(AX), Z22
+	VFMADD231PS      Z20, Z22, Z10
+	VFMADD231PS      Z21, Z22, Z11
+	VFMADD231PS.BCST 24(AX), Z20, Z12
+	VFMADD231PS.BCST 24(AX), Z21, Z13
+	VBROADCASTSS     28(AX), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	VFMADD231PS.BCST 32(AX), Z20, Z16
+	VFMADD231PS.BCST 32(AX), Z21, Z17
+	VBROADCASTSS     36(AX), Z22
+	VFMADD231PS      Z20, Z22, Z18
+	VFMADD231PS      Z21, Z22, Z19
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
-	VFMADD231PS.BCST (AX), Z18, Z0
-	VFMADD231PS.BCST (AX), Z19, Z1
-	VBROADCASTSS     4(AX), Z20
-	VFMADD231PS      Z18, Z20, Z2
-	VFMADD231PS      Z19, Z20, Z3
-	VFMADD231PS.BCST 8(AX), Z18, Z4
-	VFMADD231PS.BCST 8(AX), Z19, Z5
-	VBROADCASTSS     12(AX), Z20
-	VFMADD231PS      Z18, Z20, Z6
-	VFMADD231PS      Z19, Z20, Z7
-	VFMADD231PS.BCST 16(AX), Z18, Z8
-	VFMADD231PS.BCST 16(AX), Z19, Z9
-	VBROADCASTSS     20(AX), Z20
-	VFMADD231PS      Z18, Z20, Z10
-	VFMADD231PS      Z19, Z20, Z11
-	VFMADD231PS.BCST 24(AX), Z18, Z12
-	VFMADD231PS.BCST 24(AX), Z19, Z13
-	VBROADCASTSS     28(AX), Z20
-	VFMADD231PS      Z18, Z20, Z14
-	VFMADD231PS      Z19, Z20, Z15
-	VFMADD231PS.BCST 32(AX), Z18, Z16
-	VFMADD231PS.BCST 32(AX), Z19, Z17
+	VMOVUPS          (CX), Z20
+	VMOVUPS          64(CX), Z21
+	VFMADD231PS.BCST (AX), Z20, Z0
+	VFMADD231PS.BCST (AX), Z21, Z1
+	VBROADCASTSS     4(AX), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VFMADD231PS.BCST 8(AX), Z20, Z4
+	VFMADD231PS.BCST 8(AX), Z21, Z5
+	VBROADCASTSS     12(AX), Z22
+	VFMADD231PS      Z20, Z22, Z6
+	VFMADD231PS      Z21, Z22, Z7
+	VFMADD231PS.BCST 16(AX), Z20, Z8
+	VFMADD231PS.BCST 16(AX), Z21, Z9
+	VBROADCASTSS     20(AX), Z22
+	VFMADD231PS      Z20, Z22, Z10
+	VFMADD231PS      Z21, Z22, Z11
+	VFMADD231PS.BCST 24(AX), Z20, Z12
+	VFMADD231PS.BCST 24(AX), Z21, Z13
+	VBROADCASTSS     28(AX), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	VFMADD231PS.BCST 32(AX), Z20, Z16
+	VFMADD231PS.BCST 32(AX), Z21, Z17
+	VBROADCASTSS     36(AX), Z22
+	VFMADD231PS      Z20, Z22, Z18
+	VFMADD231PS      Z21, Z22, Z19
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
-	VFMADD231PS.BCST (AX), Z18, Z0
-	VFMADD231PS.BCST (AX), Z19, Z1
-	VBROADCASTSS     4(AX), Z20
-	VFMADD231PS      Z18, Z20, Z2
-	VFMADD231PS      Z19, Z20, Z3
-	VFMADD231PS.BCST 8(AX), Z18, Z4
-	VFMADD231PS.BCST 8(AX), Z19, Z5
-	VBROADCASTSS     12(AX), Z20
-	VFMADD231PS      Z18, Z20, Z6
-	VFMADD231PS      Z19, Z20, Z7
-	VFMADD231PS.BCST 16(AX), Z18, Z8
-	VFMADD231PS.BCST 16(AX), Z19, Z9
-	VBROADCASTSS     20(AX), Z20
-	VFMADD231PS      Z18, Z20, Z10
-	VFMADD231PS      Z19, Z20, Z11
-	VFMADD231PS.BCST 24(AX), Z18, Z12
-	VFMADD231PS.BCST 24(AX), Z19, Z13
-	VBROADCASTSS     28(AX), Z20
-	VFMADD231PS      Z18, Z20, Z14
-	VFMADD231PS      Z19, Z20, Z15
-	VFMADD231PS.BCST 32(AX), Z18, Z16
-	VFMADD231PS.BCST 32(AX), Z19, Z17
+	VMOVUPS          (CX), Z20
+	VMOVUPS          64(CX), Z21
+	VFMADD231PS.BCST (AX), Z20, Z0
+	VFMADD231PS.BCST (AX), Z21, Z1
+	VBROADCASTSS     4(AX), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VFMADD231PS.BCST 8(AX), Z20, Z4
+	VFMADD231PS.BCST 8(AX), Z21, Z5
+	VBROADCASTSS     12(AX), Z22
+	VFMADD231PS      Z20, Z22, Z6
+	VFMADD231PS      Z21, Z22, Z7
+	VFMADD231PS.BCST 16(AX), Z20, Z8
+	VFMADD231PS.BCST 16(AX), Z21, Z9
+	VBROADCASTSS     20(AX), Z22
+	VFMADD231PS      Z20, Z22, Z10
+	VFMADD231PS      Z21, Z22, Z11
+	VFMADD231PS.BCST 24(AX), Z20, Z12
+	VFMADD231PS.BCST 24(AX), Z21, Z13
+	VBROADCASTSS     28(AX), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	VFMADD231PS.BCST 32(AX), Z20, Z16
+	VFMADD231PS.BCST 32(AX), Z21, Z17
+	VBROADCASTSS     36(AX), Z22
+	VFMADD231PS      Z20, Z22, Z18
+	VFMADD231PS      Z21, Z22, Z19
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
-	VFMADD231PS.BCST (AX), Z18, Z0
-	VFMADD231PS.BCST (AX), Z19, Z1
-	VBROADCASTSS     4(AX), Z20
-	VFMADD231PS      Z18, Z20, Z2
-	VFMADD231PS      Z19, Z20, Z3
-	VFMADD231PS.BCST 8(AX), Z18, Z4
-	VFMADD231PS.BCST 8(AX), Z19, Z5
-	VBROADCASTSS     12(AX), Z20
-	VFMADD231PS      Z18, Z20, Z6
-	VFMADD231PS      Z19, Z20, Z7
-	VFMADD231PS.BCST 16(AX), Z18, Z8
-	VFMADD231PS.BCST 16(AX), Z19, Z9
-	VBROADCASTSS     20(AX), Z20
-	VFMADD231PS      Z18, Z20, Z10
-	VFMADD231PS      Z19, Z20, Z11
-	VFMADD231PS.BCST 24(AX), Z18, Z12
-	VFMADD231PS.BCST 24(AX), Z19, Z13
-	VBROADCASTSS     28(AX), Z20
-	VFMADD231PS      Z18, Z20, Z14
-	VFMADD231PS      Z19, Z20, Z15
-	VFMADD231PS.BCST 32(AX), Z18, Z16
-	VFMADD231PS.BCST 32(AX), Z19, Z17
+	VMOVUPS          (CX), Z20
+	VMOVUPS          64(CX), Z21
+	VFMADD231PS.BCST (AX), Z20, Z0
+	VFMADD231PS.BCST (AX), Z21, Z1
+	VBROADCASTSS     4(AX), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VFMADD231PS.BCST 8(AX), Z20, Z4
+	VFMADD231PS.BCST 8(AX), Z21, Z5
+	VBROADCASTSS     12(AX), Z22
+	VFMADD231PS      Z20, Z22, Z6
+	VFMADD231PS      Z21, Z22, Z7
+	VFMADD231PS.BCST 16(AX), Z20, Z8
+	VFMADD231PS.BCST 16(AX), Z21, Z9
+	VBROADCASTSS     20(AX), Z22
+	VFMADD231PS      Z20, Z22, Z10
+	VFMADD231PS      Z21, Z22, Z11
+	VFMADD231PS.BCST 24(AX), Z20, Z12
+	VFMADD231PS.BCST 24(AX), Z21, Z13
+	VBROADCASTSS     28(AX), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	VFMADD231PS.BCST 32(AX), Z20, Z16
+	VFMADD231PS.BCST 32(AX), Z21, Z17
+	VBROADCASTSS     36(AX), Z22
+	VFMADD231PS      Z20, Z22, Z18
+	VFMADD231PS      Z21, Z22, Z19
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
@@ -9178,30 +9334,33 @@ rest360:
 	JZ   done358
 
 column357:
-	VMOVUPS          (CX), Z18
-	VMOVUPS          64(CX), Z19
-	VFMADD231PS.BCST (AX), Z18, Z0
-	VFMADD231PS.BCST (AX), Z19, Z1
-	VBROADCASTSS     4(AX), Z20
-	VFMADD231PS      Z18, Z20, Z2
-	VFMADD231PS      Z19, Z20, Z3
-	VFMADD231PS.BCST 8(AX), Z18, Z4
-	VFMADD231PS.BCST 8(AX), Z19, Z5
-	VBROADCASTSS     12(AX), Z20
-	VFMADD231PS      Z18, Z20, Z6
-	VFMADD231PS      Z19, Z20, Z7
-	VFMADD231PS.BCST 16(AX), Z18, Z8
-	VFMADD231PS.BCST 16(AX), Z19, Z9
-	VBROADCASTSS     20(AX), Z20
-	VFMADD231PS      Z18, Z20, Z10
-	VFMADD231PS      Z19, Z20, Z11
-	VFMADD231PS.BCST 24(AX), Z18, Z12
-	VFMADD231PS.BCST 24(AX), Z19, Z13
-	VBROADCASTSS     28(AX), Z20
-	VFMADD231PS      Z18, Z20, Z14
-	VFMADD231PS      Z19, Z20, Z15
-	VFMADD231PS.BCST 32(AX), Z18, Z16
-	VFMADD231PS.BCST 32(AX), Z19, Z17
+	VMOVUPS          (CX), Z20
+	VMOVUPS          64(CX), Z21
+	VFMADD231PS.BCST (AX), Z20, Z0
+	VFMADD231PS.BCST (AX), Z21, Z1
+	VBROADCASTSS     4(AX), Z22
+	VFMADD231PS      Z20, Z22, Z2
+	VFMADD231PS      Z21, Z22, Z3
+	VFMADD231PS.BCST 8(AX), Z20, Z4
+	VFMADD231PS.BCST 8(AX), Z21, Z5
+	VBROADCASTSS     12(AX), Z22
+	VFMADD231PS      Z20, Z22, Z6
+	VFMADD231PS      Z21, Z22, Z7
+	VFMADD231PS.BCST 16(AX), Z20, Z8
+	VFMADD231PS.BCST 16(AX), Z21, Z9
+	VBROADCASTSS     20(AX), Z22
+	VFMADD231PS      Z20, Z22, Z10
+	VFMADD231PS      Z21, Z22, Z11
+	VFMADD231PS.BCST 24(AX), Z20, Z12
+	VFMADD231PS.BCST 24(AX), Z21, Z13
+	VBROADCASTSS     28(AX), Z22
+	VFMADD231PS      Z20, Z22, Z14
+	VFMADD231PS      Z21, Z22, Z15
+	VFMADD231PS.BCST 32(AX), Z20, Z16
+	VFMADD231PS.BCST 32(AX), Z21, Z17
+	VBROADCASTSS     36(AX), Z22
+	VFMADD231PS      Z20, Z22, Z18
+	VFMADD231PS      Z21, Z22, Z19
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
@@ -9236,11 +9395,21 @@ done358:
 	ADDQ    CX, AX
 	VMOVUPS Z16, K1, (AX)
 	VMOVUPS Z17, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z18, K1, (AX)
+	VMOVUPS Z19, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast355:
-	// 10 rows of 2 vectors.
+atLeast343:
+	MOVQ height+0(FP), DI
+	CMPQ DI, $0x0000000c
+	JG   atLeast361
+	MOVQ height+0(FP), DI
+	CMPQ DI, $0x0000000b
+	JG   atLeast362
+
+	// 11 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -9261,9 +9430,11 @@ atLeast355:
 	VPXORD    Z17, Z17, Z17
 	VPXORD    Z18, Z18, Z18
 	VPXORD    Z19, Z19, Z19
+	VPXORD    Z20, Z20, Z20
+	VPXORD    Z21, Z21, Z21
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh361
+	JZ        fresh363
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -9295,169 +9466,182 @@ atLeast355:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z18
 	VMOVUPS.Z 64(DI), K2, Z19
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z20
+	VMOVUPS.Z 64(DI), K2, Z21
 
-fresh361:
+fresh363:
 	SUBQ $0x00000004, DX
-	JL   rest365
+	JL   rest367
 
-columns364:
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
-	VFMADD231PS.BCST (AX), Z20, Z0
-	VFMADD231PS.BCST (AX), Z21, Z1
-	VBROADCASTSS     4(AX), Z22
-	VFMADD231PS      Z20, Z22, Z2
-	VFMADD231PS      Z21, Z22, Z3
-	VFMADD231PS.BCST 8(AX), Z20, Z4
-	VFMADD231PS.BCST 8(AX), Z21, Z5
-	VBROADCASTSS     12(AX), Z22
-	VFMADD231PS      Z20, Z22, Z6
-	VFMADD231PS      Z21, Z22, Z7
-	VFMADD231PS.BCST 16(AX), Z20, Z8
-	VFMADD231PS.BCST 16(AX), Z21, Z9
-	VBROADCASTSS     20(AX), Z22
-	VFMADD231PS      Z20, Z22, Z10
-	VFMADD231PS      Z21, Z22, Z11
-	VFMADD231PS.BCST 24(AX), Z20, Z12
-	VFMADD231PS.BCST 24(AX), Z21, Z13
-	VBROADCASTSS     28(AX), Z22
-	VFMADD231PS      Z20, Z22, Z14
-	VFMADD231PS      Z21, Z22, Z15
-	VFMADD231PS.BCST 32(AX), Z20, Z16
-	VFMADD231PS.BCST 32(AX), Z21, Z17
-	VBROADCASTSS     36(AX), Z22
-	VFMADD231PS      Z20, Z22, Z18
-	VFMADD231PS      Z21, Z22, Z19
+columns366:
+	VMOVUPS          (CX), Z22
+	VMOVUPS          64(CX), Z23
+	VFMADD231PS.BCST (AX), Z22, Z0
+	VFMADD231PS.BCST (AX), Z23, Z1
+	VBROADCASTSS     4(AX), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VFMADD231PS.BCST 8(AX), Z22, Z4
+	VFMADD231PS.BCST 8(AX), Z23, Z5
+	VBROADCASTSS     12(AX), Z24
+	VFMADD231PS      Z22, Z24, Z6
+	VFMADD231PS      Z23, Z24, Z7
+	VFMADD231PS.BCST 16(AX), Z22, Z8
+	VFMADD231PS.BCST 16(AX), Z23, Z9
+	VBROADCASTSS     20(AX), Z24
+	VFMADD231PS      Z22, Z24, Z10
+	VFMADD231PS      Z23, Z24, Z11
+	VFMADD231PS.BCST 24(AX), Z22, Z12
+	VFMADD231PS.BCST 24(AX), Z23, Z13
+	VBROADCASTSS     28(AX), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	VFMADD231PS.BCST 32(AX), Z22, Z16
+	VFMADD231PS.BCST 32(AX), Z23, Z17
+	VBROADCASTSS     36(AX), Z24
+	VFMADD231PS      Z22, Z24, Z18
+	VFMADD231PS      Z23, Z24, Z19
+	VFMADD231PS.BCST 40(AX), Z22, Z20
+	VFMADD231PS.BCST 40(AX), Z23, Z21
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
-	VFMADD231PS.BCST (AX), Z20, Z0
-	VFMADD231PS.BCST (AX), Z21, Z1
-	VBROADCASTSS     4(AX), Z22
-	VFMADD231PS      Z20, Z22, Z2
-	VFMADD231PS      Z21, Z22, Z3
-	VFMADD231PS.BCST 8(AX), Z20, Z4
-	VFMADD231PS.BCST 8(AX), Z21, Z5
-	VBROADCASTSS     12(AX), Z22
-	VFMADD231PS      Z20, Z22, Z6
-	VFMADD231PS      Z21, Z22, Z7
-	VFMADD231PS.BCST 16(AX), Z20, Z8
-	VFMADD231PS.BCST 16(AX), Z21, Z9
-	VBROADCASTSS     20(AX), Z22
-	VFMADD231PS      Z20, Z22, Z10
-	VFMADD231PS      Z21, Z22, Z11
-	VFMADD231PS.BCST 24(AX), Z20, Z12
-	VFMADD231PS.BCST 24(AX), Z21, Z13
-	VBROADCASTSS     28(AX), Z22
-	VFMADD231PS      Z20, Z22, Z14
-	VFMADD231PS      Z21, Z22, Z15
-	VFMADD231PS.BCST 32(AX), Z20, Z16
-	VFMADD231PS.BCST 32(AX), Z21, Z17
-	VBROADCASTSS     36(AX), Z22
-	VFMADD231PS      Z20, Z22, Z18
-	VFMADD231PS      Z21, Z22, Z19
+	VMOVUPS          (CX), Z22
+	VMOVUPS          64(CX), Z23
+	VFMADD231PS.BCST (AX), Z22, Z0
+	VFMADD231PS.BCST (AX), Z23, Z1
+	VBROADCASTSS     4(AX), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VFMADD231PS.BCST 8(AX), Z22, Z4
+	VFMADD231PS.BCST 8(AX), Z23, Z5
+	VBROADCASTSS     12(AX), Z24
+	VFMADD231PS      Z22, Z24, Z6
+	VFMADD231PS      Z23, Z24, Z7
+	VFMADD231PS.BCST 16(AX), Z22, Z8
+	VFMADD231PS.BCST 16(AX), Z23, Z9
+	VBROADCASTSS     20(AX), Z24
+	VFMADD231PS      Z22, Z24, Z10
+	VFMADD231PS      Z23, Z24, Z11
+	VFMADD231PS.BCST 24(AX), Z22, Z12
+	VFMADD231PS.BCST 24(AX), Z23, Z13
+	VBROADCASTSS     28(AX), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	VFMADD231PS.BCST 32(AX), Z22, Z16
+	VFMADD231PS.BCST 32(AX), Z23, Z17
+	VBROADCASTSS     36(AX), Z24
+	VFMADD231PS      Z22, Z24, Z18
+	VFMADD231PS      Z23, Z24, Z19
+	VFMADD231PS.BCST 40(AX), Z22, Z20
+	VFMADD231PS.BCST 40(AX), Z23, Z21
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
-	VFMADD231PS.BCST (AX), Z20, Z0
-	VFMADD231PS.BCST (AX), Z21, Z1
-	VBROADCASTSS     4(AX), Z22
-	VFMADD231PS      Z20, Z22, Z2
-	VFMADD231PS      Z21, Z22, Z3
-	VFMADD231PS.BCST 8(AX), Z20, Z4
-	VFMADD231PS.BCST 8(AX), Z21, Z5
-	VBROADCASTSS     12(AX), Z22
-	VFMADD231PS      Z20, Z22, Z6
-	VFMADD231PS      Z21, Z22, Z7
-	VFMADD231PS.BCST 16(AX), Z20, Z8
-	VFMADD231PS.BCST 16(AX), Z21, Z9
-	VBROADCASTSS     20(AX), Z22
-	VFMADD231PS      Z20, Z22, Z10
-	VFMADD231PS      Z21, Z22, Z11
-	VFMADD231PS.BCST 24(AX), Z20, Z12
-	VFMADD231PS.BCST 24(AX), Z21, Z13
-	VBROADCASTSS     28(AX), Z22
-	VFMADD231PS      Z20, Z22, Z14
-	VFMADD231PS      Z21, Z22, Z15
-	VFMADD231PS.BCST 32(AX), Z20, Z16
-	VFMADD231PS.BCST 32(AX), Z21, Z17
-	VBROADCASTSS     36(AX), Z22
-	VFMADD231PS      Z20, Z22, Z18
-	VFMADD231PS      Z21, Z22, Z19
+	VMOVUPS          (CX), Z22
+	VMOVUPS          64(CX), Z23
+	VFMADD231PS.BCST (AX), Z22, Z0
+	VFMADD231PS.BCST (AX), Z23, Z1
+	VBROADCASTSS     4(AX), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VFMADD231PS.BCST 8(AX), Z22, Z4
+	VFMADD231PS.BCST 8(AX), Z23, Z5
+	VBROADCASTSS     12(AX), Z24
+	VFMADD231PS      Z22, Z24, Z6
+	VFMADD231PS      Z23, Z24, Z7
+	VFMADD231PS.BCST 16(AX), Z22, Z8
+	VFMADD231PS.BCST 16(AX), Z23, Z9
+	VBROADCASTSS     20(AX), Z24
+	VFMADD231PS      Z22, Z24, Z10
+	VFMADD231PS      Z23, Z24, Z11
+	VFMADD231PS.BCST 24(AX), Z22, Z12
+	VFMADD231PS.BCST 24(AX), Z23, Z13
+	VBROADCASTSS     28(AX), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	VFMADD231PS.BCST 32(AX), Z22, Z16
+	VFMADD231PS.BCST 32(AX), Z23, Z17
+	VBROADCASTSS     36(AX), Z24
+	VFMADD231PS      Z22, Z24, Z18
+	VFMADD231PS      Z23, Z24, Z19
+	VFMADD231PS.BCST 40(AX), Z22, Z20
+	VFMADD231PS.BCST 40(AX), Z23, Z21
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
-	VFMADD231PS.BCST (AX), Z20, Z0
-	VFMADD231PS.BCST (AX), Z21, Z1
-	VBROADCASTSS     4(AX), Z22
-	VFMADD231PS      Z20, Z22, Z2
-	VFMADD231PS      Z21, Z22, Z3
-	VFMADD231PS.BCST 8(AX), Z20, Z4
-	VFMADD231PS.BCST 8(AX), Z21, Z5
-	VBROADCASTSS     12(AX), Z22
-	VFMADD231PS      Z20, Z22, Z6
-	VFMADD231PS      Z21, Z22, Z7
-	VFMADD231PS.BCST 16(AX), Z20, Z8
-	VFMADD231PS.BCST 16(AX), Z21, Z9
-	VBROADCASTSS     20(AX), Z22
-	VFMADD231PS      Z20, Z22, Z10
-	VFMADD231PS      Z21, Z22, Z11
-	VFMADD231PS.BCST 24(AX), Z20, Z12
-	VFMADD231PS.BCST 24(AX), Z21, Z13
-	VBROADCASTSS     28(AX), Z22
-	VFMADD231PS      Z20, Z22, Z14
-	VFMADD231PS      Z21, Z22, Z15
-	VFMADD231PS.BCST 32(AX), Z20, Z16
-	VFMADD231PS.BCST 32(AX), Z21, Z17
-	VBROADCASTSS     36(AX), Z22
-	VFMADD231PS      Z20, Z22, Z18
-	VFMADD231PS      Z21, Z22, Z19
+	VMOVUPS          (CX), Z22
+	VMOVUPS          64(CX), Z23
+	VFMADD231PS.BCST (AX), Z22, Z0
+	VFMADD231PS.BCST (AX), Z23, Z1
+	VBROADCASTSS     4(AX), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VFMADD231PS.BCST 8(AX), Z22, Z4
+	VFMADD231PS.BCST 8(AX), Z23, Z5
+	VBROADCASTSS     12(AX), Z24
+	VFMADD231PS      Z22, Z24, Z6
+	VFMADD231PS      Z23, Z24, Z7
+	VFMADD231PS.BCST 16(AX), Z22, Z8
+	VFMADD231PS.BCST 16(AX), Z23, Z9
+	VBROADCASTSS     20(AX), Z24
+	VFMADD231PS      Z22, Z24, Z10
+	VFMADD231PS      Z23, Z24, Z11
+	VFMADD231PS.BCST 24(AX), Z22, Z12
+	VFMADD231PS.BCST 24(AX), Z23, Z13
+	VBROADCASTSS     28(AX), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	VFMADD231PS.BCST 32(AX), Z22, Z16
+	VFMADD231PS.BCST 32(AX), Z23, Z17
+	VBROADCASTSS     36(AX), Z24
+	VFMADD231PS      Z22, Z24, Z18
+	VFMADD231PS      Z23, Z24, Z19
+	VFMADD231PS.BCST 40(AX), Z22, Z20
+	VFMADD231PS.BCST 40(AX), Z23, Z21
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns364
+	JGE              columns366
 
-rest365:
+rest367:
 	ADDQ $0x00000004, DX
-	JZ   done363
+	JZ   done365
 
-column362:
-	VMOVUPS          (CX), Z20
-	VMOVUPS          64(CX), Z21
-	VFMADD231PS.BCST (AX), Z20, Z0
-	VFMADD231PS.BCST (AX), Z21, Z1
-	VBROADCASTSS     4(AX), Z22
-	VFMADD231PS      Z20, Z22, Z2
-	VFMADD231PS      Z21, Z22, Z3
-	VFMADD231PS.BCST 8(AX), Z20, Z4
-	VFMADD231PS.BCST 8(AX), Z21, Z5
-	VBROADCASTSS     12(AX), Z22
-	VFMADD231PS      Z20, Z22, Z6
-	VFMADD231PS      Z21, Z22, Z7
-	VFMADD231PS.BCST 16(AX), Z20, Z8
-	VFMADD231PS.BCST 16(AX), Z21, Z9
-	VBROADCASTSS     20(AX), Z22
-	VFMADD231PS      Z20, Z22, Z10
-	VFMADD231PS      Z21, Z22, Z11
-	VFMADD231PS.BCST 24(AX), Z20, Z12
-	VFMADD231PS.BCST 24(AX), Z21, Z13
-	VBROADCASTSS     28(AX), Z22
-	VFMADD231PS      Z20, Z22, Z14
-	VFMADD231PS      Z21, Z22, Z15
-	VFMADD231PS.BCST 32(AX), Z20, Z16
-	VFMADD231PS.BCST 32(AX), Z21, Z17
-	VBROADCASTSS     36(AX), Z22
-	VFMADD231PS      Z20, Z22, Z18
-	VFMADD231PS      Z21, Z22, Z19
+column364:
+	VMOVUPS          (CX), Z22
+	VMOVUPS          64(CX), Z23
+	VFMADD231PS.BCST (AX), Z22, Z0
+	VFMADD231PS.BCST (AX), Z23, Z1
+	VBROADCASTSS     4(AX), Z24
+	VFMADD231PS      Z22, Z24, Z2
+	VFMADD231PS      Z23, Z24, Z3
+	VFMADD231PS.BCST 8(AX), Z22, Z4
+	VFMADD231PS.BCST 8(AX), Z23, Z5
+	VBROADCASTSS     12(AX), Z24
+	VFMADD231PS      Z22, Z24, Z6
+	VFMADD231PS      Z23, Z24, Z7
+	VFMADD231PS.BCST 16(AX), Z22, Z8
+	VFMADD231PS.BCST 16(AX), Z23, Z9
+	VBROADCASTSS     20(AX), Z24
+	VFMADD231PS      Z22, Z24, Z10
+	VFMADD231PS      Z23, Z24, Z11
+	VFMADD231PS.BCST 24(AX), Z22, Z12
+	VFMADD231PS.BCST 24(AX), Z23, Z13
+	VBROADCASTSS     28(AX), Z24
+	VFMADD231PS      Z22, Z24, Z14
+	VFMADD231PS      Z23, Z24, Z15
+	VFMADD231PS.BCST 32(AX), Z22, Z16
+	VFMADD231PS.BCST 32(AX), Z23, Z17
+	VBROADCASTSS     36(AX), Z24
+	VFMADD231PS      Z22, Z24, Z18
+	VFMADD231PS      Z23, Z24, Z19
+	VFMADD231PS.BCST 40(AX), Z22, Z20
+	VFMADD231PS.BCST 40(AX), Z23, Z21
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column362
+	JNZ              column364
 
-done363:
+done365:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -9489,18 +9673,14 @@ done363:
 	ADDQ    CX, AX
 	VMOVUPS Z18, K1, (AX)
 	VMOVUPS Z19, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z20, K1, (AX)
+	VMOVUPS Z21, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast348:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000c
-	JG   atLeast366
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000b
-	JG   atLeast367
-
-	// 11 rows of 2 vectors.
+atLeast362:
+	// 12 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -9523,6 +9703,8 @@ atLeast348:
 	VPXORD    Z19, Z19, Z19
 	VPXORD    Z20, Z20, Z20
 	VPXORD    Z21, Z21, Z21
+	VPXORD    Z22, Z22, Z22
+	VPXORD    Z23, Z23, Z23
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
 	JZ        fresh368
@@ -9560,134 +9742,149 @@ atLeast348:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z20
 	VMOVUPS.Z 64(DI), K2, Z21
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z22
+	VMOVUPS.Z 64(DI), K2, Z23
 
 fresh368:
 	SUBQ $0x00000004, DX
 	JL   rest372
 
 columns371:
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
-	VFMADD231PS.BCST (AX), Z22, Z0
-	VFMADD231PS.BCST (AX), Z23, Z1
-	VBROADCASTSS     4(AX), Z24
-	VFMADD231PS      Z22, Z24, Z2
-	VFMADD231PS      Z23, Z24, Z3
-	VFMADD231PS.BCST 8(AX), Z22, Z4
-	VFMADD231PS.BCST 8(AX), Z23, Z5
-	VBROADCASTSS     12(AX), Z24
-	VFMADD231PS      Z22, Z24, Z6
-	VFMADD231PS      Z23, Z24, Z7
-	VFMADD231PS.BCST 16(AX), Z22, Z8
-	VFMADD231PS.BCST 16(AX), Z23, Z9
-	VBROADCASTSS     20(AX), Z24
-	VFMADD231PS      Z22, Z24, Z10
-	VFMADD231PS      Z23, Z24, Z11
-	VFMADD231PS.BCST 24(AX), Z22, Z12
-	VFMADD231PS.BCST 24(AX), Z23, Z13
-	VBROADCASTSS     28(AX), Z24
-	VFMADD231PS      Z22, Z24, Z14
-	VFMADD231PS      Z23, Z24, Z15
-	VFMADD231PS.BCST 32(AX), Z22, Z16
-	VFMADD231PS.BCST 32(AX), Z23, Z17
-	VBROADCASTSS     36(AX), Z24
-	VFMADD231PS      Z22, Z24, Z18
-	VFMADD231PS      Z23, Z24, Z19
-	VFMADD231PS.BCST 40(AX), Z22, Z20
-	VFMADD231PS.BCST 40(AX), Z23, Z21
+	VMOVUPS          (CX), Z24
+	VMOVUPS          64(CX), Z25
+	VFMADD231PS.BCST (AX), Z24, Z0
+	VFMADD231PS.BCST (AX), Z25, Z1
+	VBROADCASTSS     4(AX), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VFMADD231PS.BCST 8(AX), Z24, Z4
+	VFMADD231PS.BCST 8(AX), Z25, Z5
+	VBROADCASTSS     12(AX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VFMADD231PS.BCST 16(AX), Z24, Z8
+	VFMADD231PS.BCST 16(AX), Z25, Z9
+	VBROADCASTSS     20(AX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VFMADD231PS.BCST 24(AX), Z24, Z12
+	VFMADD231PS.BCST 24(AX), Z25, Z13
+	VBROADCASTSS     28(AX), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	VFMADD231PS.BCST 32(AX), Z24, Z16
+	VFMADD231PS.BCST 32(AX), Z25, Z17
+	VBROADCASTSS     36(AX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VFMADD231PS.BCST 40(AX), Z24, Z20
+	VFMADD231PS.BCST 40(AX), Z25, Z21
+	VBROADCASTSS     44(AX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
-	VFMADD231PS.BCST (AX), Z22, Z0
-	VFMADD231PS.BCST (AX), Z23, Z1
-	VBROADCASTSS     4(AX), Z24
-	VFMADD231PS      Z22, Z24, Z2
-	VFMADD231PS      Z23, Z24, Z3
-	VFMADD231PS.BCST 8(AX), Z22, Z4
-	VFMADD231PS.BCST 8(AX), Z23, Z5
-	VBROADCASTSS     12(AX), Z24
-	VFMADD231PS      Z22, Z24, Z6
-	VFMADD231PS      Z23, Z24, Z7
-	VFMADD231PS.BCST 16(AX), Z22, Z8
-	VFMADD231PS.BCST 16(AX), Z23, Z9
-	VBROADCASTSS     20(AX), Z24
-	VFMADD231PS      Z22, Z24, Z10
-	VFMADD231PS      Z23, Z24, Z11
-	VFMADD231PS.BCST 24(AX), Z22, Z12
-	VFMADD231PS.BCST 24(AX), Z23, Z13
-	VBROADCASTSS     28(AX), Z24
-	VFMADD231PS      Z22, Z24, Z14
-	VFMADD231PS      Z23, Z24, Z15
-	VFMADD231PS.BCST 32(AX), Z22, Z16
-	VFMADD231PS.BCST 32(AX), Z23, Z17
-	VBROADCASTSS     36(AX), Z24
-	VFMADD231PS      Z22, Z24, Z18
-	VFMADD231PS      Z23, Z24, Z19
-	VFMADD231PS.BCST 40(AX), Z22, Z20
-	VFMADD231PS.BCST 40(AX), Z23, Z21
+	VMOVUPS          (CX), Z24
+	VMOVUPS          64(CX), Z25
+	VFMADD231PS.BCST (AX), Z24, Z0
+	VFMADD231PS.BCST (AX), Z25, Z1
+	VBROADCASTSS     4(AX), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VFMADD231PS.BCST 8(AX), Z24, Z4
+	VFMADD231PS.BCST 8(AX), Z25, Z5
+	VBROADCASTSS     12(AX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VFMADD231PS.BCST 16(AX), Z24, Z8
+	VFMADD231PS.BCST 16(AX), Z25, Z9
+	VBROADCASTSS     20(AX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VFMADD231PS.BCST 24(AX), Z24, Z12
+	VFMADD231PS.BCST 24(AX), Z25, Z13
+	VBROADCASTSS     28(AX), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	VFMADD231PS.BCST 32(AX), Z24, Z16
+	VFMADD231PS.BCST 32(AX), Z25, Z17
+	VBROADCASTSS     36(AX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VFMADD231PS.BCST 40(AX), Z24, Z20
+	VFMADD231PS.BCST 40(AX), Z25, Z21
+	VBROADCASTSS     44(AX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
-	VFMADD231PS.BCST (AX), Z22, Z0
-	VFMADD231PS.BCST (AX), Z23, Z1
-	VBROADCASTSS     4(AX), Z24
-	VFMADD231PS      Z22, Z24, Z2
-	VFMADD231PS      Z23, Z24, Z3
-	VFMADD231PS.BCST 8(AX), Z22, Z4
-	VFMADD231PS.BCST 8(AX), Z23, Z5
-	VBROADCASTSS     12(AX), Z24
-	VFMADD231PS      Z22, Z24, Z6
-	VFMADD231PS      Z23, Z24, Z7
-	VFMADD231PS.BCST 16(AX), Z22, Z8
-	VFMADD231PS.BCST 16(AX), Z23, Z9
-	VBROADCASTSS     20(AX), Z24
-	VFMADD231PS      Z22, Z24, Z10
-	VFMADD231PS      Z23, Z24, Z11
-	VFMADD231PS.BCST 24(AX), Z22, Z12
-	VFMADD231PS.BCST 24(AX), Z23, Z13
-	VBROADCASTSS     28(AX), Z24
-	VFMADD231PS      Z22, Z24, Z14
-	VFMADD231PS      Z23, Z24, Z15
-	VFMADD231PS.BCST 32(AX), Z22, Z16
-	VFMADD231PS.BCST 32(AX), Z23, Z17
-	VBROADCASTSS     36(AX), Z24
-	VFMADD231PS      Z22, Z24, Z18
-	VFMADD231PS      Z23, Z24, Z19
-	VFMADD231PS.BCST 40(AX), Z22, Z20
-	VFMADD231PS.BCST 40(AX), Z23, Z21
+	VMOVUPS          (CX), Z24
+	VMOVUPS          64(CX), Z25
+	VFMADD231PS.BCST (AX), Z24, Z0
+	VFMADD231PS.BCST (AX), Z25, Z1
+	VBROADCASTSS     4(AX), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VFMADD231PS.BCST 8(AX), Z24, Z4
+	VFMADD231PS.BCST 8(AX), Z25, Z5
+	VBROADCASTSS     12(AX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VFMADD231PS.BCST 16(AX), Z24, Z8
+	VFMADD231PS.BCST 16(AX), Z25, Z9
+	VBROADCASTSS     20(AX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VFMADD231PS.BCST 24(AX), Z24, Z12
+	VFMADD231PS.BCST 24(AX), Z25, Z13
+	VBROADCASTSS     28(AX), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	VFMADD231PS.BCST 32(AX), Z24, Z16
+	VFMADD231PS.BCST 32(AX), Z25, Z17
+	VBROADCASTSS     36(AX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VFMADD231PS.BCST 40(AX), Z24, Z20
+	VFMADD231PS.BCST 40(AX), Z25, Z21
+	VBROADCASTSS     44(AX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
-	VFMADD231PS.BCST (AX), Z22, Z0
-	VFMADD231PS.BCST (AX), Z23, Z1
-	VBROADCASTSS     4(AX), Z24
-	VFMADD231PS      Z22, Z24, Z2
-	VFMADD231PS      Z23, Z24, Z3
-	VFMADD231PS.BCST 8(AX), Z22, Z4
-	VFMADD231PS.BCST 8(AX), Z23, Z5
-	VBROADCASTSS     12(AX), Z24
-	VFMADD231PS      Z22, Z24, Z6
-	VFMADD231PS      Z23, Z24, Z7
-	VFMADD231PS.BCST 16(AX), Z22, Z8
-	VFMADD231PS.BCST 16(AX), Z23, Z9
-	VBROADCASTSS     20(AX), Z24
-	VFMADD231PS      Z22, Z24, Z10
-	VFMADD231PS      Z23, Z24, Z11
-	VFMADD231PS.BCST 24(AX), Z22, Z12
-	VFMADD231PS.BCST 24(AX), Z23, Z13
-	VBROADCASTSS     28(AX), Z24
-	VFMADD231PS      Z22, Z24, Z14
-	VFMADD231PS      Z23, Z24, Z15
-	VFMADD231PS.BCST 32(AX), Z22, Z16
-	VFMADD231PS.BCST 32(AX), Z23, Z17
-	VBROADCASTSS     36(AX), Z24
-	VFMADD231PS      Z22, Z24, Z18
-	VFMADD231PS      Z23, Z24, Z19
-	VFMADD231PS.BCST 40(AX), Z22, Z20
-	VFMADD231PS.BCST 40(AX), Z23, Z21
+	VMOVUPS          (CX), Z24
+	VMOVUPS          64(CX), Z25
+	VFMADD231PS.BCST (AX), Z24, Z0
+	VFMADD231PS.BCST (AX), Z25, Z1
+	VBROADCASTSS     4(AX), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VFMADD231PS.BCST 8(AX), Z24, Z4
+	VFMADD231PS.BCST 8(AX), Z25, Z5
+	VBROADCASTSS     12(AX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VFMADD231PS.BCST 16(AX), Z24, Z8
+	VFMADD231PS.BCST 16(AX), Z25, Z9
+	VBROADCASTSS     20(AX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VFMADD231PS.BCST 24(AX), Z24, Z12
+	VFMADD231PS.BCST 24(AX), Z25, Z13
+	VBROADCASTSS     28(AX), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	VFMADD231PS.BCST 32(AX), Z24, Z16
+	VFMADD231PS.BCST 32(AX), Z25, Z17
+	VBROADCASTSS     36(AX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VFMADD231PS.BCST 40(AX), Z24, Z20
+	VFMADD231PS.BCST 40(AX), Z25, Z21
+	VBROADCASTSS     44(AX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
@@ -9698,35 +9895,38 @@ rest372:
 	JZ   done370
 
 column369:
-	VMOVUPS          (CX), Z22
-	VMOVUPS          64(CX), Z23
-	VFMADD231PS.BCST (AX), Z22, Z0
-	VFMADD231PS.BCST (AX), Z23, Z1
-	VBROADCASTSS     4(AX), Z24
-	VFMADD231PS      Z22, Z24, Z2
-	VFMADD231PS      Z23, Z24, Z3
-	VFMADD231PS.BCST 8(AX), Z22, Z4
-	VFMADD231PS.BCST 8(AX), Z23, Z5
-	VBROADCASTSS     12(AX), Z24
-	VFMADD231PS      Z22, Z24, Z6
-	VFMADD231PS      Z23, Z24, Z7
-	VFMADD231PS.BCST 16(AX), Z22, Z8
-	VFMADD231PS.BCST 16(AX), Z23, Z9
-	VBROADCASTSS     20(AX), Z24
-	VFMADD231PS      Z22, Z24, Z10
-	VFMADD231PS      Z23, Z24, Z11
-	VFMADD231PS.BCST 24(AX), Z22, Z12
-	VFMADD231PS.BCST 24(AX), Z23, Z13
-	VBROADCASTSS     28(AX), Z24
-	VFMADD231PS      Z22, Z24, Z14
-	VFMADD231PS      Z23, Z24, Z15
-	VFMADD231PS.BCST 32(AX), Z22, Z16
-	VFMADD231PS.BCST 32(AX), Z23, Z17
-	VBROADCASTSS     36(AX), Z24
-	VFMADD231PS      Z22, Z24, Z18
-	VFMADD231PS      Z23, Z24, Z19
-	VFMADD231PS.BCST 40(AX), Z22, Z20
-	VFMADD231PS.BCST 40(AX), Z23, Z21
+	VMOVUPS          (CX), Z24
+	VMOVUPS          64(CX), Z25
+	VFMADD231PS.BCST (AX), Z24, Z0
+	VFMADD231PS.BCST (AX), Z25, Z1
+	VBROADCASTSS     4(AX), Z26
+	VFMADD231PS      Z24, Z26, Z2
+	VFMADD231PS      Z25, Z26, Z3
+	VFMADD231PS.BCST 8(AX), Z24, Z4
+	VFMADD231PS.BCST 8(AX), Z25, Z5
+	VBROADCASTSS     12(AX), Z26
+	VFMADD231PS      Z24, Z26, Z6
+	VFMADD231PS      Z25, Z26, Z7
+	VFMADD231PS.BCST 16(AX), Z24, Z8
+	VFMADD231PS.BCST 16(AX), Z25, Z9
+	VBROADCASTSS     20(AX), Z26
+	VFMADD231PS      Z24, Z26, Z10
+	VFMADD231PS      Z25, Z26, Z11
+	VFMADD231PS.BCST 24(AX), Z24, Z12
+	VFMADD231PS.BCST 24(AX), Z25, Z13
+	VBROADCASTSS     28(AX), Z26
+	VFMADD231PS      Z24, Z26, Z14
+	VFMADD231PS      Z25, Z26, Z15
+	VFMADD231PS.BCST 32(AX), Z24, Z16
+	VFMADD231PS.BCST 32(AX), Z25, Z17
+	VBROADCASTSS     36(AX), Z26
+	VFMADD231PS      Z24, Z26, Z18
+	VFMADD231PS      Z25, Z26, Z19
+	VFMADD231PS.BCST 40(AX), Z24, Z20
+	VFMADD231PS.BCST 40(AX), Z25, Z21
+	VBROADCASTSS     44(AX), Z26
+	VFMADD231PS      Z24, Z26, Z22
+	VFMADD231PS      Z25, Z26, Z23
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
@@ -9767,11 +9967,18 @@ done370:
 	ADDQ    CX, AX
 	VMOVUPS Z20, K1, (AX)
 	VMOVUPS Z21, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z22, K1, (AX)
+	VMOVUPS Z23, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast367:
-	// 12 rows of 2 vectors.
+atLeast361:
+	MOVQ height+0(FP), DI
+	CMPQ DI, $0x0000000d
+	JG   atLeast373
+
+	// 13 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -9796,9 +10003,11 @@ atLeast367:
 	VPXORD    Z21, Z21, Z21
 	VPXORD    Z22, Z22, Z22
 	VPXORD    Z23, Z23, Z23
+	VPXORD    Z24, Z24, Z24
+	VPXORD    Z25, Z25, Z25
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh373
+	JZ        fresh374
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -9836,194 +10045,207 @@ atLeast367:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z22
 	VMOVUPS.Z 64(DI), K2, Z23
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z24
+	VMOVUPS.Z 64(DI), K2, Z25
 
-fresh373:
+fresh374:
 	SUBQ $0x00000004, DX
-	JL   rest377
+	JL   rest378
 
-columns376:
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
-	VFMADD231PS.BCST (AX), Z24, Z0
-	VFMADD231PS.BCST (AX), Z25, Z1
-	VBROADCASTSS     4(AX), Z26
-	VFMADD231PS      Z24, Z26, Z2
-	VFMADD231PS      Z25, Z26, Z3
-	VFMADD231PS.BCST 8(AX), Z24, Z4
-	VFMADD231PS.BCST 8(AX), Z25, Z5
-	VBROADCASTSS     12(AX), Z26
-	VFMADD231PS      Z24, Z26, Z6
-	VFMADD231PS      Z25, Z26, Z7
-	VFMADD231PS.BCST 16(AX), Z24, Z8
-	VFMADD231PS.BCST 16(AX), Z25, Z9
-	VBROADCASTSS     20(AX), Z26
-	VFMADD231PS      Z24, Z26, Z10
-	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 24(AX), Z24, Z12
-	VFMADD231PS.BCST 24(AX), Z25, Z13
-	VBROADCASTSS     28(AX), Z26
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z25, Z26, Z15
-	VFMADD231PS.BCST 32(AX), Z24, Z16
-	VFMADD231PS.BCST 32(AX), Z25, Z17
-	VBROADCASTSS     36(AX), Z26
-	VFMADD231PS      Z24, Z26, Z18
-	VFMADD231PS      Z25, Z26, Z19
-	VFMADD231PS.BCST 40(AX), Z24, Z20
-	VFMADD231PS.BCST 40(AX), Z25, Z21
-	VBROADCASTSS     44(AX), Z26
-	VFMADD231PS      Z24, Z26, Z22
-	VFMADD231PS      Z25, Z26, Z23
+columns377:
+	VMOVUPS          (CX), Z26
+	VMOVUPS          64(CX), Z27
+	VFMADD231PS.BCST (AX), Z26, Z0
+	VFMADD231PS.BCST (AX), Z27, Z1
+	VBROADCASTSS     4(AX), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VFMADD231PS.BCST 8(AX), Z26, Z4
+	VFMADD231PS.BCST 8(AX), Z27, Z5
+	VBROADCASTSS     12(AX), Z28
+	VFMADD231PS      Z26, Z28, Z6
+	VFMADD231PS      Z27, Z28, Z7
+	VFMADD231PS.BCST 16(AX), Z26, Z8
+	VFMADD231PS.BCST 16(AX), Z27, Z9
+	VBROADCASTSS     20(AX), Z28
+	VFMADD231PS      Z26, Z28, Z10
+	VFMADD231PS      Z27, Z28, Z11
+	VFMADD231PS.BCST 24(AX), Z26, Z12
+	VFMADD231PS.BCST 24(AX), Z27, Z13
+	VBROADCASTSS     28(AX), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	VFMADD231PS.BCST 32(AX), Z26, Z16
+	VFMADD231PS.BCST 32(AX), Z27, Z17
+	VBROADCASTSS     36(AX), Z28
+	VFMADD231PS      Z26, Z28, Z18
+	VFMADD231PS      Z27, Z28, Z19
+	VFMADD231PS.BCST 40(AX), Z26, Z20
+	VFMADD231PS.BCST 40(AX), Z27, Z21
+	VBROADCASTSS     44(AX), Z28
+	VFMADD231PS      Z26, Z28, Z22
+	VFMADD231PS      Z27, Z28, Z23
+	VFMADD231PS.BCST 48(AX), Z26, Z24
+	VFMADD231PS.BCST 48(AX), Z27, Z25
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
-	VFMADD231PS.BCST (AX), Z24, Z0
-	VFMADD231PS.BCST (AX), Z25, Z1
-	VBROADCASTSS     4(AX), Z26
-	VFMADD231PS      Z24, Z26, Z2
-	VFMADD231PS      Z25, Z26, Z3
-	VFMADD231PS.BCST 8(AX), Z24, Z4
-	VFMADD231PS.BCST 8(AX), Z25, Z5
-	VBROADCASTSS     12(AX), Z26
-	VFMADD231PS      Z24, Z26, Z6
-	VFMADD231PS      Z25, Z26, Z7
-	VFMADD231PS.BCST 16(AX), Z24, Z8
-	VFMADD231PS.BCST 16(AX), Z25, Z9
-	VBROADCASTSS     20(AX), Z26
-	VFMADD231PS      Z24, Z26, Z10
-	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 24(AX), Z24, Z12
-	VFMADD231PS.BCST 24(AX), Z25, Z13
-	VBROADCASTSS     28(AX), Z26
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z25, Z26, Z15
-	VFMADD231PS.BCST 32(AX), Z24, Z16
-	VFMADD231PS.BCST 32(AX), Z25, Z17
-	VBROADCASTSS     36(AX), Z26
-	VFMADD231PS      Z24, Z26, Z18
-	VFMADD231PS      Z25, Z26, Z19
-	VFMADD231PS.BCST 40(AX), Z24, Z20
-	VFMADD231PS.BCST 40(AX), Z25, Z21
-	VBROADCASTSS     44(AX), Z26
-	VFMADD231PS      Z24, Z26, Z22
-	VFMADD231PS      Z25, Z26, Z23
+	VMOVUPS          (CX), Z26
+	VMOVUPS          64(CX), Z27
+	VFMADD231PS.BCST (AX), Z26, Z0
+	VFMADD231PS.BCST (AX), Z27, Z1
+	VBROADCASTSS     4(AX), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VFMADD231PS.BCST 8(AX), Z26, Z4
+	VFMADD231PS.BCST 8(AX), Z27, Z5
+	VBROADCASTSS     12(AX), Z28
+	VFMADD231PS      Z26, Z28, Z6
+	VFMADD231PS      Z27, Z28, Z7
+	VFMADD231PS.BCST 16(AX), Z26, Z8
+	VFMADD231PS.BCST 16(AX), Z27, Z9
+	VBROADCASTSS     20(AX), Z28
+	VFMADD231PS      Z26, Z28, Z10
+	VFMADD231PS      Z27, Z28, Z11
+	VFMADD231PS.BCST 24(AX), Z26, Z12
+	VFMADD231PS.BCST 24(AX), Z27, Z13
+	VBROADCASTSS     28(AX), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	VFMADD231PS.BCST 32(AX), Z26, Z16
+	VFMADD231PS.BCST 32(AX), Z27, Z17
+	VBROADCASTSS     36(AX), Z28
+	VFMADD231PS      Z26, Z28, Z18
+	VFMADD231PS      Z27, Z28, Z19
+	VFMADD231PS.BCST 40(AX), Z26, Z20
+	VFMADD231PS.BCST 40(AX), Z27, Z21
+	VBROADCASTSS     44(AX), Z28
+	VFMADD231PS      Z26, Z28, Z22
+	VFMADD231PS      Z27, Z28, Z23
+	VFMADD231PS.BCST 48(AX), Z26, Z24
+	VFMADD231PS.BCST 48(AX), Z27, Z25
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
-	VFMADD231PS.BCST (AX), Z24, Z0
-	VFMADD231PS.BCST (AX), Z25, Z1
-	VBROADCASTSS     4(AX), Z26
-	VFMADD231PS      Z24, Z26, Z2
-	VFMADD231PS      Z25, Z26, Z3
-	VFMADD231PS.BCST 8(AX), Z24, Z4
-	VFMADD231PS.BCST 8(AX), Z25, Z5
-	VBROADCASTSS     12(AX), Z26
-	VFMADD231PS      Z24, Z26, Z6
-	VFMADD231PS      Z25, Z26, Z7
-	VFMADD231PS.BCST 16(AX), Z24, Z8
-	VFMADD231PS.BCST 16(AX), Z25, Z9
-	VBROADCASTSS     20(AX), Z26
-	VFMADD231PS      Z24, Z26, Z10
-	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 24(AX), Z24, Z12
-	VFMADD231PS.BCST 24(AX), Z25, Z13
-	VBROADCASTSS     28(AX), Z26
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z25, Z26, Z15
-	VFMADD231PS.BCST 32(AX), Z24, Z16
-	VFMADD231PS.BCST 32(AX), Z25, Z17
-	VBROADCASTSS     36(AX), Z26
-	VFMADD231PS      Z24, Z26, Z18
-	VFMADD231PS      Z25, Z26, Z19
-	VFMADD231PS.BCST 40(AX), Z24, Z20
-	VFMADD231PS.BCST 40(AX), Z25, Z21
-	VBROADCASTSS     44(AX), Z26
-	VFMADD231PS      Z24, Z26, Z22
-	VFMADD231PS      Z25, Z26, Z23
+	VMOVUPS          (CX), Z26
+	VMOVUPS          64(CX), Z27
+	VFMADD231PS.BCST (AX), Z26, Z0
+	VFMADD231PS.BCST (AX), Z27, Z1
+	VBROADCASTSS     4(AX), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VFMADD231PS.BCST 8(AX), Z26, Z4
+	VFMADD231PS.BCST 8(AX), Z27, Z5
+	VBROADCASTSS     12(AX), Z28
+	VFMADD231PS      Z26, Z28, Z6
+	VFMADD231PS      Z27, Z28, Z7
+	VFMADD231PS.BCST 16(AX), Z26, Z8
+	VFMADD231PS.BCST 16(AX), Z27, Z9
+	VBROADCASTSS     20(AX), Z28
+	VFMADD231PS      Z26, Z28, Z10
+	VFMADD231PS      Z27, Z28, Z11
+	VFMADD231PS.BCST 24(AX), Z26, Z12
+	VFMADD231PS.BCST 24(AX), Z27, Z13
+	VBROADCASTSS     28(AX), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	VFMADD231PS.BCST 32(AX), Z26, Z16
+	VFMADD231PS.BCST 32(AX), Z27, Z17
+	VBROADCASTSS     36(AX), Z28
+	VFMADD231PS      Z26, Z28, Z18
+	VFMADD231PS      Z27, Z28, Z19
+	VFMADD231PS.BCST 40(AX), Z26, Z20
+	VFMADD231PS.BCST 40(AX), Z27, Z21
+	VBROADCASTSS     44(AX), Z28
+	VFMADD231PS      Z26, Z28, Z22
+	VFMADD231PS      Z27, Z28, Z23
+	VFMADD231PS.BCST 48(AX), Z26, Z24
+	VFMADD231PS.BCST 48(AX), Z27, Z25
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
-	VFMADD231PS.BCST (AX), Z24, Z0
-	VFMADD231PS.BCST (AX), Z25, Z1
-	VBROADCASTSS     4(AX), Z26
-	VFMADD231PS      Z24, Z26, Z2
-	VFMADD231PS      Z25, Z26, Z3
-	VFMADD231PS.BCST 8(AX), Z24, Z4
-	VFMADD231PS.BCST 8(AX), Z25, Z5
-	VBROADCASTSS     12(AX), Z26
-	VFMADD231PS      Z24, Z26, Z6
-	VFMADD231PS      Z25, Z26, Z7
-	VFMADD231PS.BCST 16(AX), Z24, Z8
-	VFMADD231PS.BCST 16(AX), Z25, Z9
-	VBROADCASTSS     20(AX), Z26
-	VFMADD231PS      Z24, Z26, Z10
-	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 24(AX), Z24, Z12
-	VFMADD231PS.BCST 24(AX), Z25, Z13
-	VBROADCASTSS     28(AX), Z26
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z25, Z26, Z15
-	VFMADD231PS.BCST 32(AX), Z24, Z16
-	VFMADD231PS.BCST 32(AX), Z25, Z17
-	VBROADCASTSS     36(AX), Z26
-	VFMADD231PS      Z24, Z26, Z18
-	VFMADD231PS      Z25, Z26, Z19
-	VFMADD231PS.BCST 40(AX), Z24, Z20
-	VFMADD231PS.BCST 40(AX), Z25, Z21
-	VBROADCASTSS     44(AX), Z26
-	VFMADD231PS      Z24, Z26, Z22
-	VFMADD231PS      Z25, Z26, Z23
+	VMOVUPS          (CX), Z26
+	VMOVUPS          64(CX), Z27
+	VFMADD231PS.BCST (AX), Z26, Z0
+	VFMADD231PS.BCST (AX), Z27, Z1
+	VBROADCASTSS     4(AX), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VFMADD231PS.BCST 8(AX), Z26, Z4
+	VFMADD231PS.BCST 8(AX), Z27, Z5
+	VBROADCASTSS     12(AX), Z28
+	VFMADD231PS      Z26, Z28, Z6
+	VFMADD231PS      Z27, Z28, Z7
+	VFMADD231PS.BCST 16(AX), Z26, Z8
+	VFMADD231PS.BCST 16(AX), Z27, Z9
+	VBROADCASTSS     20(AX), Z28
+	VFMADD231PS      Z26, Z28, Z10
+	VFMADD231PS      Z27, Z28, Z11
+	VFMADD231PS.BCST 24(AX), Z26, Z12
+	VFMADD231PS.BCST 24(AX), Z27, Z13
+	VBROADCASTSS     28(AX), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	VFMADD231PS.BCST 32(AX), Z26, Z16
+	VFMADD231PS.BCST 32(AX), Z27, Z17
+	VBROADCASTSS     36(AX), Z28
+	VFMADD231PS      Z26, Z28, Z18
+	VFMADD231PS      Z27, Z28, Z19
+	VFMADD231PS.BCST 40(AX), Z26, Z20
+	VFMADD231PS.BCST 40(AX), Z27, Z21
+	VBROADCASTSS     44(AX), Z28
+	VFMADD231PS      Z26, Z28, Z22
+	VFMADD231PS      Z27, Z28, Z23
+	VFMADD231PS.BCST 48(AX), Z26, Z24
+	VFMADD231PS.BCST 48(AX), Z27, Z25
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
-	JGE              columns376
+	JGE              columns377
 
-rest377:
+rest378:
 	ADDQ $0x00000004, DX
-	JZ   done375
+	JZ   done376
 
-column374:
-	VMOVUPS          (CX), Z24
-	VMOVUPS          64(CX), Z25
-	VFMADD231PS.BCST (AX), Z24, Z0
-	VFMADD231PS.BCST (AX), Z25, Z1
-	VBROADCASTSS     4(AX), Z26
-	VFMADD231PS      Z24, Z26, Z2
-	VFMADD231PS      Z25, Z26, Z3
-	VFMADD231PS.BCST 8(AX), Z24, Z4
-	VFMADD231PS.BCST 8(AX), Z25, Z5
-	VBROADCASTSS     12(AX), Z26
-	VFMADD231PS      Z24, Z26, Z6
-	VFMADD231PS      Z25, Z26, Z7
-	VFMADD231PS.BCST 16(AX), Z24, Z8
-	VFMADD231PS.BCST 16(AX), Z25, Z9
-	VBROADCASTSS     20(AX), Z26
-	VFMADD231PS      Z24, Z26, Z10
-	VFMADD231PS      Z25, Z26, Z11
-	VFMADD231PS.BCST 24(AX), Z24, Z12
-	VFMADD231PS.BCST 24(AX), Z25, Z13
-	VBROADCASTSS     28(AX), Z26
-	VFMADD231PS      Z24, Z26, Z14
-	VFMADD231PS      Z25, Z26, Z15
-	VFMADD231PS.BCST 32(AX), Z24, Z16
-	VFMADD231PS.BCST 32(AX), Z25, Z17
-	VBROADCASTSS     36(AX), Z26
-	VFMADD231PS      Z24, Z26, Z18
-	VFMADD231PS      Z25, Z26, Z19
-	VFMADD231PS.BCST 40(AX), Z24, Z20
-	VFMADD231PS.BCST 40(AX), Z25, Z21
-	VBROADCASTSS     44(AX), Z26
-	VFMADD231PS      Z24, Z26, Z22
-	VFMADD231PS      Z25, Z26, Z23
+column375:
+	VMOVUPS          (CX), Z26
+	VMOVUPS          64(CX), Z27
+	VFMADD231PS.BCST (AX), Z26, Z0
+	VFMADD231PS.BCST (AX), Z27, Z1
+	VBROADCASTSS     4(AX), Z28
+	VFMADD231PS      Z26, Z28, Z2
+	VFMADD231PS      Z27, Z28, Z3
+	VFMADD231PS.BCST 8(AX), Z26, Z4
+	VFMADD231PS.BCST 8(AX), Z27, Z5
+	VBROADCASTSS     12(AX), Z28
+	VFMADD231PS      Z26, Z28, Z6
+	VFMADD231PS      Z27, Z28, Z7
+	VFMADD231PS.BCST 16(AX), Z26, Z8
+	VFMADD231PS.BCST 16(AX), Z27, Z9
+	VBROADCASTSS     20(AX), Z28
+	VFMADD231PS      Z26, Z28, Z10
+	VFMADD231PS      Z27, Z28, Z11
+	VFMADD231PS.BCST 24(AX), Z26, Z12
+	VFMADD231PS.BCST 24(AX), Z27, Z13
+	VBROADCASTSS     28(AX), Z28
+	VFMADD231PS      Z26, Z28, Z14
+	VFMADD231PS      Z27, Z28, Z15
+	VFMADD231PS.BCST 32(AX), Z26, Z16
+	VFMADD231PS.BCST 32(AX), Z27, Z17
+	VBROADCASTSS     36(AX), Z28
+	VFMADD231PS      Z26, Z28, Z18
+	VFMADD231PS      Z27, Z28, Z19
+	VFMADD231PS.BCST 40(AX), Z26, Z20
+	VFMADD231PS.BCST 40(AX), Z27, Z21
+	VBROADCASTSS     44(AX), Z28
+	VFMADD231PS      Z26, Z28, Z22
+	VFMADD231PS      Z27, Z28, Z23
+	VFMADD231PS.BCST 48(AX), Z26, Z24
+	VFMADD231PS.BCST 48(AX), Z27, Z25
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
-	JNZ              column374
+	JNZ              column375
 
-done375:
+done376:
 	MOVQ    c+48(FP), AX
 	MOVQ    stride+56(FP), CX
 	VMOVUPS Z0, K1, (AX)
@@ -10061,15 +10283,14 @@ done375:
 	ADDQ    CX, AX
 	VMOVUPS Z22, K1, (AX)
 	VMOVUPS Z23, K2, 64(AX)
+	ADDQ    CX, AX
+	VMOVUPS Z24, K1, (AX)
+	VMOVUPS Z25, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-atLeast366:
-	MOVQ height+0(FP), DI
-	CMPQ DI, $0x0000000d
-	JG   atLeast378
-
-	// 13 rows of 2 vectors.
+atLeast373:
+	// 14 rows of 2 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
@@ -10096,6 +10317,8 @@ atLeast366:
 	VPXORD    Z23, Z23, Z23
 	VPXORD    Z24, Z24, Z24
 	VPXORD    Z25, Z25, Z25
+	VPXORD    Z26, Z26, Z26
+	VPXORD    Z27, Z27, Z27
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
 	JZ        fresh379
@@ -10139,154 +10362,169 @@ atLeast366:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z24
 	VMOVUPS.Z 64(DI), K2, Z25
+	ADDQ      R8, DI
+	VMOVUPS.Z (DI), K1, Z26
+	VMOVUPS.Z 64(DI), K2, Z27
 
 fresh379:
 	SUBQ $0x00000004, DX
 	JL   rest383
 
 columns382:
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
-	VFMADD231PS.BCST (AX), Z26, Z0
-	VFMADD231PS.BCST (AX), Z27, Z1
-	VBROADCASTSS     4(AX), Z28
-	VFMADD231PS      Z26, Z28, Z2
-	VFMADD231PS      Z27, Z28, Z3
-	VFMADD231PS.BCST 8(AX), Z26, Z4
-	VFMADD231PS.BCST 8(AX), Z27, Z5
-	VBROADCASTSS     12(AX), Z28
-	VFMADD231PS      Z26, Z28, Z6
-	VFMADD231PS      Z27, Z28, Z7
-	VFMADD231PS.BCST 16(AX), Z26, Z8
-	VFMADD231PS.BCST 16(AX), Z27, Z9
-	VBROADCASTSS     20(AX), Z28
-	VFMADD231PS      Z26, Z28, Z10
-	VFMADD231PS      Z27, Z28, Z11
-	VFMADD231PS.BCST 24(AX), Z26, Z12
-	VFMADD231PS.BCST 24(AX), Z27, Z13
-	VBROADCASTSS     28(AX), Z28
-	VFMADD231PS      Z26, Z28, Z14
-	VFMADD231PS      Z27, Z28, Z15
-	VFMADD231PS.BCST 32(AX), Z26, Z16
-	VFMADD231PS.BCST 32(AX), Z27, Z17
-	VBROADCASTSS     36(AX), Z28
-	VFMADD231PS      Z26, Z28, Z18
-	VFMADD231PS      Z27, Z28, Z19
-	VFMADD231PS.BCST 40(AX), Z26, Z20
-	VFMADD231PS.BCST 40(AX), Z27, Z21
-	VBROADCASTSS     44(AX), Z28
-	VFMADD231PS      Z26, Z28, Z22
-	VFMADD231PS      Z27, Z28, Z23
-	VFMADD231PS.BCST 48(AX), Z26, Z24
-	VFMADD231PS.BCST 48(AX), Z27, Z25
+	VMOVUPS          (CX), Z28
+	VMOVUPS          64(CX), Z29
+	VFMADD231PS.BCST (AX), Z28, Z0
+	VFMADD231PS.BCST (AX), Z29, Z1
+	VBROADCASTSS     4(AX), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VFMADD231PS.BCST 8(AX), Z28, Z4
+	VFMADD231PS.BCST 8(AX), Z29, Z5
+	VBROADCASTSS     12(AX), Z30
+	VFMADD231PS      Z28, Z30, Z6
+	VFMADD231PS      Z29, Z30, Z7
+	VFMADD231PS.BCST 16(AX), Z28, Z8
+	VFMADD231PS.BCST 16(AX), Z29, Z9
+	VBROADCASTSS     20(AX), Z30
+	VFMADD231PS      Z28, Z30, Z10
+	VFMADD231PS      Z29, Z30, Z11
+	VFMADD231PS.BCST 24(AX), Z28, Z12
+	VFMADD231PS.BCST 24(AX), Z29, Z13
+	VBROADCASTSS     28(AX), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	VFMADD231PS.BCST 32(AX), Z28, Z16
+	VFMADD231PS.BCST 32(AX), Z29, Z17
+	VBROADCASTSS     36(AX), Z30
+	VFMADD231PS      Z28, Z30, Z18
+	VFMADD231PS      Z29, Z30, Z19
+	VFMADD231PS.BCST 40(AX), Z28, Z20
+	VFMADD231PS.BCST 40(AX), Z29, Z21
+	VBROADCASTSS     44(AX), Z30
+	VFMADD231PS      Z28, Z30, Z22
+	VFMADD231PS      Z29, Z30, Z23
+	VFMADD231PS.BCST 48(AX), Z28, Z24
+	VFMADD231PS.BCST 48(AX), Z29, Z25
+	VBROADCASTSS     52(AX), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
-	VFMADD231PS.BCST (AX), Z26, Z0
-	VFMADD231PS.BCST (AX), Z27, Z1
-	VBROADCASTSS     4(AX), Z28
-	VFMADD231PS      Z26, Z28, Z2
-	VFMADD231PS      Z27, Z28, Z3
-	VFMADD231PS.BCST 8(AX), Z26, Z4
-	VFMADD231PS.BCST 8(AX), Z27, Z5
-	VBROADCASTSS     12(AX), Z28
-	VFMADD231PS      Z26, Z28, Z6
-	VFMADD231PS      Z27, Z28, Z7
-	VFMADD231PS.BCST 16(AX), Z26, Z8
-	VFMADD231PS.BCST 16(AX), Z27, Z9
-	VBROADCASTSS     20(AX), Z28
-	VFMADD231PS      Z26, Z28, Z10
-	VFMADD231PS      Z27, Z28, Z11
-	VFMADD231PS.BCST 24(AX), Z26, Z12
-	VFMADD231PS.BCST 24(AX), Z27, Z13
-	VBROADCASTSS     28(AX), Z28
-	VFMADD231PS      Z26, Z28, Z14
-	VFMADD231PS      Z27, Z28, Z15
-	VFMADD231PS.BCST 32(AX), Z26, Z16
-	VFMADD231PS.BCST 32(AX), Z27, Z17
-	VBROADCASTSS     36(AX), Z28
-	VFMADD231PS      Z26, Z28, Z18
-	VFMADD231PS      Z27, Z28, Z19
-	VFMADD231PS.BCST 40(AX), Z26, Z20
-	VFMADD231PS.BCST 40(AX), Z27, Z21
-	VBROADCASTSS     44(AX), Z28
-	VFMADD231PS      Z26, Z28, Z22
-	VFMADD231PS      Z27, Z28, Z23
-	VFMADD231PS.BCST 48(AX), Z26, Z24
-	VFMADD231PS.BCST 48(AX), Z27, Z25
+	VMOVUPS          (CX), Z28
+	VMOVUPS          64(CX), Z29
+	VFMADD231PS.BCST (AX), Z28, Z0
+	VFMADD231PS.BCST (AX), Z29, Z1
+	VBROADCASTSS     4(AX), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VFMADD231PS.BCST 8(AX), Z28, Z4
+	VFMADD231PS.BCST 8(AX), Z29, Z5
+	VBROADCASTSS     12(AX), Z30
+	VFMADD231PS      Z28, Z30, Z6
+	VFMADD231PS      Z29, Z30, Z7
+	VFMADD231PS.BCST 16(AX), Z28, Z8
+	VFMADD231PS.BCST 16(AX), Z29, Z9
+	VBROADCASTSS     20(AX), Z30
+	VFMADD231PS      Z28, Z30, Z10
+	VFMADD231PS      Z29, Z30, Z11
+	VFMADD231PS.BCST 24(AX), Z28, Z12
+	VFMADD231PS.BCST 24(AX), Z29, Z13
+	VBROADCASTSS     28(AX), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	VFMADD231PS.BCST 32(AX), Z28, Z16
+	VFMADD231PS.BCST 32(AX), Z29, Z17
+	VBROADCASTSS     36(AX), Z30
+	VFMADD231PS      Z28, Z30, Z18
+	VFMADD231PS      Z29, Z30, Z19
+	VFMADD231PS.BCST 40(AX), Z28, Z20
+	VFMADD231PS.BCST 40(AX), Z29, Z21
+	VBROADCASTSS     44(AX), Z30
+	VFMADD231PS      Z28, Z30, Z22
+	VFMADD231PS      Z29, Z30, Z23
+	VFMADD231PS.BCST 48(AX), Z28, Z24
+	VFMADD231PS.BCST 48(AX), Z29, Z25
+	VBROADCASTSS     52(AX), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
-	VFMADD231PS.BCST (AX), Z26, Z0
-	VFMADD231PS.BCST (AX), Z27, Z1
-	VBROADCASTSS     4(AX), Z28
-	VFMADD231PS      Z26, Z28, Z2
-	VFMADD231PS      Z27, Z28, Z3
-	VFMADD231PS.BCST 8(AX), Z26, Z4
-	VFMADD231PS.BCST 8(AX), Z27, Z5
-	VBROADCASTSS     12(AX), Z28
-	VFMADD231PS      Z26, Z28, Z6
-	VFMADD231PS      Z27, Z28, Z7
-	VFMADD231PS.BCST 16(AX), Z26, Z8
-	VFMADD231PS.BCST 16(AX), Z27, Z9
-	VBROADCASTSS     20(AX), Z28
-	VFMADD231PS      Z26, Z28, Z10
-	VFMADD231PS      Z27, Z28, Z11
-	VFMADD231PS.BCST 24(AX), Z26, Z12
-	VFMADD231PS.BCST 24(AX), Z27, Z13
-	VBROADCASTSS     28(AX), Z28
-	VFMADD231PS      Z26, Z28, Z14
-	VFMADD231PS      Z27, Z28, Z15
-	VFMADD231PS.BCST 32(AX), Z26, Z16
-	VFMADD231PS.BCST 32(AX), Z27, Z17
-	VBROADCASTSS     36(AX), Z28
-	VFMADD231PS      Z26, Z28, Z18
-	VFMADD231PS      Z27, Z28, Z19
-	VFMADD231PS.BCST 40(AX), Z26, Z20
-	VFMADD231PS.BCST 40(AX), Z27, Z21
-	VBROADCASTSS     44(AX), Z28
-	VFMADD231PS      Z26, Z28, Z22
-	VFMADD231PS      Z27, Z28, Z23
-	VFMADD231PS.BCST 48(AX), Z26, Z24
-	VFMADD231PS.BCST 48(AX), Z27, Z25
+	VMOVUPS          (CX), Z28
+	VMOVUPS          64(CX), Z29
+	VFMADD231PS.BCST (AX), Z28, Z0
+	VFMADD231PS.BCST (AX), Z29, Z1
+	VBROADCASTSS     4(AX), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VFMADD231PS.BCST 8(AX), Z28, Z4
+	VFMADD231PS.BCST 8(AX), Z29, Z5
+	VBROADCASTSS     12(AX), Z30
+	VFMADD231PS      Z28, Z30, Z6
+	VFMADD231PS      Z29, Z30, Z7
+	VFMADD231PS.BCST 16(AX), Z28, Z8
+	VFMADD231PS.BCST 16(AX), Z29, Z9
+	VBROADCASTSS     20(AX), Z30
+	VFMADD231PS      Z28, Z30, Z10
+	VFMADD231PS      Z29, Z30, Z11
+	VFMADD231PS.BCST 24(AX), Z28, Z12
+	VFMADD231PS.BCST 24(AX), Z29, Z13
+	VBROADCASTSS     28(AX), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	VFMADD231PS.BCST 32(AX), Z28, Z16
+	VFMADD231PS.BCST 32(AX), Z29, Z17
+	VBROADCASTSS     36(AX), Z30
+	VFMADD231PS      Z28, Z30, Z18
+	VFMADD231PS      Z29, Z30, Z19
+	VFMADD231PS.BCST 40(AX), Z28, Z20
+	VFMADD231PS.BCST 40(AX), Z29, Z21
+	VBROADCASTSS     44(AX), Z30
+	VFMADD231PS      Z28, Z30, Z22
+	VFMADD231PS      Z29, Z30, Z23
+	VFMADD231PS.BCST 48(AX), Z28, Z24
+	VFMADD231PS.BCST 48(AX), Z29, Z25
+	VBROADCASTSS     52(AX), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
 	ADDQ             SI, CX
 	ADDQ             BX, AX
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
-	VFMADD231PS.BCST (AX), Z26, Z0
-	VFMADD231PS.BCST (AX), Z27, Z1
-	VBROADCASTSS     4(AX), Z28
-	VFMADD231PS      Z26, Z28, Z2
-	VFMADD231PS      Z27, Z28, Z3
-	VFMADD231PS.BCST 8(AX), Z26, Z4
-	VFMADD231PS.BCST 8(AX), Z27, Z5
-	VBROADCASTSS     12(AX), Z28
-	VFMADD231PS      Z26, Z28, Z6
-	VFMADD231PS      Z27, Z28, Z7
-	VFMADD231PS.BCST 16(AX), Z26, Z8
-	VFMADD231PS.BCST 16(AX), Z27, Z9
-	VBROADCASTSS     20(AX), Z28
-	VFMADD231PS      Z26, Z28, Z10
-	VFMADD231PS      Z27, Z28, Z11
-	VFMADD231PS.BCST 24(AX), Z26, Z12
-	VFMADD231PS.BCST 24(AX), Z27, Z13
-	VBROADCASTSS     28(AX), Z28
-	VFMADD231PS      Z26, Z28, Z14
-	VFMADD231PS      Z27, Z28, Z15
-	VFMADD231PS.BCST 32(AX), Z26, Z16
-	VFMADD231PS.BCST 32(AX), Z27, Z17
-	VBROADCASTSS     36(AX), Z28
-	VFMADD231PS      Z26, Z28, Z18
-	VFMADD231PS      Z27, Z28, Z19
-	VFMADD231PS.BCST 40(AX), Z26, Z20
-	VFMADD231PS.BCST 40(AX), Z27, Z21
-	VBROADCASTSS     44(AX), Z28
-	VFMADD231PS      Z26, Z28, Z22
-	VFMADD231PS      Z27, Z28, Z23
-	VFMADD231PS.BCST 48(AX), Z26, Z24
-	VFMADD231PS.BCST 48(AX), Z27, Z25
+	VMOVUPS          (CX), Z28
+	VMOVUPS          64(CX), Z29
+	VFMADD231PS.BCST (AX), Z28, Z0
+	VFMADD231PS.BCST (AX), Z29, Z1
+	VBROADCASTSS     4(AX), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VFMADD231PS.BCST 8(AX), Z28, Z4
+	VFMADD231PS.BCST 8(AX), Z29, Z5
+	VBROADCASTSS     12(AX), Z30
+	VFMADD231PS      Z28, Z30, Z6
+	VFMADD231PS      Z29, Z30, Z7
+	VFMADD231PS.BCST 16(AX), Z28, Z8
+	VFMADD231PS.BCST 16(AX), Z29, Z9
+	VBROADCASTSS     20(AX), Z30
+	VFMADD231PS      Z28, Z30, Z10
+	VFMADD231PS      Z29, Z30, Z11
+	VFMADD231PS.BCST 24(AX), Z28, Z12
+	VFMADD231PS.BCST 24(AX), Z29, Z13
+	VBROADCASTSS     28(AX), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	VFMADD231PS.BCST 32(AX), Z28, Z16
+	VFMADD231PS.BCST 32(AX), Z29, Z17
+	VBROADCASTSS     36(AX), Z30
+	VFMADD231PS      Z28, Z30, Z18
+	VFMADD231PS      Z29, Z30, Z19
+	VFMADD231PS.BCST 40(AX), Z28, Z20
+	VFMADD231PS.BCST 40(AX), Z29, Z21
+	VBROADCASTSS     44(AX), Z30
+	VFMADD231PS      Z28, Z30, Z22
+	VFMADD231PS      Z29, Z30, Z23
+	VFMADD231PS.BCST 48(AX), Z28, Z24
+	VFMADD231PS.BCST 48(AX), Z29, Z25
+	VBROADCASTSS     52(AX), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	SUBQ             $0x00000004, DX
@@ -10297,40 +10535,43 @@ rest383:
 	JZ   done381
 
 column380:
-	VMOVUPS          (CX), Z26
-	VMOVUPS          64(CX), Z27
-	VFMADD231PS.BCST (AX), Z26, Z0
-	VFMADD231PS.BCST (AX), Z27, Z1
-	VBROADCASTSS     4(AX), Z28
-	VFMADD231PS      Z26, Z28, Z2
-	VFMADD231PS      Z27, Z28, Z3
-	VFMADD231PS.BCST 8(AX), Z26, Z4
-	VFMADD231PS.BCST 8(AX), Z27, Z5
-	VBROADCASTSS     12(AX), Z28
-	VFMADD231PS      Z26, Z28, Z6
-	VFMADD231PS      Z27, Z28, Z7
-	VFMADD231PS.BCST 16(AX), Z26, Z8
-	VFMADD231PS.BCST 16(AX), Z27, Z9
-	VBROADCASTSS     20(AX), Z28
-	VFMADD231PS      Z26, Z28, Z10
-	VFMADD231PS      Z27, Z28, Z11
-	VFMADD231PS.BCST 24(AX), Z26, Z12
-	VFMADD231PS.BCST 24(AX), Z27, Z13
-	VBROADCASTSS     28(AX), Z28
-	VFMADD231PS      Z26, Z28, Z14
-	VFMADD231PS      Z27, Z28, Z15
-	VFMADD231PS.BCST 32(AX), Z26, Z16
-	VFMADD231PS.BCST 32(AX), Z27, Z17
-	VBROADCASTSS     36(AX), Z28
-	VFMADD231PS      Z26, Z28, Z18
-	VFMADD231PS      Z27, Z28, Z19
-	VFMADD231PS.BCST 40(AX), Z26, Z20
-	VFMADD231PS.BCST 40(AX), Z27, Z21
-	VBROADCASTSS     44(AX), Z28
-	VFMADD231PS      Z26, Z28, Z22
-	VFMADD231PS      Z27, Z28, Z23
-	VFMADD231PS.BCST 48(AX), Z26, Z24
-	VFMADD231PS.BCST 48(AX), Z27, Z25
+	VMOVUPS          (CX), Z28
+	VMOVUPS          64(CX), Z29
+	VFMADD231PS.BCST (AX), Z28, Z0
+	VFMADD231PS.BCST (AX), Z29, Z1
+	VBROADCASTSS     4(AX), Z30
+	VFMADD231PS      Z28, Z30, Z2
+	VFMADD231PS      Z29, Z30, Z3
+	VFMADD231PS.BCST 8(AX), Z28, Z4
+	VFMADD231PS.BCST 8(AX), Z29, Z5
+	VBROADCASTSS     12(AX), Z30
+	VFMADD231PS      Z28, Z30, Z6
+	VFMADD231PS      Z29, Z30, Z7
+	VFMADD231PS.BCST 16(AX), Z28, Z8
+	VFMADD231PS.BCST 16(AX), Z29, Z9
+	VBROADCASTSS     20(AX), Z30
+	VFMADD231PS      Z28, Z30, Z10
+	VFMADD231PS      Z29, Z30, Z11
+	VFMADD231PS.BCST 24(AX), Z28, Z12
+	VFMADD231PS.BCST 24(AX), Z29, Z13
+	VBROADCASTSS     28(AX), Z30
+	VFMADD231PS      Z28, Z30, Z14
+	VFMADD231PS      Z29, Z30, Z15
+	VFMADD231PS.BCST 32(AX), Z28, Z16
+	VFMADD231PS.BCST 32(AX), Z29, Z17
+	VBROADCASTSS     36(AX), Z30
+	VFMADD231PS      Z28, Z30, Z18
+	VFMADD231PS      Z29, Z30, Z19
+	VFMADD231PS.BCST 40(AX), Z28, Z20
+	VFMADD231PS.BCST 40(AX), Z29, Z21
+	VBROADCASTSS     44(AX), Z30
+	VFMADD231PS      Z28, Z30, Z22
+	VFMADD231PS      Z29, Z30, Z23
+	VFMADD231PS.BCST 48(AX), Z28, Z24
+	VFMADD231PS.BCST 48(AX), Z29, Z25
+	VBROADCASTSS     52(AX), Z30
+	VFMADD231PS      Z28, Z30, Z26
+	VFMADD231PS      Z29, Z30, Z27
 	ADDQ             SI, CX
 	ADDQ             BX, AX
 	DECQ             DX
@@ -10377,398 +10618,66 @@ done381:
 	ADDQ    CX, AX
 	VMOVUPS Z24, K1, (AX)
 	VMOVUPS Z25, K2, 64(AX)
-	VZEROUPPER
-	RET
-
-atLeast378:
-	// 14 rows of 2 vectors.
-	VPXORD    Z0, Z0, Z0
-	VPXORD    Z1, Z1, Z1
-	VPXORD    Z2, Z2, Z2
-	VPXORD    Z3, Z3, Z3
-	VPXORD    Z4, Z4, Z4
-	VPXORD    Z5, Z5, Z5
-	VPXORD    Z6, Z6, Z6
-	VPXORD    Z7, Z7, Z7
-	VPXORD    Z8, Z8, Z8
-	VPXORD    Z9, Z9, Z9
-	VPXORD    Z10, Z10, Z10
-	VPXORD    Z11, Z11, Z11
-	VPXORD    Z12, Z12, Z12
-	VPXORD    Z13, Z13, Z13
-	VPXORD    Z14, Z14, Z14
-	VPXORD    Z15, Z15, Z15
-	VPXORD    Z16, Z16, Z16
-	VPXORD    Z17, Z17, Z17
-	VPXORD    Z18, Z18, Z18
-	VPXORD    Z19, Z19, Z19
-	VPXORD    Z20, Z20, Z20
-	VPXORD    Z21, Z21, Z21
-	VPXORD    Z22, Z22, Z22
-	VPXORD    Z23, Z23, Z23
-	VPXORD    Z24, Z24, Z24
-	VPXORD    Z25, Z25, Z25
-	VPXORD    Z26, Z26, Z26
-	VPXORD    Z27, Z27, Z27
-	MOVB      add+72(FP), DI
-	TESTB     DI, DI
-	JZ        fresh384
-	MOVQ      c+48(FP), DI
-	MOVQ      stride+56(FP), R8
-	VMOVUPS.Z (DI), K1, Z0
-	VMOVUPS.Z 64(DI), K2, Z1
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z2
-	VMOVUPS.Z 64(DI), K2, Z3
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z4
-	VMOVUPS.Z 64(DI), K2, Z5
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z6
-	VMOVUPS.Z 64(DI), K2, Z7
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z8
-	VMOVUPS.Z 64(DI), K2, Z9
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z10
-	VMOVUPS.Z 64(DI), K2, Z11
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z12
-	VMOVUPS.Z 64(DI), K2, Z13
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z14
-	VMOVUPS.Z 64(DI), K2, Z15
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z16
-	VMOVUPS.Z 64(DI), K2, Z17
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z18
-	VMOVUPS.Z 64(DI), K2, Z19
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z20
-	VMOVUPS.Z 64(DI), K2, Z21
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z22
-	VMOVUPS.Z 64(DI), K2, Z23
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z24
-	VMOVUPS.Z 64(DI), K2, Z25
-	ADDQ      R8, DI
-	VMOVUPS.Z (DI), K1, Z26
-	VMOVUPS.Z 64(DI), K2, Z27
-
-fresh384:
-	SUBQ $0x00000004, DX
-	JL   rest388
-
-columns387:
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
-	VFMADD231PS.BCST (AX), Z28, Z0
-	VFMADD231PS.BCST (AX), Z29, Z1
-	VBROADCASTSS     4(AX), Z30
-	VFMADD231PS      Z28, Z30, Z2
-	VFMADD231PS      Z29, Z30, Z3
-	VFMADD231PS.BCST 8(AX), Z28, Z4
-	VFMADD231PS.BCST 8(AX), Z29, Z5
-	VBROADCASTSS     12(AX), Z30
-	VFMADD231PS      Z28, Z30, Z6
-	VFMADD231PS      Z29, Z30, Z7
-	VFMADD231PS.BCST 16(AX), Z28, Z8
-	VFMADD231PS.BCST 16(AX), Z29, Z9
-	VBROADCASTSS     20(AX), Z30
-	VFMADD231PS      Z28, Z30, Z10
-	VFMADD231PS      Z29, Z30, Z11
-	VFMADD231PS.BCST 24(AX), Z28, Z12
-	VFMADD231PS.BCST 24(AX), Z29, Z13
-	VBROADCASTSS     28(AX), Z30
-	VFMADD231PS      Z28, Z30, Z14
-	VFMADD231PS      Z29, Z30, Z15
-	VFMADD231PS.BCST 32(AX), Z28, Z16
-	VFMADD231PS.BCST 32(AX), Z29, Z17
-	VBROADCASTSS     36(AX), Z30
-	VFMADD231PS      Z28, Z30, Z18
-	VFMADD231PS      Z29, Z30, Z19
-	VFMADD231PS.BCST 40(AX), Z28, Z20
-	VFMADD231PS.BCST 40(AX), Z29, Z21
-	VBROADCASTSS     44(AX), Z30
-	VFMADD231PS      Z28, Z30, Z22
-	VFMADD231PS      Z29, Z30, Z23
-	VFMADD231PS.BCST 48(AX), Z28, Z24
-	VFMADD231PS.BCST 48(AX), Z29, Z25
-	VBROADCASTSS     52(AX), Z30
-	VFMADD231PS      Z28, Z30, Z26
-	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	ADDQ             BX, AX
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
-	VFMADD231PS.BCST (AX), Z28, Z0
-	VFMADD231PS.BCST (AX), Z29, Z1
-	VBROADCASTSS     4(AX), Z30
-	VFMADD231PS      Z28, Z30, Z2
-	VFMADD231PS      Z29, Z30, Z3
-	VFMADD231PS.BCST 8(AX), Z28, Z4
-	VFMADD231PS.BCST 8(AX), Z29, Z5
-	VBROADCASTSS     12(AX), Z30
-	VFMADD231PS      Z28, Z30, Z6
-	VFMADD231PS      Z29, Z30, Z7
-	VFMADD231PS.BCST 16(AX), Z28, Z8
-	VFMADD231PS.BCST 16(AX), Z29, Z9
-	VBROADCASTSS     20(AX), Z30
-	VFMADD231PS      Z28, Z30, Z10
-	VFMADD231PS      Z29, Z30, Z11
-	VFMADD231PS.BCST 24(AX), Z28, Z12
-	VFMADD231PS.BCST 24(AX), Z29, Z13
-	VBROADCASTSS     28(AX), Z30
-	VFMADD231PS      Z28, Z30, Z14
-	VFMADD231PS      Z29, Z30, Z15
-	VFMADD231PS.BCST 32(AX), Z28, Z16
-	VFMADD231PS.BCST 32(AX), Z29, Z17
-	VBROADCASTSS     36(AX), Z30
-	VFMADD231PS      Z28, Z30, Z18
-	VFMADD231PS      Z29, Z30, Z19
-	VFMADD231PS.BCST 40(AX), Z28, Z20
-	VFMADD231PS.BCST 40(AX), Z29, Z21
-	VBROADCASTSS     44(AX), Z30
-	VFMADD231PS      Z28, Z30, Z22
-	VFMADD231PS      Z29, Z30, Z23
-	VFMADD231PS.BCST 48(AX), Z28, Z24
-	VFMADD231PS.BCST 48(AX), Z29, Z25
-	VBROADCASTSS     52(AX), Z30
-	VFMADD231PS      Z28, Z30, Z26
-	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	ADDQ             BX, AX
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
-	VFMADD231PS.BCST (AX), Z28, Z0
-	VFMADD231PS.BCST (AX), Z29, Z1
-	VBROADCASTSS     4(AX), Z30
-	VFMADD231PS      Z28, Z30, Z2
-	VFMADD231PS      Z29, Z30, Z3
-	VFMADD231PS.BCST 8(AX), Z28, Z4
-	VFMADD231PS.BCST 8(AX), Z29, Z5
-	VBROADCASTSS     12(AX), Z30
-	VFMADD231PS      Z28, Z30, Z6
-	VFMADD231PS      Z29, Z30, Z7
-	VFMADD231PS.BCST 16(AX), Z28, Z8
-	VFMADD231PS.BCST 16(AX), Z29, Z9
-	VBROADCASTSS     20(AX), Z30
-	VFMADD231PS      Z28, Z30, Z10
-	VFMADD231PS      Z29, Z30, Z11
-	VFMADD231PS.BCST 24(AX), Z28, Z12
-	VFMADD231PS.BCST 24(AX), Z29, Z13
-	VBROADCASTSS     28(AX), Z30
-	VFMADD231PS      Z28, Z30, Z14
-	VFMADD231PS      Z29, Z30, Z15
-	VFMADD231PS.BCST 32(AX), Z28, Z16
-	VFMADD231PS.BCST 32(AX), Z29, Z17
-	VBROADCASTSS     36(AX), Z30
-	VFMADD231PS      Z28, Z30, Z18
-	VFMADD231PS      Z29, Z30, Z19
-	VFMADD231PS.BCST 40(AX), Z28, Z20
-	VFMADD231PS.BCST 40(AX), Z29, Z21
-	VBROADCASTSS     44(AX), Z30
-	VFMADD231PS      Z28, Z30, Z22
-	VFMADD231PS      Z29, Z30, Z23
-	VFMADD231PS.BCST 48(AX), Z28, Z24
-	VFMADD231PS.BCST 48(AX), Z29, Z25
-	VBROADCASTSS     52(AX), Z30
-	VFMADD231PS      Z28, Z30, Z26
-	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	ADDQ             BX, AX
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
-	VFMADD231PS.BCST (AX), Z28, Z0
-	VFMADD231PS.BCST (AX), Z29, Z1
-	VBROADCASTSS     4(AX), Z30
-	VFMADD231PS      Z28, Z30, Z2
-	VFMADD231PS      Z29, Z30, Z3
-	VFMADD231PS.BCST 8(AX), Z28, Z4
-	VFMADD231PS.BCST 8(AX), Z29, Z5
-	VBROADCASTSS     12(AX), Z30
-	VFMADD231PS      Z28, Z30, Z6
-	VFMADD231PS      Z29, Z30, Z7
-	VFMADD231PS.BCST 16(AX), Z28, Z8
-	VFMADD231PS.BCST 16(AX), Z29, Z9
-	VBROADCASTSS     20(AX), Z30
-	VFMADD231PS      Z28, Z30, Z10
-	VFMADD231PS      Z29, Z30, Z11
-	VFMADD231PS.BCST 24(AX), Z28, Z12
-	VFMADD231PS.BCST 24(AX), Z29, Z13
-	VBROADCASTSS     28(AX), Z30
-	VFMADD231PS      Z28, Z30, Z14
-	VFMADD231PS      Z29, Z30, Z15
-	VFMADD231PS.BCST 32(AX), Z28, Z16
-	VFMADD231PS.BCST 32(AX), Z29, Z17
-	VBROADCASTSS     36(AX), Z30
-	VFMADD231PS      Z28, Z30, Z18
-	VFMADD231PS      Z29, Z30, Z19
-	VFMADD231PS.BCST 40(AX), Z28, Z20
-	VFMADD231PS.BCST 40(AX), Z29, Z21
-	VBROADCASTSS     44(AX), Z30
-	VFMADD231PS      Z28, Z30, Z22
-	VFMADD231PS      Z29, Z30, Z23
-	VFMADD231PS.BCST 48(AX), Z28, Z24
-	VFMADD231PS.BCST 48(AX), Z29, Z25
-	VBROADCASTSS     52(AX), Z30
-	VFMADD231PS      Z28, Z30, Z26
-	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	ADDQ             BX, AX
-	SUBQ             $0x00000004, DX
-	JGE              columns387
-
-rest388:
-	ADDQ $0x00000004, DX
-	JZ   done386
-
-column385:
-	VMOVUPS          (CX), Z28
-	VMOVUPS          64(CX), Z29
-	VFMADD231PS.BCST (AX), Z28, Z0
-	VFMADD231PS.BCST (AX), Z29, Z1
-	VBROADCASTSS     4(AX), Z30
-	VFMADD231PS      Z28, Z30, Z2
-	VFMADD231PS      Z29, Z30, Z3
-	VFMADD231PS.BCST 8(AX), Z28, Z4
-	VFMADD231PS.BCST 8(AX), Z29, Z5
-	VBROADCASTSS     12(AX), Z30
-	VFMADD231PS      Z28, Z30, Z6
-	VFMADD231PS      Z29, Z30, Z7
-	VFMADD231PS.BCST 16(AX), Z28, Z8
-	VFMADD231PS.BCST 16(AX), Z29, Z9
-	VBROADCASTSS     20(AX), Z30
-	VFMADD231PS      Z28, Z30, Z10
-	VFMADD231PS      Z29, Z30, Z11
-	VFMADD231PS.BCST 24(AX), Z28, Z12
-	VFMADD231PS.BCST 24(AX), Z29, Z13
-	VBROADCASTSS     28(AX), Z30
-	VFMADD231PS      Z28, Z30, Z14
-	VFMADD231PS      Z29, Z30, Z15
-	VFMADD231PS.BCST 32(AX), Z28, Z16
-	VFMADD231PS.BCST 32(AX), Z29, Z17
-	VBROADCASTSS     36(AX), Z30
-	VFMADD231PS      Z28, Z30, Z18
-	VFMADD231PS      Z29, Z30, Z19
-	VFMADD231PS.BCST 40(AX), Z28, Z20
-	VFMADD231PS.BCST 40(AX), Z29, Z21
-	VBROADCASTSS     44(AX), Z30
-	VFMADD231PS      Z28, Z30, Z22
-	VFMADD231PS      Z29, Z30, Z23
-	VFMADD231PS.BCST 48(AX), Z28, Z24
-	VFMADD231PS.BCST 48(AX), Z29, Z25
-	VBROADCASTSS     52(AX), Z30
-	VFMADD231PS      Z28, Z30, Z26
-	VFMADD231PS      Z29, Z30, Z27
-	ADDQ             SI, CX
-	ADDQ             BX, AX
-	DECQ             DX
-	JNZ              column385
-
-done386:
-	MOVQ    c+48(FP), AX
-	MOVQ    stride+56(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z2, K1, (AX)
-	VMOVUPS Z3, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z4, K1, (AX)
-	VMOVUPS Z5, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z6, K1, (AX)
-	VMOVUPS Z7, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z8, K1, (AX)
-	VMOVUPS Z9, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z10, K1, (AX)
-	VMOVUPS Z11, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z12, K1, (AX)
-	VMOVUPS Z13, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z14, K1, (AX)
-	VMOVUPS Z15, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z16, K1, (AX)
-	VMOVUPS Z17, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z18, K1, (AX)
-	VMOVUPS Z19, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z20, K1, (AX)
-	VMOVUPS Z21, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z22, K1, (AX)
-	VMOVUPS Z23, K2, 64(AX)
-	ADDQ    CX, AX
-	VMOVUPS Z24, K1, (AX)
-	VMOVUPS Z25, K2, 64(AX)
 	ADDQ    CX, AX
 	VMOVUPS Z26, K1, (AX)
 	VMOVUPS Z27, K2, 64(AX)
 	VZEROUPPER
 	RET
 
-narrow319:
+narrow314:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000007
-	JG   atLeast389
+	JG   atLeast384
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast390
+	JG   atLeast385
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast391
+	JG   atLeast386
 
 	// 1 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh392
+	JZ        fresh387
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 
-fresh392:
-column393:
+fresh387:
+column388:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column393
+	JNZ          column388
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
 	VZEROUPPER
 	RET
 
-atLeast391:
+atLeast386:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast395
+	JG   atLeast390
 
 	// 2 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh396
+	JZ        fresh391
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z1
 
-fresh396:
-column397:
+fresh391:
+column392:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -10777,7 +10686,7 @@ column397:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column397
+	JNZ          column392
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10786,14 +10695,14 @@ column397:
 	VZEROUPPER
 	RET
 
-atLeast395:
+atLeast390:
 	// 3 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
 	VPXORD    Z2, Z2, Z2
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh399
+	JZ        fresh394
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10802,8 +10711,8 @@ atLeast395:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z2
 
-fresh399:
-column400:
+fresh394:
+column395:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -10814,7 +10723,7 @@ column400:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column400
+	JNZ          column395
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10825,13 +10734,13 @@ column400:
 	VZEROUPPER
 	RET
 
-atLeast390:
+atLeast385:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast402
+	JG   atLeast397
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast403
+	JG   atLeast398
 
 	// 4 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10840,7 +10749,7 @@ atLeast390:
 	VPXORD    Z3, Z3, Z3
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh404
+	JZ        fresh399
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10851,8 +10760,8 @@ atLeast390:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z3
 
-fresh404:
-column405:
+fresh399:
+column400:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -10865,7 +10774,7 @@ column405:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column405
+	JNZ          column400
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10878,7 +10787,7 @@ column405:
 	VZEROUPPER
 	RET
 
-atLeast403:
+atLeast398:
 	// 5 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -10887,7 +10796,7 @@ atLeast403:
 	VPXORD    Z4, Z4, Z4
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh407
+	JZ        fresh402
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10900,8 +10809,8 @@ atLeast403:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z4
 
-fresh407:
-column408:
+fresh402:
+column403:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -10916,7 +10825,7 @@ column408:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column408
+	JNZ          column403
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10931,10 +10840,10 @@ column408:
 	VZEROUPPER
 	RET
 
-atLeast402:
+atLeast397:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000006
-	JG   atLeast410
+	JG   atLeast405
 
 	// 6 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -10945,7 +10854,7 @@ atLeast402:
 	VPXORD    Z5, Z5, Z5
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh411
+	JZ        fresh406
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -10960,8 +10869,8 @@ atLeast402:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z5
 
-fresh411:
-column412:
+fresh406:
+column407:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -10978,7 +10887,7 @@ column412:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column412
+	JNZ          column407
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -10995,7 +10904,7 @@ column412:
 	VZEROUPPER
 	RET
 
-atLeast410:
+atLeast405:
 	// 7 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -11006,7 +10915,7 @@ atLeast410:
 	VPXORD    Z6, Z6, Z6
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh414
+	JZ        fresh409
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11023,8 +10932,8 @@ atLeast410:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z6
 
-fresh414:
-column415:
+fresh409:
+column410:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -11043,7 +10952,7 @@ column415:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column415
+	JNZ          column410
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11062,13 +10971,13 @@ column415:
 	VZEROUPPER
 	RET
 
-atLeast389:
+atLeast384:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast417
+	JG   atLeast412
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast418
+	JG   atLeast413
 
 	// 8 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -11081,7 +10990,7 @@ atLeast389:
 	VPXORD    Z7, Z7, Z7
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh419
+	JZ        fresh414
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11100,8 +11009,8 @@ atLeast389:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z7
 
-fresh419:
-column420:
+fresh414:
+column415:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -11122,7 +11031,7 @@ column420:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column420
+	JNZ          column415
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11143,10 +11052,10 @@ column420:
 	VZEROUPPER
 	RET
 
-atLeast418:
+atLeast413:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast422
+	JG   atLeast417
 
 	// 9 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -11160,7 +11069,7 @@ atLeast418:
 	VPXORD    Z8, Z8, Z8
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh423
+	JZ        fresh418
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11181,8 +11090,8 @@ atLeast418:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z8
 
-fresh423:
-column424:
+fresh418:
+column419:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -11205,7 +11114,7 @@ column424:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column424
+	JNZ          column419
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11228,7 +11137,7 @@ column424:
 	VZEROUPPER
 	RET
 
-atLeast422:
+atLeast417:
 	// 10 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -11242,7 +11151,7 @@ atLeast422:
 	VPXORD    Z9, Z9, Z9
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh426
+	JZ        fresh421
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11265,8 +11174,8 @@ atLeast422:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z9
 
-fresh426:
-column427:
+fresh421:
+column422:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -11291,7 +11200,7 @@ column427:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column427
+	JNZ          column422
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11316,13 +11225,13 @@ column427:
 	VZEROUPPER
 	RET
 
-atLeast417:
+atLeast412:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000c
-	JG   atLeast429
+	JG   atLeast424
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000b
-	JG   atLeast430
+	JG   atLeast425
 
 	// 11 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -11338,7 +11247,7 @@ atLeast417:
 	VPXORD    Z10, Z10, Z10
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh431
+	JZ        fresh426
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11363,8 +11272,8 @@ atLeast417:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z10
 
-fresh431:
-column432:
+fresh426:
+column427:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -11391,7 +11300,7 @@ column432:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column432
+	JNZ          column427
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11418,7 +11327,7 @@ column432:
 	VZEROUPPER
 	RET
 
-atLeast430:
+atLeast425:
 	// 12 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -11434,7 +11343,7 @@ atLeast430:
 	VPXORD    Z11, Z11, Z11
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh434
+	JZ        fresh429
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11461,8 +11370,8 @@ atLeast430:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z11
 
-fresh434:
-column435:
+fresh429:
+column430:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -11491,7 +11400,7 @@ column435:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column435
+	JNZ          column430
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11520,10 +11429,10 @@ column435:
 	VZEROUPPER
 	RET
 
-atLeast429:
+atLeast424:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000d
-	JG   atLeast437
+	JG   atLeast432
 
 	// 13 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
@@ -11541,7 +11450,7 @@ atLeast429:
 	VPXORD    Z12, Z12, Z12
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh438
+	JZ        fresh433
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11570,8 +11479,8 @@ atLeast429:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z12
 
-fresh438:
-column439:
+fresh433:
+column434:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -11602,7 +11511,7 @@ column439:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column439
+	JNZ          column434
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11633,7 +11542,7 @@ column439:
 	VZEROUPPER
 	RET
 
-atLeast437:
+atLeast432:
 	// 14 rows of 1 vectors.
 	VPXORD    Z0, Z0, Z0
 	VPXORD    Z1, Z1, Z1
@@ -11651,7 +11560,7 @@ atLeast437:
 	VPXORD    Z13, Z13, Z13
 	MOVB      add+72(FP), DI
 	TESTB     DI, DI
-	JZ        fresh441
+	JZ        fresh436
 	MOVQ      c+48(FP), DI
 	MOVQ      stride+56(FP), R8
 	VMOVUPS.Z (DI), K1, Z0
@@ -11682,8 +11591,8 @@ atLeast437:
 	ADDQ      R8, DI
 	VMOVUPS.Z (DI), K1, Z13
 
-fresh441:
-column442:
+fresh436:
+column437:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -11716,7 +11625,7 @@ column442:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column442
+	JNZ          column437
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMOVUPS      Z0, K1, (AX)
@@ -11759,29 +11668,29 @@ TEXT ·stepTileAVX512(SB), NOSPLIT, $0-96
 	MOVQ inner+8(FP), SI
 	MOVQ cols+64(FP), DI
 	CMPQ DI, $0x00000010
-	JLE  narrow444
+	JLE  narrow439
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000007
-	JG   atLeast445
+	JG   atLeast440
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast446
+	JG   atLeast441
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast447
+	JG   atLeast442
 
 	// 1 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-panel448:
+panel443:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column449:
+column444:
 	VMOVUPS          (CX), Z2
 	VMOVUPS          64(CX), Z3
 	VFMADD231PS.BCST (AX), Z2, Z0
@@ -11789,11 +11698,11 @@ column449:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column449
+	JNZ              column444
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel448
+	JNZ              panel443
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), CX
@@ -11820,10 +11729,10 @@ column449:
 	VZEROUPPER
 	RET
 
-atLeast447:
+atLeast442:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast451
+	JG   atLeast446
 
 	// 2 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -11831,14 +11740,14 @@ atLeast447:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
-panel452:
+panel447:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column453:
+column448:
 	VMOVUPS          (CX), Z4
 	VMOVUPS          64(CX), Z5
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -11849,11 +11758,11 @@ column453:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column453
+	JNZ              column448
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel452
+	JNZ              panel447
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -11902,7 +11811,7 @@ column453:
 	VZEROUPPER
 	RET
 
-atLeast451:
+atLeast446:
 	// 3 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -11911,14 +11820,14 @@ atLeast451:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 
-panel455:
+panel450:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column456:
+column451:
 	VMOVUPS          (CX), Z6
 	VMOVUPS          64(CX), Z7
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -11931,11 +11840,11 @@ column456:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column456
+	JNZ              column451
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel455
+	JNZ              panel450
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -12006,13 +11915,13 @@ column456:
 	VZEROUPPER
 	RET
 
-atLeast446:
+atLeast441:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast458
+	JG   atLeast453
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast459
+	JG   atLeast454
 
 	// 4 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -12024,14 +11933,14 @@ atLeast446:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-panel460:
+panel455:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column461:
+column456:
 	VMOVUPS          (CX), Z8
 	VMOVUPS          64(CX), Z9
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -12047,11 +11956,11 @@ column461:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column461
+	JNZ              column456
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel460
+	JNZ              panel455
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -12150,7 +12059,7 @@ column461:
 	VZEROUPPER
 	RET
 
-atLeast459:
+atLeast454:
 	// 5 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -12163,14 +12072,14 @@ atLeast459:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 
-panel463:
+panel458:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column464:
+column459:
 	VMOVUPS          (CX), Z10
 	VMOVUPS          64(CX), Z11
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -12188,11 +12097,11 @@ column464:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column464
+	JNZ              column459
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel463
+	JNZ              panel458
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -12313,10 +12222,10 @@ column464:
 	VZEROUPPER
 	RET
 
-atLeast458:
+atLeast453:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000006
-	JG   atLeast466
+	JG   atLeast461
 
 	// 6 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -12332,14 +12241,14 @@ atLeast458:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-panel467:
+panel462:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column468:
+column463:
 	VMOVUPS          (CX), Z12
 	VMOVUPS          64(CX), Z13
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -12360,11 +12269,11 @@ column468:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column468
+	JNZ              column463
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel467
+	JNZ              panel462
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -12507,7 +12416,7 @@ column468:
 	VZEROUPPER
 	RET
 
-atLeast466:
+atLeast461:
 	// 7 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -12524,14 +12433,14 @@ atLeast466:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 
-panel470:
+panel465:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column471:
+column466:
 	VMOVUPS          (CX), Z14
 	VMOVUPS          64(CX), Z15
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -12554,11 +12463,11 @@ column471:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DX
-	JNZ              column471
+	JNZ              column466
 	ADDQ             gradStride+24(FP), AX
 	SUBQ             $0x00000080, AX
 	TESTQ            SI, SI
-	JNZ              panel470
+	JNZ              panel465
 	MOVQ             v+48(FP), AX
 	MOVQ             stride+56(FP), CX
 	MOVQ             factor+72(FP), DX
@@ -12723,13 +12632,13 @@ column471:
 	VZEROUPPER
 	RET
 
-atLeast445:
+atLeast440:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000a
-	JG   atLeast473
+	JG   atLeast468
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000008
-	JG   atLeast474
+	JG   atLeast469
 
 	// 8 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -12749,16 +12658,16 @@ atLeast445:
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
 
-panel475:
+panel470:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest479
+	JL      rest474
 
-columns478:
+columns473:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z16
@@ -12859,13 +12768,13 @@ columns478:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns478
+	JGE              columns473
 
-rest479:
+rest474:
 	ADDQ $0x00000004, DI
-	JZ   done477
+	JZ   done472
 
-column476:
+column471:
 	VMOVUPS          (CX), Z16
 	VMOVUPS          64(CX), Z17
 	VFMADD231PS.BCST (AX), Z16, Z0
@@ -12891,13 +12800,13 @@ column476:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column476
+	JNZ              column471
 
-done477:
+done472:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel475
+	JNZ         panel470
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -13084,10 +12993,10 @@ done477:
 	VZEROUPPER
 	RET
 
-atLeast474:
+atLeast469:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000009
-	JG   atLeast480
+	JG   atLeast475
 
 	// 9 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -13109,16 +13018,16 @@ atLeast474:
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
 
-panel481:
+panel476:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest485
+	JL      rest480
 
-columns484:
+columns479:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z18
@@ -13227,13 +13136,13 @@ columns484:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns484
+	JGE              columns479
 
-rest485:
+rest480:
 	ADDQ $0x00000004, DI
-	JZ   done483
+	JZ   done478
 
-column482:
+column477:
 	VMOVUPS          (CX), Z18
 	VMOVUPS          64(CX), Z19
 	VFMADD231PS.BCST (AX), Z18, Z0
@@ -13261,13 +13170,13 @@ column482:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column482
+	JNZ              column477
 
-done483:
+done478:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel481
+	JNZ         panel476
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -13476,7 +13385,7 @@ done483:
 	VZEROUPPER
 	RET
 
-atLeast480:
+atLeast475:
 	// 10 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -13499,16 +13408,16 @@ atLeast480:
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
 
-panel486:
+panel481:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest490
+	JL      rest485
 
-columns489:
+columns484:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z20
@@ -13629,13 +13538,13 @@ columns489:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns489
+	JGE              columns484
 
-rest490:
+rest485:
 	ADDQ $0x00000004, DI
-	JZ   done488
+	JZ   done483
 
-column487:
+column482:
 	VMOVUPS          (CX), Z20
 	VMOVUPS          64(CX), Z21
 	VFMADD231PS.BCST (AX), Z20, Z0
@@ -13666,13 +13575,13 @@ column487:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column487
+	JNZ              column482
 
-done488:
+done483:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel486
+	JNZ         panel481
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -13903,13 +13812,13 @@ done488:
 	VZEROUPPER
 	RET
 
-atLeast473:
+atLeast468:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000c
-	JG   atLeast491
+	JG   atLeast486
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000b
-	JG   atLeast492
+	JG   atLeast487
 
 	// 11 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -13935,16 +13844,16 @@ atLeast473:
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
 
-panel493:
+panel488:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest497
+	JL      rest492
 
-columns496:
+columns491:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z22
@@ -14073,13 +13982,13 @@ columns496:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns496
+	JGE              columns491
 
-rest497:
+rest492:
 	ADDQ $0x00000004, DI
-	JZ   done495
+	JZ   done490
 
-column494:
+column489:
 	VMOVUPS          (CX), Z22
 	VMOVUPS          64(CX), Z23
 	VFMADD231PS.BCST (AX), Z22, Z0
@@ -14112,13 +14021,13 @@ column494:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column494
+	JNZ              column489
 
-done495:
+done490:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel493
+	JNZ         panel488
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -14371,7 +14280,7 @@ done495:
 	VZEROUPPER
 	RET
 
-atLeast492:
+atLeast487:
 	// 12 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -14398,16 +14307,16 @@ atLeast492:
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
 
-panel498:
+panel493:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest502
+	JL      rest497
 
-columns501:
+columns496:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z24
@@ -14548,13 +14457,13 @@ columns501:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns501
+	JGE              columns496
 
-rest502:
+rest497:
 	ADDQ $0x00000004, DI
-	JZ   done500
+	JZ   done495
 
-column499:
+column494:
 	VMOVUPS          (CX), Z24
 	VMOVUPS          64(CX), Z25
 	VFMADD231PS.BCST (AX), Z24, Z0
@@ -14590,13 +14499,13 @@ column499:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column499
+	JNZ              column494
 
-done500:
+done495:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel498
+	JNZ         panel493
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -14871,10 +14780,10 @@ done500:
 	VZEROUPPER
 	RET
 
-atLeast491:
+atLeast486:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x0000000d
-	JG   atLeast503
+	JG   atLeast498
 
 	// 13 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
@@ -14904,16 +14813,16 @@ atLeast491:
 	VPXORD Z24, Z24, Z24
 	VPXORD Z25, Z25, Z25
 
-panel504:
+panel499:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest508
+	JL      rest503
 
-columns507:
+columns502:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z26
@@ -15062,13 +14971,13 @@ columns507:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns507
+	JGE              columns502
 
-rest508:
+rest503:
 	ADDQ $0x00000004, DI
-	JZ   done506
+	JZ   done501
 
-column505:
+column500:
 	VMOVUPS          (CX), Z26
 	VMOVUPS          64(CX), Z27
 	VFMADD231PS.BCST (AX), Z26, Z0
@@ -15106,13 +15015,13 @@ column505:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column505
+	JNZ              column500
 
-done506:
+done501:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel504
+	JNZ         panel499
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -15409,7 +15318,7 @@ done506:
 	VZEROUPPER
 	RET
 
-atLeast503:
+atLeast498:
 	// 14 rows of 2 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -15440,16 +15349,16 @@ atLeast503:
 	VPXORD Z26, Z26, Z26
 	VPXORD Z27, Z27, Z27
 
-panel509:
+panel504:
 	MOVQ    $0x00000020, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest513
+	JL      rest508
 
-columns512:
+columns507:
 	MOVQ             (DX), R8
 	PREFETCHT0       (BX)(R8*1)
 	VMOVUPS          (CX), Z28
@@ -15610,13 +15519,13 @@ columns512:
 	ADDQ             $0x00000200, CX
 	ADDQ             aheadStep+88(FP), DX
 	SUBQ             $0x00000004, DI
-	JGE              columns512
+	JGE              columns507
 
-rest513:
+rest508:
 	ADDQ $0x00000004, DI
-	JZ   done511
+	JZ   done506
 
-column510:
+column505:
 	VMOVUPS          (CX), Z28
 	VMOVUPS          64(CX), Z29
 	VFMADD231PS.BCST (AX), Z28, Z0
@@ -15657,13 +15566,13 @@ column510:
 	ADDQ             $0x00000004, AX
 	ADDQ             $0x00000080, CX
 	DECQ             DI
-	JNZ              column510
+	JNZ              column505
 
-done511:
+done506:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000080, AX
 	TESTQ       SI, SI
-	JNZ         panel509
+	JNZ         panel504
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -15982,39 +15891,39 @@ done511:
 	VZEROUPPER
 	RET
 
-narrow444:
+narrow439:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000007
-	JG   atLeast514
+	JG   atLeast509
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast515
+	JG   atLeast510
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast516
+	JG   atLeast511
 
 	// 1 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 
-panel517:
+panel512:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column518:
+column513:
 	VMOVUPS      (CX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column518
+	JNZ          column513
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel517
+	JNZ          panel512
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -16031,23 +15940,23 @@ column518:
 	VZEROUPPER
 	RET
 
-atLeast516:
+atLeast511:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast520
+	JG   atLeast515
 
 	// 2 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 
-panel521:
+panel516:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column522:
+column517:
 	VMOVUPS      (CX), Z2
 	VBROADCASTSS (AX), Z3
 	VFMADD231PS  Z2, Z3, Z0
@@ -16056,11 +15965,11 @@ column522:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column522
+	JNZ          column517
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel521
+	JNZ          panel516
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16089,20 +15998,20 @@ column522:
 	VZEROUPPER
 	RET
 
-atLeast520:
+atLeast515:
 	// 3 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 
-panel524:
+panel519:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column525:
+column520:
 	VMOVUPS      (CX), Z3
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z3, Z4, Z0
@@ -16113,11 +16022,11 @@ column525:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column525
+	JNZ          column520
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel524
+	JNZ          panel519
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16158,13 +16067,13 @@ column525:
 	VZEROUPPER
 	RET
 
-atLeast515:
+atLeast510:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast527
+	JG   atLeast522
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast528
+	JG   atLeast523
 
 	// 4 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16172,14 +16081,14 @@ atLeast515:
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 
-panel529:
+panel524:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column530:
+column525:
 	VMOVUPS      (CX), Z4
 	VBROADCASTSS (AX), Z5
 	VFMADD231PS  Z4, Z5, Z0
@@ -16192,11 +16101,11 @@ column530:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column530
+	JNZ          column525
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel529
+	JNZ          panel524
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16249,7 +16158,7 @@ column530:
 	VZEROUPPER
 	RET
 
-atLeast528:
+atLeast523:
 	// 5 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -16257,14 +16166,14 @@ atLeast528:
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 
-panel532:
+panel527:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column533:
+column528:
 	VMOVUPS      (CX), Z5
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z5, Z6, Z0
@@ -16279,11 +16188,11 @@ column533:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column533
+	JNZ          column528
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel532
+	JNZ          panel527
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16348,10 +16257,10 @@ column533:
 	VZEROUPPER
 	RET
 
-atLeast527:
+atLeast522:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000006
-	JG   atLeast535
+	JG   atLeast530
 
 	// 6 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16361,14 +16270,14 @@ atLeast527:
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 
-panel536:
+panel531:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column537:
+column532:
 	VMOVUPS      (CX), Z6
 	VBROADCASTSS (AX), Z7
 	VFMADD231PS  Z6, Z7, Z0
@@ -16385,11 +16294,11 @@ column537:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column537
+	JNZ          column532
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel536
+	JNZ          panel531
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16466,7 +16375,7 @@ column537:
 	VZEROUPPER
 	RET
 
-atLeast535:
+atLeast530:
 	// 7 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -16476,14 +16385,14 @@ atLeast535:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 
-panel539:
+panel534:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column540:
+column535:
 	VMOVUPS      (CX), Z7
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z7, Z8, Z0
@@ -16502,11 +16411,11 @@ column540:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column540
+	JNZ          column535
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel539
+	JNZ          panel534
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16601,13 +16510,13 @@ column540:
 	VZEROUPPER
 	RET
 
-atLeast514:
+atLeast509:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000a
-	JG   atLeast542
+	JG   atLeast537
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000008
-	JG   atLeast543
+	JG   atLeast538
 
 	// 8 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16619,14 +16528,14 @@ atLeast514:
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 
-panel544:
+panel539:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column545:
+column540:
 	VMOVUPS      (CX), Z8
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z8, Z9, Z0
@@ -16647,11 +16556,11 @@ column545:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column545
+	JNZ          column540
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel544
+	JNZ          panel539
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16758,10 +16667,10 @@ column545:
 	VZEROUPPER
 	RET
 
-atLeast543:
+atLeast538:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000009
-	JG   atLeast547
+	JG   atLeast542
 
 	// 9 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -16774,14 +16683,14 @@ atLeast543:
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 
-panel548:
+panel543:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column549:
+column544:
 	VMOVUPS      (CX), Z9
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z9, Z10, Z0
@@ -16804,11 +16713,11 @@ column549:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column549
+	JNZ          column544
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel548
+	JNZ          panel543
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -16927,7 +16836,7 @@ column549:
 	VZEROUPPER
 	RET
 
-atLeast547:
+atLeast542:
 	// 10 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -16940,14 +16849,14 @@ atLeast547:
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 
-panel551:
+panel546:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column552:
+column547:
 	VMOVUPS      (CX), Z10
 	VBROADCASTSS (AX), Z11
 	VFMADD231PS  Z10, Z11, Z0
@@ -16972,11 +16881,11 @@ column552:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column552
+	JNZ          column547
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel551
+	JNZ          panel546
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -17107,13 +17016,13 @@ column552:
 	VZEROUPPER
 	RET
 
-atLeast542:
+atLeast537:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000c
-	JG   atLeast554
+	JG   atLeast549
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000b
-	JG   atLeast555
+	JG   atLeast550
 
 	// 11 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -17128,14 +17037,14 @@ atLeast542:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 
-panel556:
+panel551:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column557:
+column552:
 	VMOVUPS      (CX), Z11
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z11, Z12, Z0
@@ -17162,11 +17071,11 @@ column557:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column557
+	JNZ          column552
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel556
+	JNZ          panel551
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -17309,7 +17218,7 @@ column557:
 	VZEROUPPER
 	RET
 
-atLeast555:
+atLeast550:
 	// 12 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -17324,14 +17233,14 @@ atLeast555:
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
 
-panel559:
+panel554:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column560:
+column555:
 	VMOVUPS      (CX), Z12
 	VBROADCASTSS (AX), Z13
 	VFMADD231PS  Z12, Z13, Z0
@@ -17360,11 +17269,11 @@ column560:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column560
+	JNZ          column555
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel559
+	JNZ          panel554
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -17519,10 +17428,10 @@ column560:
 	VZEROUPPER
 	RET
 
-atLeast554:
+atLeast549:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x0000000d
-	JG   atLeast562
+	JG   atLeast557
 
 	// 13 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
@@ -17539,14 +17448,14 @@ atLeast554:
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 
-panel563:
+panel558:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column564:
+column559:
 	VMOVUPS      (CX), Z13
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z13, Z14, Z0
@@ -17577,11 +17486,11 @@ column564:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column564
+	JNZ          column559
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel563
+	JNZ          panel558
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -17748,7 +17657,7 @@ column564:
 	VZEROUPPER
 	RET
 
-atLeast562:
+atLeast557:
 	// 14 rows of 1 vectors.
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
@@ -17765,14 +17674,14 @@ atLeast562:
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
 
-panel566:
+panel561:
 	MOVQ    $0x00000020, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column567:
+column562:
 	VMOVUPS      (CX), Z14
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z14, Z15, Z0
@@ -17805,11 +17714,11 @@ column567:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000080, CX
 	DECQ         DX
-	JNZ          column567
+	JNZ          column562
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000080, AX
 	TESTQ        SI, SI
-	JNZ          panel566
+	JNZ          panel561
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -18003,9 +17912,9 @@ TEXT ·copyRowsAVX512(SB), NOSPLIT, $0-48
 	SHRQ  $0x10, R8
 	KMOVW R8, K2
 	CMPQ  DI, $0x00000010
-	JLE   narrow569
+	JLE   narrow564
 
-row570:
+row565:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	VMOVUPS.Z 64(CX), K2, Z0
@@ -18013,18 +17922,18 @@ row570:
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row570
+	JNZ       row565
 	VZEROUPPER
 	RET
 
-narrow569:
-row571:
+narrow564:
+row566:
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS   Z0, K1, (AX)
 	ADDQ      BX, CX
 	ADDQ      DX, AX
 	DECQ      SI
-	JNZ       row571
+	JNZ       row566
 	VZEROUPPER
 	RET
 
@@ -18042,9 +17951,9 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-48
 	KMOVW R8, K1
 	KMOVW K1, K3
 
-square572:
+square567:
 	CMPQ       DI, $0x00000010
-	JLT        tail573
+	JLT        tail568
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Z0
 	LEAQ       (R8)(BX*1), R9
@@ -18205,11 +18114,11 @@ square572:
 	ADDQ       DX, AX
 	ADDQ       $0x00000040, CX
 	SUBQ       $0x00000010, DI
-	JMP        square572
+	JMP        square567
 
-tail573:
+tail568:
 	TESTQ      DI, DI
-	JZ         done574
+	JZ         done569
 	MOVQ       $-1, R8
 	BZHIQ      DI, R8, R8
 	KMOVW      R8, K1
@@ -18341,69 +18250,69 @@ tail573:
 	VMOVUPS    Z10, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z11, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z13, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z12, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z15, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z6, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z16, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z9, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z14, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z3, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z7, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z4, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z2, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z1, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z5, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 	VMOVUPS    Z0, K3, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done574
+	JZ         done569
 
-done574:
+done569:
 	VZEROUPPER
 	RET
 
@@ -18419,9 +18328,9 @@ TEXT ·columnsTopAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Z2
 	VMOVUPS cff800000<>+0(SB), Z3
 
-rows575:
+rows570:
 	CMPQ         BX, $0x00000002
-	JLT          row576
+	JLT          row571
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -18439,11 +18348,11 @@ rows575:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows575
+	JMP          rows570
 
-row576:
+row571:
 	TESTQ        BX, BX
-	JZ           done577
+	JZ           done572
 	VBROADCASTSS (CX), Z4
 	VADDPS       (AX), Z4, Z5
 	VMOVUPS      Z5, (AX)
@@ -18452,7 +18361,7 @@ row576:
 	VMOVUPS      Z4, 64(AX)
 	VMAXPS       Z4, Z1, Z1
 
-done577:
+done572:
 	VMAXPS  Z2, Z0, Z0
 	VMOVUPS Z0, (DX)
 	VMAXPS  Z3, Z1, Z1
@@ -18484,9 +18393,9 @@ TEXT ·columnsExpAVX512(SB), NOSPLIT, $0-32
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
 
-rows578:
+rows573:
 	CMPQ          BX, $0x00000004
-	JLT           row579
+	JLT           row574
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -18641,11 +18550,11 @@ rows578:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000200, AX
 	SUBQ          $0x00000004, BX
-	JMP           rows578
+	JMP           rows573
 
-row579:
+row574:
 	TESTQ         BX, BX
-	JZ            done580
+	JZ            done575
 	VMOVUPS       (AX), Z15
 	VSUBPS        (CX), Z15, Z15
 	VMAXPS        Z15, Z0, Z15
@@ -18692,9 +18601,9 @@ row579:
 	VADDPD        Z16, Z5, Z5
 	ADDQ          $0x00000080, AX
 	DECQ          BX
-	JMP           row579
+	JMP           row574
 
-done580:
+done575:
 	VMOVUPD Z2, (DX)
 	VMOVUPD Z3, 64(DX)
 	VMOVUPD Z4, 128(DX)
@@ -18713,7 +18622,7 @@ TEXT ·scaleColumnsAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS 64(CX), Z1
 	MOVQ    BX, CX
 
-row581:
+row576:
 	VMULPS        (AX), Z0, Z2
 	VMOVUPS       Z2, (AX)
 	VMULPS        64(AX), Z1, Z3
@@ -18739,7 +18648,7 @@ row581:
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x00000004, DX
 	DECQ          CX
-	JNZ           row581
+	JNZ           row576
 	VZEROUPPER
 	RET
 
@@ -18755,7 +18664,7 @@ TEXT ·sumChildrenAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-node582:
+node577:
 	DECQ    SI
 	SUBQ    $0x00000080, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -18763,22 +18672,22 @@ node582:
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	CMPQ    DI, R8
-	JGE     done584
+	JGE     done579
 
-child583:
+child578:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x07, R9
 	VADDPS  (AX)(R9*1), Z0, Z0
 	VADDPS  64(AX)(R9*1), Z1, Z1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child583
+	JLT     child578
 
-done584:
+done579:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	TESTQ   SI, SI
-	JNZ     node582
+	JNZ     node577
 	VZEROUPPER
 	RET
 
@@ -18793,7 +18702,7 @@ TEXT ·addParentsAVX512(SB), NOSPLIT, $0-40
 	SHLQ $0x07, BX
 	ADDQ AX, BX
 
-row585:
+row580:
 	VBROADCASTSS (DX), Z0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x07, DI
@@ -18807,7 +18716,7 @@ row585:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row585
+	JNZ          row580
 	VZEROUPPER
 	RET
 
@@ -18819,9 +18728,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower587
+	JLT          narrower582
 
-block586:
+block581:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18850,13 +18759,13 @@ block586:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block586
+	JGE         block581
 
-narrower587:
+narrower582:
 	CMPQ DX, $0x00000010
-	JLT  narrower589
+	JLT  narrower584
 
-block588:
+block583:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18867,11 +18776,11 @@ block588:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block588
+	JGE         block583
 
-narrower589:
+narrower584:
 	TESTQ       DX, DX
-	JZ          done590
+	JZ          done585
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -18885,7 +18794,7 @@ narrower589:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done590:
+done585:
 	VZEROUPPER
 	RET
 
@@ -18955,138 +18864,6 @@ DATA tailTable<>+248(SB)/4, $0x00000000
 DATA tailTable<>+252(SB)/4, $0x00000000
 GLOBL tailTable<>(SB), RODATA|NOPTR, $256
 
-// func axpy4AVX2(a0 float32, a1 float32, a2 float32, a3 float32, x0 *float32, x1 *float32, x2 *float32, x3 *float32, y *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·axpy4AVX2(SB), NOSPLIT, $0-64
-	MOVQ         x0+16(FP), AX
-	MOVQ         x1+24(FP), CX
-	MOVQ         x2+32(FP), DX
-	MOVQ         x3+40(FP), BX
-	MOVQ         y+48(FP), SI
-	MOVQ         n+56(FP), DI
-	VBROADCASTSS a0+0(FP), Y0
-	VBROADCASTSS a1+4(FP), Y1
-	VBROADCASTSS a2+8(FP), Y2
-	VBROADCASTSS a3+12(FP), Y3
-	CMPQ         DI, $0x00000040
-	JLT          narrower592
-
-block591:
-	VMOVUPS     (SI), Y4
-	VFMADD231PS (AX), Y0, Y4
-	VFMADD231PS (CX), Y1, Y4
-	VFMADD231PS (DX), Y2, Y4
-	VFMADD231PS (BX), Y3, Y4
-	VMOVUPS     Y4, (SI)
-	VMOVUPS     32(SI), Y4
-	VFMADD231PS 32(AX), Y0, Y4
-	VFMADD231PS 32(CX), Y1, Y4
-	VFMADD231PS 32(DX), Y2, Y4
-	VFMADD231PS 32(BX), Y3, Y4
-	VMOVUPS     Y4, 32(SI)
-	VMOVUPS     64(SI), Y4
-	VFMADD231PS 64(AX), Y0, Y4
-	VFMADD231PS 64(CX), Y1, Y4
-	VFMADD231PS 64(DX), Y2, Y4
-	VFMADD231PS 64(BX), Y3, Y4
-	VMOVUPS     Y4, 64(SI)
-	VMOVUPS     96(SI), Y4
-	VFMADD231PS 96(AX), Y0, Y4
-	VFMADD231PS 96(CX), Y1, Y4
-	VFMADD231PS 96(DX), Y2, Y4
-	VFMADD231PS 96(BX), Y3, Y4
-	VMOVUPS     Y4, 96(SI)
-	VMOVUPS     128(SI), Y4
-	VFMADD231PS 128(AX), Y0, Y4
-	VFMADD231PS 128(CX), Y1, Y4
-	VFMADD231PS 128(DX), Y2, Y4
-	VFMADD231PS 128(BX), Y3, Y4
-	VMOVUPS     Y4, 128(SI)
-	VMOVUPS     160(SI), Y4
-	VFMADD231PS 160(AX), Y0, Y4
-	VFMADD231PS 160(CX), Y1, Y4
-	VFMADD231PS 160(DX), Y2, Y4
-	VFMADD231PS 160(BX), Y3, Y4
-	VMOVUPS     Y4, 160(SI)
-	VMOVUPS     192(SI), Y4
-	VFMADD231PS 192(AX), Y0, Y4
-	VFMADD231PS 192(CX), Y1, Y4
-	VFMADD231PS 192(DX), Y2, Y4
-	VFMADD231PS 192(BX), Y3, Y4
-	VMOVUPS     Y4, 192(SI)
-	VMOVUPS     224(SI), Y4
-	VFMADD231PS 224(AX), Y0, Y4
-	VFMADD231PS 224(CX), Y1, Y4
-	VFMADD231PS 224(DX), Y2, Y4
-	VFMADD231PS 224(BX), Y3, Y4
-	VMOVUPS     Y4, 224(SI)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	ADDQ        $0x00000100, BX
-	ADDQ        $0x00000100, SI
-	SUBQ        $0x00000040, DI
-	CMPQ        DI, $0x00000040
-	JGE         block591
-
-narrower592:
-	CMPQ DI, $0x00000010
-	JLT  narrower594
-
-block593:
-	VMOVUPS     (SI), Y4
-	VFMADD231PS (AX), Y0, Y4
-	VFMADD231PS (CX), Y1, Y4
-	VFMADD231PS (DX), Y2, Y4
-	VFMADD231PS (BX), Y3, Y4
-	VMOVUPS     Y4, (SI)
-	VMOVUPS     32(SI), Y4
-	VFMADD231PS 32(AX), Y0, Y4
-	VFMADD231PS 32(CX), Y1, Y4
-	VFMADD231PS 32(DX), Y2, Y4
-	VFMADD231PS 32(BX), Y3, Y4
-	VMOVUPS     Y4, 32(SI)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, DX
-	ADDQ        $0x00000040, BX
-	ADDQ        $0x00000040, SI
-	SUBQ        $0x00000010, DI
-	CMPQ        DI, $0x00000010
-	JGE         block593
-
-narrower594:
-	TESTQ       DI, DI
-	JZ          done595
-	LEAQ        tailTable<>+0(SB), R8
-	NEGQ        DI
-	VMOVUPS     128(R8)(DI*4), Y4
-	VMOVUPS     160(R8)(DI*4), Y5
-	VMASKMOVPS  (SI), Y4, Y6
-	VMASKMOVPS  (AX), Y4, Y7
-	VFMADD231PS Y7, Y0, Y6
-	VMASKMOVPS  (CX), Y4, Y7
-	VFMADD231PS Y7, Y1, Y6
-	VMASKMOVPS  (DX), Y4, Y7
-	VFMADD231PS Y7, Y2, Y6
-	VMASKMOVPS  (BX), Y4, Y7
-	VFMADD231PS Y7, Y3, Y6
-	VMASKMOVPS  Y6, Y4, (SI)
-	VMASKMOVPS  32(SI), Y5, Y4
-	VMASKMOVPS  32(AX), Y5, Y6
-	VFMADD231PS Y6, Y0, Y4
-	VMASKMOVPS  32(CX), Y5, Y0
-	VFMADD231PS Y0, Y1, Y4
-	VMASKMOVPS  32(DX), Y5, Y0
-	VFMADD231PS Y0, Y2, Y4
-	VMASKMOVPS  32(BX), Y5, Y0
-	VFMADD231PS Y0, Y3, Y4
-	VMASKMOVPS  Y4, Y5, 32(SI)
-
-done595:
-	VZEROUPPER
-	RET
-
 // func addAVX2(x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·addAVX2(SB), NOSPLIT, $0-24
@@ -19094,9 +18871,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower597
+	JLT  narrower587
 
-block596:
+block586:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -19125,13 +18902,13 @@ block596:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block596
+	JGE     block586
 
-narrower597:
+narrower587:
 	CMPQ DX, $0x00000010
-	JLT  narrower599
+	JLT  narrower589
 
-block598:
+block588:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -19142,11 +18919,11 @@ block598:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block598
+	JGE     block588
 
-narrower599:
+narrower589:
 	TESTQ      DX, DX
-	JZ         done600
+	JZ         done590
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -19160,7 +18937,7 @@ narrower599:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done600:
+done590:
 	VZEROUPPER
 	RET
 
@@ -19171,9 +18948,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower602
+	JLT          narrower592
 
-block601:
+block591:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -19193,13 +18970,13 @@ block601:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block601
+	JGE     block591
 
-narrower602:
+narrower592:
 	CMPQ CX, $0x00000010
-	JLT  narrower604
+	JLT  narrower594
 
-block603:
+block593:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -19207,11 +18984,11 @@ block603:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block603
+	JGE     block593
 
-narrower604:
+narrower594:
 	TESTQ      CX, CX
-	JZ         done605
+	JZ         done595
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -19223,7 +19000,7 @@ narrower604:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done605:
+done595:
 	VZEROUPPER
 	RET
 
@@ -19238,9 +19015,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower607
+	JLT          narrower597
 
-block606:
+block596:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -19309,13 +19086,13 @@ block606:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block606
+	JGE         block596
 
-narrower607:
+narrower597:
 	CMPQ DX, $0x00000010
-	JLT  narrower609
+	JLT  narrower599
 
-block608:
+block598:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -19336,11 +19113,11 @@ block608:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block608
+	JGE         block598
 
-narrower609:
+narrower599:
 	TESTQ       DX, DX
-	JZ          done610
+	JZ          done600
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -19362,7 +19139,7 @@ narrower609:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done610:
+done600:
 	VZEROUPPER
 	RET
 
@@ -19381,9 +19158,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 256(SI), Y4
 	VMOVUPS 320(SI), Y5
 	CMPQ    BX, $0x00000040
-	JLT     narrower612
+	JLT     narrower602
 
-block611:
+block601:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -19477,13 +19254,13 @@ block611:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block611
+	JGE         block601
 
-narrower612:
+narrower602:
 	CMPQ BX, $0x00000010
-	JLT  narrower614
+	JLT  narrower604
 
-block613:
+block603:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -19511,11 +19288,11 @@ block613:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block613
+	JGE         block603
 
-narrower614:
+narrower604:
 	TESTQ       BX, BX
-	JZ          done615
+	JZ          done605
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y6
@@ -19543,7 +19320,7 @@ narrower614:
 	VMASKMOVPS  Y0, Y7, 32(AX)
 	VMASKMOVPS  Y1, Y7, 32(CX)
 
-done615:
+done605:
 	VZEROUPPER
 	RET
 
@@ -19563,9 +19340,9 @@ TEXT ·stepOuterAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS      320(SI), Y5
 	VBROADCASTSS a+16(FP), Y6
 	CMPQ         BX, $0x00000040
-	JLT          narrower617
+	JLT          narrower607
 
-block616:
+block606:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19667,13 +19444,13 @@ block616:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block616
+	JGE         block606
 
-narrower617:
+narrower607:
 	CMPQ BX, $0x00000010
-	JLT  narrower619
+	JLT  narrower609
 
-block618:
+block608:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19703,11 +19480,11 @@ block618:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block618
+	JGE         block608
 
-narrower619:
+narrower609:
 	TESTQ       BX, BX
-	JZ          done620
+	JZ          done610
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y7
@@ -19737,7 +19514,7 @@ narrower619:
 	VMASKMOVPS  Y0, Y8, 32(AX)
 	VMASKMOVPS  Y1, Y8, 32(CX)
 
-done620:
+done610:
 	VZEROUPPER
 	RET
 
@@ -19750,9 +19527,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower622
+	JLT          narrower612
 
-block621:
+block611:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19789,13 +19566,13 @@ block621:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block621
+	JGE         block611
 
-narrower622:
+narrower612:
 	CMPQ DX, $0x00000010
-	JLT  narrower624
+	JLT  narrower614
 
-block623:
+block613:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19808,11 +19585,11 @@ block623:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block623
+	JGE         block613
 
-narrower624:
+narrower614:
 	TESTQ       DX, DX
-	JZ          done625
+	JZ          done615
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -19828,7 +19605,7 @@ narrower624:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done625:
+done615:
 	VZEROUPPER
 	RET
 
@@ -19847,9 +19624,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower627
+	JLT    narrower617
 
-block626:
+block616:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19870,13 +19647,13 @@ block626:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block626
+	JGE         block616
 
-narrower627:
+narrower617:
 	CMPQ DX, $0x00000010
-	JLT  narrower629
+	JLT  narrower619
 
-block628:
+block618:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19885,11 +19662,11 @@ block628:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block628
+	JGE         block618
 
-narrower629:
+narrower619:
 	TESTQ       DX, DX
-	JZ          done630
+	JZ          done620
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -19901,7 +19678,7 @@ narrower629:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done630:
+done620:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -19934,9 +19711,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower632
+	JLT    narrower622
 
-block631:
+block621:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19973,13 +19750,13 @@ block631:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block631
+	JGE         block621
 
-narrower632:
+narrower622:
 	CMPQ DX, $0x00000008
-	JLT  narrower634
+	JLT  narrower624
 
-block633:
+block623:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19992,11 +19769,11 @@ block633:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block633
+	JGE         block623
 
-narrower634:
+narrower624:
 	TESTQ       DX, DX
-	JZ          done635
+	JZ          done625
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -20014,7 +19791,7 @@ narrower634:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done635:
+done625:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -20047,9 +19824,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower637
+	JLT          narrower627
 
-block636:
+block626:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -20086,13 +19863,13 @@ block636:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block636
+	JGE         block626
 
-narrower637:
+narrower627:
 	CMPQ DX, $0x00000008
-	JLT  narrower639
+	JLT  narrower629
 
-block638:
+block628:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -20113,11 +19890,11 @@ block638:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block638
+	JGE         block628
 
-narrower639:
+narrower629:
 	TESTQ       DX, DX
-	JZ          done640
+	JZ          done630
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -20143,7 +19920,7 @@ narrower639:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done640:
+done630:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -20175,9 +19952,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel641:
+panel631:
 	CMPQ     R9, $0x00000060
-	JLE      narrow642
+	JLE      narrow632
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -20195,7 +19972,7 @@ panel641:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row643:
+row633:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -20217,7 +19994,7 @@ row643:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row643
+	JLT          row633
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20233,9 +20010,9 @@ row643:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel641
+	JMP          panel631
 
-narrow642:
+narrow632:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -20245,17 +20022,17 @@ narrow642:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast644
+	JGE     atLeast634
 	CMPQ    R10, $0x00000003
-	JGE     atLeast645
+	JGE     atLeast635
 	CMPQ    R10, $0x00000001
-	JGE     atLeast646
+	JGE     atLeast636
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row647:
+row637:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20266,22 +20043,22 @@ row647:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row647
+	JLT          row637
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast646:
+atLeast636:
 	CMPQ R10, $0x00000002
-	JGE  atLeast648
+	JGE  atLeast638
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row649:
+row639:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20293,21 +20070,21 @@ row649:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row649
+	JLT          row639
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast648:
+atLeast638:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row650:
+row640:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20320,7 +20097,7 @@ row650:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row650
+	JLT          row640
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -20328,9 +20105,9 @@ row650:
 	VZEROUPPER
 	RET
 
-atLeast645:
+atLeast635:
 	CMPQ R10, $0x00000004
-	JGE  atLeast651
+	JGE  atLeast641
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -20339,7 +20116,7 @@ atLeast645:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row652:
+row642:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20353,7 +20130,7 @@ row652:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row652
+	JLT          row642
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20362,9 +20139,9 @@ row652:
 	VZEROUPPER
 	RET
 
-atLeast651:
+atLeast641:
 	CMPQ R10, $0x00000005
-	JGE  atLeast653
+	JGE  atLeast643
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -20374,7 +20151,7 @@ atLeast651:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row654:
+row644:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20389,7 +20166,7 @@ row654:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row654
+	JLT          row644
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20399,7 +20176,7 @@ row654:
 	VZEROUPPER
 	RET
 
-atLeast653:
+atLeast643:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20409,7 +20186,7 @@ atLeast653:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row655:
+row645:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20425,7 +20202,7 @@ row655:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row655
+	JLT          row645
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20436,11 +20213,11 @@ row655:
 	VZEROUPPER
 	RET
 
-atLeast644:
+atLeast634:
 	CMPQ R10, $0x00000009
-	JGE  atLeast656
+	JGE  atLeast646
 	CMPQ R10, $0x00000007
-	JGE  atLeast657
+	JGE  atLeast647
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -20452,7 +20229,7 @@ atLeast644:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row658:
+row648:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20469,7 +20246,7 @@ row658:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row658
+	JLT          row648
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20481,9 +20258,9 @@ row658:
 	VZEROUPPER
 	RET
 
-atLeast657:
+atLeast647:
 	CMPQ R10, $0x00000008
-	JGE  atLeast659
+	JGE  atLeast649
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -20496,7 +20273,7 @@ atLeast657:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row660:
+row650:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20514,7 +20291,7 @@ row660:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row660
+	JLT          row650
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20527,7 +20304,7 @@ row660:
 	VZEROUPPER
 	RET
 
-atLeast659:
+atLeast649:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20540,7 +20317,7 @@ atLeast659:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row661:
+row651:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20559,7 +20336,7 @@ row661:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row661
+	JLT          row651
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20573,9 +20350,9 @@ row661:
 	VZEROUPPER
 	RET
 
-atLeast656:
+atLeast646:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast662
+	JGE  atLeast652
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -20590,7 +20367,7 @@ atLeast656:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row663:
+row653:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20610,7 +20387,7 @@ row663:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row663
+	JLT          row653
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20625,9 +20402,9 @@ row663:
 	VZEROUPPER
 	RET
 
-atLeast662:
+atLeast652:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast664
+	JGE  atLeast654
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -20643,7 +20420,7 @@ atLeast662:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row665:
+row655:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20664,7 +20441,7 @@ row665:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row665
+	JLT          row655
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20680,7 +20457,7 @@ row665:
 	VZEROUPPER
 	RET
 
-atLeast664:
+atLeast654:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20696,7 +20473,7 @@ atLeast664:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row666:
+row656:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20718,7 +20495,7 @@ row666:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row666
+	JLT          row656
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20750,9 +20527,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel667:
+panel657:
 	CMPQ     DI, $0x00000060
-	JLE      narrow668
+	JLE      narrow658
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -20771,7 +20548,7 @@ panel667:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row669:
+row659:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -20789,7 +20566,7 @@ row669:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row669
+	JLT          row659
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20805,9 +20582,9 @@ row669:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel667
+	JMP          panel657
 
-narrow668:
+narrow658:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -20817,38 +20594,38 @@ narrow668:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast670
+	JGE     atLeast660
 	CMPQ    R8, $0x00000003
-	JGE     atLeast671
+	JGE     atLeast661
 	CMPQ    R8, $0x00000001
-	JGE     atLeast672
+	JGE     atLeast662
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row673:
+row663:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row673
+	JLT          row663
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast672:
+atLeast662:
 	CMPQ R8, $0x00000002
-	JGE  atLeast674
+	JGE  atLeast664
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row675:
+row665:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -20856,20 +20633,20 @@ row675:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row675
+	JLT          row665
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast674:
+atLeast664:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row676:
+row666:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -20878,16 +20655,16 @@ row676:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row676
+	JLT          row666
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast671:
+atLeast661:
 	CMPQ R8, $0x00000004
-	JGE  atLeast677
+	JGE  atLeast667
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -20896,7 +20673,7 @@ atLeast671:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row678:
+row668:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -20906,7 +20683,7 @@ row678:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row678
+	JLT          row668
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20914,9 +20691,9 @@ row678:
 	VZEROUPPER
 	RET
 
-atLeast677:
+atLeast667:
 	CMPQ R8, $0x00000005
-	JGE  atLeast679
+	JGE  atLeast669
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -20926,7 +20703,7 @@ atLeast677:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row680:
+row670:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -20937,7 +20714,7 @@ row680:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row680
+	JLT          row670
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20946,7 +20723,7 @@ row680:
 	VZEROUPPER
 	RET
 
-atLeast679:
+atLeast669:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20956,7 +20733,7 @@ atLeast679:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row681:
+row671:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -20968,7 +20745,7 @@ row681:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row681
+	JLT          row671
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20978,11 +20755,11 @@ row681:
 	VZEROUPPER
 	RET
 
-atLeast670:
+atLeast660:
 	CMPQ R8, $0x00000009
-	JGE  atLeast682
+	JGE  atLeast672
 	CMPQ R8, $0x00000007
-	JGE  atLeast683
+	JGE  atLeast673
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -20994,7 +20771,7 @@ atLeast670:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row684:
+row674:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -21007,7 +20784,7 @@ row684:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row684
+	JLT          row674
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21018,9 +20795,9 @@ row684:
 	VZEROUPPER
 	RET
 
-atLeast683:
+atLeast673:
 	CMPQ R8, $0x00000008
-	JGE  atLeast685
+	JGE  atLeast675
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -21033,7 +20810,7 @@ atLeast683:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row686:
+row676:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -21047,7 +20824,7 @@ row686:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row686
+	JLT          row676
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21059,7 +20836,7 @@ row686:
 	VZEROUPPER
 	RET
 
-atLeast685:
+atLeast675:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -21072,7 +20849,7 @@ atLeast685:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row687:
+row677:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -21087,7 +20864,7 @@ row687:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row687
+	JLT          row677
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21100,9 +20877,9 @@ row687:
 	VZEROUPPER
 	RET
 
-atLeast682:
+atLeast672:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast688
+	JGE  atLeast678
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -21117,7 +20894,7 @@ atLeast682:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row689:
+row679:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -21133,7 +20910,7 @@ row689:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row689
+	JLT          row679
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21147,9 +20924,9 @@ row689:
 	VZEROUPPER
 	RET
 
-atLeast688:
+atLeast678:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast690
+	JGE  atLeast680
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -21165,7 +20942,7 @@ atLeast688:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row691:
+row681:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -21182,7 +20959,7 @@ row691:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row691
+	JLT          row681
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21197,7 +20974,7 @@ row691:
 	VZEROUPPER
 	RET
 
-atLeast690:
+atLeast680:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -21213,7 +20990,7 @@ atLeast690:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row692:
+row682:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -21231,7 +21008,7 @@ row692:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row692
+	JLT          row682
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21259,9 +21036,9 @@ TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel693:
+panel683:
 	CMPQ     R9, $0x00000050
-	JLE      narrow694
+	JLE      narrow684
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 10 vectors.
@@ -21277,7 +21054,7 @@ panel693:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R11, R11
 
-row695:
+row685:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -21316,13 +21093,13 @@ row695:
 	VMASKMOVPS   Y12, Y0, 288(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row695
+	JLT          row685
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000140, BX
 	SUBQ         $0x00000050, R9
-	JMP          panel693
+	JMP          panel683
 
-narrow694:
+narrow684:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -21332,17 +21109,17 @@ narrow694:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000005
-	JGE     atLeast696
+	JGE     atLeast686
 	CMPQ    R10, $0x00000002
-	JGE     atLeast697
+	JGE     atLeast687
 	CMPQ    R10, $0x00000001
-	JGE     atLeast698
+	JGE     atLeast688
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R9, R9
 
-row699:
+row689:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21354,18 +21131,18 @@ row699:
 	VMASKMOVPS   Y3, Y0, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row699
+	JLT          row689
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast698:
+atLeast688:
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R9, R9
 
-row700:
+row690:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21380,14 +21157,14 @@ row700:
 	VMASKMOVPS   Y4, Y0, 32(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row700
+	JLT          row690
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast697:
+atLeast687:
 	CMPQ R10, $0x00000003
-	JGE  atLeast701
+	JGE  atLeast691
 
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
@@ -21395,7 +21172,7 @@ atLeast697:
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R9, R9
 
-row702:
+row692:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21413,14 +21190,14 @@ row702:
 	VMASKMOVPS   Y5, Y0, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row702
+	JLT          row692
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast701:
+atLeast691:
 	CMPQ R10, $0x00000004
-	JGE  atLeast703
+	JGE  atLeast693
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -21429,7 +21206,7 @@ atLeast701:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R9, R9
 
-row704:
+row694:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21450,12 +21227,12 @@ row704:
 	VMASKMOVPS   Y6, Y0, 96(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row704
+	JLT          row694
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast703:
+atLeast693:
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21464,7 +21241,7 @@ atLeast703:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R9, R9
 
-row705:
+row695:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21488,16 +21265,16 @@ row705:
 	VMASKMOVPS   Y7, Y0, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row705
+	JLT          row695
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast696:
+atLeast686:
 	CMPQ R10, $0x00000007
-	JGE  atLeast706
+	JGE  atLeast696
 	CMPQ R10, $0x00000006
-	JGE  atLeast707
+	JGE  atLeast697
 
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
@@ -21508,7 +21285,7 @@ atLeast696:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R9, R9
 
-row708:
+row698:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21535,12 +21312,12 @@ row708:
 	VMASKMOVPS   Y8, Y0, 160(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row708
+	JLT          row698
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast707:
+atLeast697:
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21551,7 +21328,7 @@ atLeast707:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R9, R9
 
-row709:
+row699:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21581,14 +21358,14 @@ row709:
 	VMASKMOVPS   Y9, Y0, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row709
+	JLT          row699
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast706:
+atLeast696:
 	CMPQ R10, $0x00000008
-	JGE  atLeast710
+	JGE  atLeast700
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -21601,7 +21378,7 @@ atLeast706:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R9, R9
 
-row711:
+row701:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21634,14 +21411,14 @@ row711:
 	VMASKMOVPS   Y10, Y0, 224(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row711
+	JLT          row701
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast710:
+atLeast700:
 	CMPQ R10, $0x00000009
-	JGE  atLeast712
+	JGE  atLeast702
 
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
@@ -21655,7 +21432,7 @@ atLeast710:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R9, R9
 
-row713:
+row703:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21691,12 +21468,12 @@ row713:
 	VMASKMOVPS   Y11, Y0, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row713
+	JLT          row703
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast712:
+atLeast702:
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21710,7 +21487,7 @@ atLeast712:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R9, R9
 
-row714:
+row704:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21749,7 +21526,7 @@ row714:
 	VMASKMOVPS   Y12, Y0, 288(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row714
+	JLT          row704
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -21779,9 +21556,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower716
+	JLT          narrower706
 
-block715:
+block705:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21869,13 +21646,13 @@ block715:
 	ADDQ        $0x00000100, R8
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block715
+	JGE         block705
 
-narrower716:
+narrower706:
 	CMPQ AX, $0x00000010
-	JLT  narrower718
+	JLT  narrower708
 
-block717:
+block707:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21903,11 +21680,11 @@ block717:
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block717
+	JGE         block707
 
-narrower718:
+narrower708:
 	TESTQ       AX, AX
-	JZ          done719
+	JZ          done709
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -21949,7 +21726,7 @@ narrower718:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done719:
+done709:
 	VZEROUPPER
 	RET
 
@@ -21960,9 +21737,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower721
+	JLT  narrower711
 
-block720:
+block710:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -22079,13 +21856,13 @@ block720:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block720
+	JGE          block710
 
-narrower721:
+narrower711:
 	CMPQ DX, $0x00000010
-	JLT  narrower723
+	JLT  narrower713
 
-block722:
+block712:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -22146,11 +21923,11 @@ block722:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block722
+	JGE          block712
 
-narrower723:
+narrower713:
 	TESTQ        DX, DX
-	JZ           done724
+	JZ           done714
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -22212,7 +21989,7 @@ narrower723:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done724:
+done714:
 	VZEROUPPER
 	RET
 
@@ -22233,9 +22010,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower726
+	JLT     narrower716
 
-block725:
+block715:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -22247,23 +22024,23 @@ block725:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block725
+	JGE    block715
 
-narrower726:
+narrower716:
 	CMPQ SI, $0x00000010
-	JLT  narrower728
+	JLT  narrower718
 
-block727:
+block717:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block727
+	JGE    block717
 
-narrower728:
+narrower718:
 	TESTQ      SI, SI
-	JZ         done729
+	JZ         done719
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -22277,7 +22054,7 @@ narrower728:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done729:
+done719:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -22300,9 +22077,9 @@ done729:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower731
+	JLT          narrower721
 
-block730:
+block720:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -22427,11 +22204,11 @@ block730:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block730
+	JGE          block720
 
-narrower731:
+narrower721:
 	TESTQ        SI, SI
-	JZ           done732
+	JZ           done722
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -22563,7 +22340,7 @@ narrower731:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done732:
+done722:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -22578,9 +22355,9 @@ done732:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower734
+	JLT          narrower724
 
-block733:
+block723:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22600,13 +22377,13 @@ block733:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block733
+	JGE     block723
 
-narrower734:
+narrower724:
 	CMPQ DX, $0x00000010
-	JLT  narrower736
+	JLT  narrower726
 
-block735:
+block725:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22614,11 +22391,11 @@ block735:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block735
+	JGE     block725
 
-narrower736:
+narrower726:
 	TESTQ      DX, DX
-	JZ         done737
+	JZ         done727
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -22630,7 +22407,7 @@ narrower736:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done737:
+done727:
 	VZEROUPPER
 	RET
 
@@ -22647,9 +22424,9 @@ TEXT ·wrightOmegaAVX2(SB), NOSPLIT, $0-40
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	CMPQ         DX, $0x00000010
-	JLT          narrower739
+	JLT          narrower729
 
-block738:
+block728:
 	VMOVUPS      (CX), Y6
 	VSUBPS       Y0, Y6, Y6
 	VMINPS       Y6, Y1, Y7
@@ -22694,7 +22471,7 @@ block738:
 	VCMPPS       $0x1d, Y1, Y6, Y9
 	VMOVMSKPS    Y9, BX
 	TESTL        BX, BX
-	JZ           small740
+	JZ           small730
 	VMOVUPS      c3eddb22d<>+0(SB), Y10
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
 	VMOVUPS      c3f3504f3<>+0(SB), Y12
@@ -22742,7 +22519,7 @@ block738:
 	VBLENDVPS    Y9, Y10, Y7, Y7
 	VBLENDVPS    Y9, Y11, Y8, Y8
 
-small740:
+small730:
 	VADDPS       Y7, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VMOVUPS      Y7, (AX)
@@ -22790,7 +22567,7 @@ small740:
 	VCMPPS       $0x1d, Y1, Y6, Y9
 	VMOVMSKPS    Y9, BX
 	TESTL        BX, BX
-	JZ           small741
+	JZ           small731
 	VMOVUPS      c3eddb22d<>+0(SB), Y10
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
 	VMOVUPS      c3f3504f3<>+0(SB), Y12
@@ -22838,7 +22615,7 @@ small740:
 	VBLENDVPS    Y9, Y10, Y7, Y7
 	VBLENDVPS    Y9, Y11, Y8, Y8
 
-small741:
+small731:
 	VADDPS  Y7, Y3, Y3
 	VADDPS  Y8, Y5, Y5
 	VMOVUPS Y7, 32(AX)
@@ -22846,11 +22623,11 @@ small741:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block738
+	JGE     block728
 
-narrower739:
+narrower729:
 	TESTQ        DX, DX
-	JZ           done742
+	JZ           done732
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y6
@@ -22901,7 +22678,7 @@ narrower739:
 	VCMPPS       $0x1d, Y1, Y8, Y11
 	VMOVMSKPS    Y11, DX
 	TESTL        DX, DX
-	JZ           small743
+	JZ           small733
 	VMOVUPS      c3eddb22d<>+0(SB), Y12
 	VFMADD213PS  c3f1126e9<>+0(SB), Y8, Y12
 	VMOVUPS      c3f3504f3<>+0(SB), Y14
@@ -22949,7 +22726,7 @@ narrower739:
 	VBLENDVPS    Y11, Y12, Y9, Y9
 	VBLENDVPS    Y11, Y13, Y10, Y10
 
-small743:
+small733:
 	VADDPS       Y9, Y2, Y2
 	VADDPS       Y10, Y4, Y4
 	VMASKMOVPS   Y9, Y6, (AX)
@@ -22999,7 +22776,7 @@ small743:
 	VCMPPS       $0x1d, Y1, Y6, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JZ           small744
+	JZ           small734
 	VMOVUPS      c3eddb22d<>+0(SB), Y9
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y9
 	VMOVUPS      c3f3504f3<>+0(SB), Y11
@@ -23047,12 +22824,12 @@ small743:
 	VBLENDVPS    Y1, Y9, Y0, Y0
 	VBLENDVPS    Y1, Y10, Y8, Y8
 
-small744:
+small734:
 	VADDPS     Y0, Y3, Y3
 	VADDPS     Y8, Y5, Y5
 	VMASKMOVPS Y0, Y7, 32(AX)
 
-done742:
+done732:
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPS       X0, X2, X2
@@ -23085,9 +22862,9 @@ TEXT ·moveMassAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS weight+24(FP), Y0
 	VBROADCASTSS rate+28(FP), Y1
 	CMPQ         R8, $0x00000010
-	JLT          narrower746
+	JLT          narrower736
 
-block745:
+block735:
 	VMOVUPS      (DX), Y2
 	VMOVUPS      (CX), Y3
 	VSUBPS       Y2, Y3, Y3
@@ -23124,11 +22901,11 @@ block745:
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x00000010, R8
 	CMPQ         R8, $0x00000010
-	JGE          block745
+	JGE          block735
 
-narrower746:
+narrower736:
 	TESTQ        R8, R8
-	JZ           done747
+	JZ           done737
 	LEAQ         tailTable<>+0(SB), R9
 	NEGQ         R8
 	VMOVUPS      128(R9)(R8*4), Y2
@@ -23164,7 +22941,7 @@ narrower746:
 	VFMADD231PS  Y0, Y2, Y5
 	VMASKMOVPS   Y5, Y3, 32(DI)
 
-done747:
+done737:
 	VZEROUPPER
 	RET
 
@@ -23176,9 +22953,9 @@ TEXT ·subtractAboveAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS least+4(FP), Y1
 	CMPQ         CX, $0x00000040
-	JLT          narrower749
+	JLT          narrower739
 
-block748:
+block738:
 	VMOVUPS (AX), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -23214,13 +22991,13 @@ block748:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block748
+	JGE     block738
 
-narrower749:
+narrower739:
 	CMPQ CX, $0x00000010
-	JLT  narrower751
+	JLT  narrower741
 
-block750:
+block740:
 	VMOVUPS (AX), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -23232,11 +23009,11 @@ block750:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block750
+	JGE     block740
 
-narrower751:
+narrower741:
 	TESTQ      CX, CX
-	JZ         done752
+	JZ         done742
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y2
@@ -23250,7 +23027,7 @@ narrower751:
 	VMAXPS     Y2, Y1, Y2
 	VMASKMOVPS Y2, Y3, 32(AX)
 
-done752:
+done742:
 	VZEROUPPER
 	RET
 
@@ -23273,27 +23050,27 @@ TEXT ·tileByRowsAVX2(SB), NOSPLIT, $0-104
 	VMOVUPS 160(R12)(R11*4), Y1
 	MOVQ    cols+64(FP), R11
 	CMPQ    R11, $0x00000008
-	JLE     narrow753
+	JLE     narrow743
 	MOVQ    height+0(FP), R11
 	CMPQ    R11, $0x00000003
-	JG      atLeast754
+	JG      atLeast744
 	MOVQ    height+0(FP), R8
 	CMPQ    R8, $0x00000001
-	JG      atLeast755
+	JG      atLeast745
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh756
+	JZ         fresh746
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y2
 	VMASKMOVPS 32(BX), Y1, Y3
 
-fresh756:
-column757:
+fresh746:
+column747:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -23302,7 +23079,7 @@ column757:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column757
+	JNZ          column747
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23310,10 +23087,10 @@ column757:
 	VZEROUPPER
 	RET
 
-atLeast755:
+atLeast745:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast759
+	JG   atLeast749
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23322,7 +23099,7 @@ atLeast755:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh760
+	JZ         fresh750
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23331,8 +23108,8 @@ atLeast755:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh760:
-column761:
+fresh750:
+column751:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -23344,7 +23121,7 @@ column761:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column761
+	JNZ          column751
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23355,7 +23132,7 @@ column761:
 	VZEROUPPER
 	RET
 
-atLeast759:
+atLeast749:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23365,7 +23142,7 @@ atLeast759:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh763
+	JZ         fresh753
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -23377,8 +23154,8 @@ atLeast759:
 	VMASKMOVPS (R8), Y0, Y6
 	VMASKMOVPS 32(R8), Y1, Y7
 
-fresh763:
-column764:
+fresh753:
+column754:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -23394,7 +23171,7 @@ column764:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column764
+	JNZ          column754
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23408,10 +23185,10 @@ column764:
 	VZEROUPPER
 	RET
 
-atLeast754:
+atLeast744:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000004
-	JG   atLeast766
+	JG   atLeast756
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23424,7 +23201,7 @@ atLeast754:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh767
+	JZ         fresh757
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R11
 	VMASKMOVPS (R8), Y0, Y2
@@ -23439,11 +23216,11 @@ atLeast754:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh767:
+fresh757:
 	SUBQ $0x00000004, DX
-	JL   rest771
+	JL   rest761
 
-columns770:
+columns760:
 	MOVQ         (R9), R8
 	PREFETCHT0   (R10)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -23516,13 +23293,13 @@ columns770:
 	ADDQ         $0x00000010, DI
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns770
+	JGE          columns760
 
-rest771:
+rest761:
 	ADDQ $0x00000004, DX
-	JZ   done769
+	JZ   done759
 
-column768:
+column758:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -23541,9 +23318,9 @@ column768:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column768
+	JNZ          column758
 
-done769:
+done759:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23560,10 +23337,10 @@ done769:
 	VZEROUPPER
 	RET
 
-atLeast766:
+atLeast756:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000005
-	JG   atLeast772
+	JG   atLeast762
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23578,7 +23355,7 @@ atLeast766:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh773
+	JZ         fresh763
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -23596,11 +23373,11 @@ atLeast766:
 	VMASKMOVPS (R11), Y0, Y10
 	VMASKMOVPS 32(R11), Y1, Y11
 
-fresh773:
+fresh763:
 	SUBQ $0x00000004, DX
-	JL   rest777
+	JL   rest767
 
-columns776:
+columns766:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y12
@@ -23686,13 +23463,13 @@ columns776:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns776
+	JGE          columns766
 
-rest777:
+rest767:
 	ADDQ $0x00000004, DX
-	JZ   done775
+	JZ   done765
 
-column774:
+column764:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -23715,9 +23492,9 @@ column774:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column774
+	JNZ          column764
 
-done775:
+done765:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23737,7 +23514,7 @@ done775:
 	VZEROUPPER
 	RET
 
-atLeast772:
+atLeast762:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23753,7 +23530,7 @@ atLeast772:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh778
+	JZ         fresh768
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -23774,11 +23551,11 @@ atLeast772:
 	VMASKMOVPS (R11), Y0, Y12
 	VMASKMOVPS 32(R11), Y1, Y13
 
-fresh778:
+fresh768:
 	SUBQ $0x00000004, DX
-	JL   rest782
+	JL   rest772
 
-columns781:
+columns771:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y14
@@ -23876,13 +23653,13 @@ columns781:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns781
+	JGE          columns771
 
-rest782:
+rest772:
 	ADDQ $0x00000004, DX
-	JZ   done780
+	JZ   done770
 
-column779:
+column769:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -23908,9 +23685,9 @@ column779:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column779
+	JNZ          column769
 
-done780:
+done770:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23933,57 +23710,57 @@ done780:
 	VZEROUPPER
 	RET
 
-narrow753:
+narrow743:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast783
+	JG   atLeast773
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast784
+	JG   atLeast774
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh785
+	JZ         fresh775
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y1
 
-fresh785:
-column786:
+fresh775:
+column776:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column786
+	JNZ          column776
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast784:
+atLeast774:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast788
+	JG   atLeast778
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh789
+	JZ         fresh779
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh789:
-column790:
+fresh779:
+column780:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -23992,7 +23769,7 @@ column790:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column790
+	JNZ          column780
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24001,14 +23778,14 @@ column790:
 	VZEROUPPER
 	RET
 
-atLeast788:
+atLeast778:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh792
+	JZ         fresh782
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -24017,8 +23794,8 @@ atLeast788:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y3
 
-fresh792:
-column793:
+fresh782:
+column783:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -24030,7 +23807,7 @@ column793:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column793
+	JNZ          column783
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24041,10 +23818,10 @@ column793:
 	VZEROUPPER
 	RET
 
-atLeast783:
+atLeast773:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast795
+	JG   atLeast785
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24053,7 +23830,7 @@ atLeast783:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh796
+	JZ         fresh786
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -24064,8 +23841,8 @@ atLeast783:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh796:
-column797:
+fresh786:
+column787:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -24079,7 +23856,7 @@ column797:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column797
+	JNZ          column787
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24092,10 +23869,10 @@ column797:
 	VZEROUPPER
 	RET
 
-atLeast795:
+atLeast785:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast799
+	JG   atLeast789
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24105,7 +23882,7 @@ atLeast795:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh800
+	JZ         fresh790
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -24118,8 +23895,8 @@ atLeast795:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y5
 
-fresh800:
-column801:
+fresh790:
+column791:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -24136,7 +23913,7 @@ column801:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column801
+	JNZ          column791
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24151,7 +23928,7 @@ column801:
 	VZEROUPPER
 	RET
 
-atLeast799:
+atLeast789:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -24161,7 +23938,7 @@ atLeast799:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh803
+	JZ         fresh793
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -24176,8 +23953,8 @@ atLeast799:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh803:
-column804:
+fresh793:
+column794:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -24196,7 +23973,7 @@ column804:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column804
+	JNZ          column794
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24228,27 +24005,27 @@ TEXT ·tileByColsAVX2(SB), NOSPLIT, $0-73
 	VMOVUPS 160(R8)(DI*4), Y1
 	MOVQ    cols+64(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow806
+	JLE     narrow796
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000003
-	JG      atLeast807
+	JG      atLeast797
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast808
+	JG      atLeast798
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh809
+	JZ         fresh799
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 
-fresh809:
-column810:
+fresh799:
+column800:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -24257,7 +24034,7 @@ column810:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column810
+	JNZ          column800
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24265,10 +24042,10 @@ column810:
 	VZEROUPPER
 	RET
 
-atLeast808:
+atLeast798:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast812
+	JG   atLeast802
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24277,7 +24054,7 @@ atLeast808:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh813
+	JZ         fresh803
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24286,8 +24063,8 @@ atLeast808:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh813:
-column814:
+fresh803:
+column804:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -24299,7 +24076,7 @@ column814:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column814
+	JNZ          column804
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24310,7 +24087,7 @@ column814:
 	VZEROUPPER
 	RET
 
-atLeast812:
+atLeast802:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -24320,7 +24097,7 @@ atLeast812:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh816
+	JZ         fresh806
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24332,8 +24109,8 @@ atLeast812:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh816:
-column817:
+fresh806:
+column807:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -24348,7 +24125,7 @@ column817:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column817
+	JNZ          column807
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24362,10 +24139,10 @@ column817:
 	VZEROUPPER
 	RET
 
-atLeast807:
+atLeast797:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast819
+	JG   atLeast809
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24378,7 +24155,7 @@ atLeast807:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh820
+	JZ         fresh810
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24393,11 +24170,11 @@ atLeast807:
 	VMASKMOVPS (DI), Y0, Y8
 	VMASKMOVPS 32(DI), Y1, Y9
 
-fresh820:
+fresh810:
 	SUBQ $0x00000004, DX
-	JL   rest824
+	JL   rest814
 
-columns823:
+columns813:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24463,13 +24240,13 @@ columns823:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns823
+	JGE          columns813
 
-rest824:
+rest814:
 	ADDQ $0x00000004, DX
-	JZ   done822
+	JZ   done812
 
-column821:
+column811:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24487,9 +24264,9 @@ column821:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column821
+	JNZ          column811
 
-done822:
+done812:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24506,10 +24283,10 @@ done822:
 	VZEROUPPER
 	RET
 
-atLeast819:
+atLeast809:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast825
+	JG   atLeast815
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24524,7 +24301,7 @@ atLeast819:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh826
+	JZ         fresh816
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24542,11 +24319,11 @@ atLeast819:
 	VMASKMOVPS (DI), Y0, Y10
 	VMASKMOVPS 32(DI), Y1, Y11
 
-fresh826:
+fresh816:
 	SUBQ $0x00000004, DX
-	JL   rest830
+	JL   rest820
 
-columns829:
+columns819:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24624,13 +24401,13 @@ columns829:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns829
+	JGE          columns819
 
-rest830:
+rest820:
 	ADDQ $0x00000004, DX
-	JZ   done828
+	JZ   done818
 
-column827:
+column817:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24651,9 +24428,9 @@ column827:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column827
+	JNZ          column817
 
-done828:
+done818:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24673,7 +24450,7 @@ done828:
 	VZEROUPPER
 	RET
 
-atLeast825:
+atLeast815:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -24689,7 +24466,7 @@ atLeast825:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh831
+	JZ         fresh821
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24710,11 +24487,11 @@ atLeast825:
 	VMASKMOVPS (DI), Y0, Y12
 	VMASKMOVPS 32(DI), Y1, Y13
 
-fresh831:
+fresh821:
 	SUBQ $0x00000004, DX
-	JL   rest835
+	JL   rest825
 
-columns834:
+columns824:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -24804,13 +24581,13 @@ columns834:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns834
+	JGE          columns824
 
-rest835:
+rest825:
 	ADDQ $0x00000004, DX
-	JZ   done833
+	JZ   done823
 
-column832:
+column822:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -24834,9 +24611,9 @@ column832:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column832
+	JNZ          column822
 
-done833:
+done823:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24859,57 +24636,57 @@ done833:
 	VZEROUPPER
 	RET
 
-narrow806:
+narrow796:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast836
+	JG   atLeast826
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast837
+	JG   atLeast827
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh838
+	JZ         fresh828
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 
-fresh838:
-column839:
+fresh828:
+column829:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column839
+	JNZ          column829
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast837:
+atLeast827:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast841
+	JG   atLeast831
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh842
+	JZ         fresh832
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh842:
-column843:
+fresh832:
+column833:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -24918,7 +24695,7 @@ column843:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column843
+	JNZ          column833
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24927,14 +24704,14 @@ column843:
 	VZEROUPPER
 	RET
 
-atLeast841:
+atLeast831:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh845
+	JZ         fresh835
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24943,8 +24720,8 @@ atLeast841:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh845:
-column846:
+fresh835:
+column836:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -24955,7 +24732,7 @@ column846:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column846
+	JNZ          column836
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24966,10 +24743,10 @@ column846:
 	VZEROUPPER
 	RET
 
-atLeast836:
+atLeast826:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast848
+	JG   atLeast838
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24978,7 +24755,7 @@ atLeast836:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh849
+	JZ         fresh839
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24989,8 +24766,8 @@ atLeast836:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y4
 
-fresh849:
-column850:
+fresh839:
+column840:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -25003,7 +24780,7 @@ column850:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column850
+	JNZ          column840
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -25016,10 +24793,10 @@ column850:
 	VZEROUPPER
 	RET
 
-atLeast848:
+atLeast838:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast852
+	JG   atLeast842
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -25029,7 +24806,7 @@ atLeast848:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh853
+	JZ         fresh843
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -25042,8 +24819,8 @@ atLeast848:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y5
 
-fresh853:
-column854:
+fresh843:
+column844:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -25058,7 +24835,7 @@ column854:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column854
+	JNZ          column844
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -25073,7 +24850,7 @@ column854:
 	VZEROUPPER
 	RET
 
-atLeast852:
+atLeast842:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -25083,7 +24860,7 @@ atLeast852:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh856
+	JZ         fresh846
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -25098,8 +24875,8 @@ atLeast852:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y6
 
-fresh856:
-column857:
+fresh846:
+column847:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -25116,7 +24893,7 @@ column857:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column857
+	JNZ          column847
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -25143,26 +24920,26 @@ TEXT ·stepTileAVX2(SB), NOSPLIT, $0-96
 	MOVQ inner+8(FP), SI
 	MOVQ cols+64(FP), DI
 	CMPQ DI, $0x00000008
-	JLE  narrow859
+	JLE  narrow849
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast860
+	JG   atLeast850
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast861
+	JG   atLeast851
 
 	// 1 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel862:
+panel852:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column863:
+column853:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
 	VBROADCASTSS (AX), Y4
@@ -25171,11 +24948,11 @@ column863:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column863
+	JNZ          column853
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel862
+	JNZ          panel852
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -25202,10 +24979,10 @@ column863:
 	VZEROUPPER
 	RET
 
-atLeast861:
+atLeast851:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast865
+	JG   atLeast855
 
 	// 2 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25213,14 +24990,14 @@ atLeast861:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel866:
+panel856:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column867:
+column857:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -25232,11 +25009,11 @@ column867:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column867
+	JNZ          column857
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel866
+	JNZ          panel856
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25285,7 +25062,7 @@ column867:
 	VZEROUPPER
 	RET
 
-atLeast865:
+atLeast855:
 	// 3 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25294,14 +25071,14 @@ atLeast865:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel869:
+panel859:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column870:
+column860:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -25316,11 +25093,11 @@ column870:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column870
+	JNZ          column860
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel869
+	JNZ          panel859
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25391,10 +25168,10 @@ column870:
 	VZEROUPPER
 	RET
 
-atLeast860:
+atLeast850:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast872
+	JG   atLeast862
 
 	// 4 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25406,16 +25183,16 @@ atLeast860:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-panel873:
+panel863:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest877
+	JL      rest867
 
-columns876:
+columns866:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y8
@@ -25484,13 +25261,13 @@ columns876:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns876
+	JGE          columns866
 
-rest877:
+rest867:
 	ADDQ $0x00000004, DI
-	JZ   done875
+	JZ   done865
 
-column874:
+column864:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -25508,13 +25285,13 @@ column874:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column874
+	JNZ          column864
 
-done875:
+done865:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel873
+	JNZ         panel863
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25613,10 +25390,10 @@ done875:
 	VZEROUPPER
 	RET
 
-atLeast872:
+atLeast862:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast878
+	JG   atLeast868
 
 	// 5 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25630,16 +25407,16 @@ atLeast872:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 
-panel879:
+panel869:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest883
+	JL      rest873
 
-columns882:
+columns872:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -25720,13 +25497,13 @@ columns882:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns882
+	JGE          columns872
 
-rest883:
+rest873:
 	ADDQ $0x00000004, DI
-	JZ   done881
+	JZ   done871
 
-column880:
+column870:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -25747,13 +25524,13 @@ column880:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column880
+	JNZ          column870
 
-done881:
+done871:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel879
+	JNZ         panel869
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25874,7 +25651,7 @@ done881:
 	VZEROUPPER
 	RET
 
-atLeast878:
+atLeast868:
 	// 6 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25889,16 +25666,16 @@ atLeast878:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-panel884:
+panel874:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest888
+	JL      rest878
 
-columns887:
+columns877:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y12
@@ -25991,13 +25768,13 @@ columns887:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns887
+	JGE          columns877
 
-rest888:
+rest878:
 	ADDQ $0x00000004, DI
-	JZ   done886
+	JZ   done876
 
-column885:
+column875:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -26021,13 +25798,13 @@ column885:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column885
+	JNZ          column875
 
-done886:
+done876:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel884
+	JNZ         panel874
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -26170,36 +25947,36 @@ done886:
 	VZEROUPPER
 	RET
 
-narrow859:
+narrow849:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast889
+	JG   atLeast879
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast890
+	JG   atLeast880
 
 	// 1 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 
-panel891:
+panel881:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column892:
+column882:
 	VMOVUPS      (CX), Y1
 	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column892
+	JNZ          column882
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel891
+	JNZ          panel881
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -26216,23 +25993,23 @@ column892:
 	VZEROUPPER
 	RET
 
-atLeast890:
+atLeast880:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast894
+	JG   atLeast884
 
 	// 2 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel895:
+panel885:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column896:
+column886:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -26241,11 +26018,11 @@ column896:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column896
+	JNZ          column886
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel895
+	JNZ          panel885
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26274,20 +26051,20 @@ column896:
 	VZEROUPPER
 	RET
 
-atLeast894:
+atLeast884:
 	// 3 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 
-panel898:
+panel888:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column899:
+column889:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y0
@@ -26298,11 +26075,11 @@ column899:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column899
+	JNZ          column889
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel898
+	JNZ          panel888
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26343,10 +26120,10 @@ column899:
 	VZEROUPPER
 	RET
 
-atLeast889:
+atLeast879:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast901
+	JG   atLeast891
 
 	// 4 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -26354,14 +26131,14 @@ atLeast889:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel902:
+panel892:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column903:
+column893:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -26374,11 +26151,11 @@ column903:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column903
+	JNZ          column893
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel902
+	JNZ          panel892
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26431,10 +26208,10 @@ column903:
 	VZEROUPPER
 	RET
 
-atLeast901:
+atLeast891:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast905
+	JG   atLeast895
 
 	// 5 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -26443,14 +26220,14 @@ atLeast901:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 
-panel906:
+panel896:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column907:
+column897:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y0
@@ -26465,11 +26242,11 @@ column907:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column907
+	JNZ          column897
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel906
+	JNZ          panel896
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26534,7 +26311,7 @@ column907:
 	VZEROUPPER
 	RET
 
-atLeast905:
+atLeast895:
 	// 6 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -26543,14 +26320,14 @@ atLeast905:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel909:
+panel899:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column910:
+column900:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -26567,11 +26344,11 @@ column910:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column910
+	JNZ          column900
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel909
+	JNZ          panel899
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26663,9 +26440,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow912
+	JLE     narrow902
 
-row913:
+row903:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -26673,18 +26450,18 @@ row913:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row913
+	JNZ        row903
 	VZEROUPPER
 	RET
 
-narrow912:
-row914:
+narrow902:
+row904:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row914
+	JNZ        row904
 	VZEROUPPER
 	RET
 
@@ -26702,9 +26479,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square915:
+square905:
 	CMPQ       DI, $0x00000008
-	JLT        tail916
+	JLT        tail906
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -26777,11 +26554,11 @@ square915:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square915
+	JMP        square905
 
-tail916:
+tail906:
 	TESTQ      DI, DI
-	JZ         done917
+	JZ         done907
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -26842,37 +26619,37 @@ tail916:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done917
+	JZ         done907
 
-done917:
+done907:
 	VZEROUPPER
 	RET
 
@@ -26888,9 +26665,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows918:
+rows908:
 	CMPQ         BX, $0x00000002
-	JLT          row919
+	JLT          row909
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -26908,11 +26685,11 @@ rows918:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows918
+	JMP          rows908
 
-row919:
+row909:
 	TESTQ        BX, BX
-	JZ           done920
+	JZ           done910
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -26921,7 +26698,7 @@ row919:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done920:
+done910:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -26941,9 +26718,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows921:
+rows911:
 	CMPQ         BX, $0x00000004
-	JLT          row922
+	JLT          row912
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -27178,11 +26955,11 @@ rows921:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows921
+	JMP          rows911
 
-row922:
+row912:
 	TESTQ        BX, BX
-	JZ           done923
+	JZ           done913
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -27249,9 +27026,9 @@ row922:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row922
+	JMP          row912
 
-done923:
+done913:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -27270,7 +27047,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row924:
+row914:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -27286,7 +27063,7 @@ row924:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row924
+	JNZ          row914
 	VZEROUPPER
 	RET
 
@@ -27302,7 +27079,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node925:
+node915:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -27310,22 +27087,22 @@ node925:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done927
+	JGE     done917
 
-child926:
+child916:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child926
+	JLT     child916
 
-done927:
+done917:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node925
+	JNZ     node915
 	VZEROUPPER
 	RET
 
@@ -27340,7 +27117,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row928:
+row918:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -27354,7 +27131,7 @@ row928:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row928
+	JNZ          row918
 	VZEROUPPER
 	RET
 
@@ -27366,18 +27143,18 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row929:
+row919:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line930:
+line920:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line930
+	JNZ        line920
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row929
+	JNZ        row919
 	RET
 
 // func pause()

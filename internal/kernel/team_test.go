@@ -3,6 +3,7 @@ package kernel
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestTeamDoesEachTaskOnce(t *testing.T) {
@@ -71,5 +72,66 @@ func TestNoTeamIsOneThread(t *testing.T) {
 	team.Close()
 	if sum != 6 || team.Threads() != 1 {
 		t.Errorf("sum %d on %d threads, want 6 on 1", sum, team.Threads())
+	}
+}
+
+func TestTeamDoesEachPartOnce(t *testing.T) {
+	for _, parts := range []int{1, 2, 5} {
+		team := NewTeam(parts)
+		count := make([]int, parts) // plain: a run ends before the next begins
+		for round := range 2000 {
+			if round%500 == 499 { // long enough to fall asleep
+				time.Sleep(3 * time.Millisecond)
+			}
+			team.RunParts(func(part int) { count[part]++ })
+			for part, n := range count {
+				if n != round+1 {
+					t.Fatalf("%d parts: part %d was done %d times in %d rounds", parts, part, n, round+1)
+				}
+			}
+		}
+		if n := testing.AllocsPerRun(10, func() { team.Run(7, func(_, _ int) {}) }); n != 0 {
+			t.Errorf("%d threads: a run allocates %v times", parts, n)
+		}
+		team.Close()
+	}
+	var none *Team
+	calls := 0
+	none.RunParts(func(part int) { calls += 1 + part })
+	if calls != 1 {
+		t.Errorf("without a team %d parts, want part 0 once", calls)
+	}
+}
+
+// A team whose helpers never wake does its work all the same, and a part that
+// takes long does not keep others from the rest.
+func TestTeamDoesTheWorkOfTheLate(t *testing.T) {
+	alone := &Team{taken: make([]atomic.Bool, 3), caller: newSleeper()}
+	for range 2 {
+		alone.helpers = append(alone.helpers, &helper{sleeper: newSleeper()})
+	}
+	var done [3]int
+	for range 2 {
+		alone.RunParts(func(part int) { done[part]++ })
+	}
+	if done != [3]int{2, 2, 2} {
+		t.Errorf("without helpers the parts were done %v times in 2 rounds", done)
+	}
+	sum := 0
+	alone.Run(4, func(worker, task int) { sum += 10*worker + task })
+	if sum != 6 {
+		t.Errorf("without helpers the sum over tasks is %d, want 6", sum)
+	}
+	team := NewTeam(4)
+	defer team.Close()
+	var rest atomic.Int32
+	team.RunParts(func(part int) {
+		for part == 1 && rest.Load() < 3 {
+			time.Sleep(time.Microsecond)
+		}
+		rest.Add(1)
+	})
+	if rest.Load() != 4 {
+		t.Errorf("%d of 4 parts are done", rest.Load())
 	}
 }

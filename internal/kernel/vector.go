@@ -25,17 +25,8 @@ func axpyGo[T matrix.Float](a T, x, y []T) {
 	}
 }
 
-// Axpy4 adds a0*x0 + a1*x1 + a2*x2 + a3*x3 to y: one load and store of y for
-// four products. Each x must be at least as long as y.
-func Axpy4[T matrix.Float](a0, a1, a2, a3 T, x0, x1, x2, x3, y []T) {
-	if fast && isFloat32[T]() {
-		axpy4x32(best, [4]float32{float32(a0), float32(a1), float32(a2), float32(a3)},
-			float32s(x0), float32s(x1), float32s(x2), float32s(x3), float32s(y))
-		return
-	}
-	axpy4Go(a0, a1, a2, a3, x0, x1, x2, x3, y)
-}
-
+// axpy4Go adds a0*x0 + a1*x1 + a2*x2 + a3*x3 to y: one load and store of y for four
+// products.
 func axpy4Go[T matrix.Float](a0, a1, a2, a3 T, x0, x1, x2, x3, y []T) {
 	n := len(y)
 	x0, x1, x2, x3 = x0[:n], x1[:n], x2[:n], x3[:n]

@@ -7,60 +7,48 @@ import (
 	"testing"
 )
 
-// vectorOp is a loop over one to four inputs that changes y: at kind k, and in
-// float64 by the plain twin.
+// vectorOp is a loop over an input that changes y: at kind k, and in float64 by the
+// plain twin.
 type vectorOp struct {
 	name     string
 	products int // a number of y is a sum of so many
-	fast     func(k kind, a [4]float32, x [4][]float32, y []float32)
-	exact    func(a [4]float64, x [4][]float64, y []float64)
+	fast     func(k kind, a float32, x []float32, y []float32)
+	exact    func(a float64, x []float64, y []float64)
 }
 
 var vectorOps = []vectorOp{
 	{"axpy", 2,
-		func(k kind, a [4]float32, x [4][]float32, y []float32) { axpy32(k, a[0], x[0], y) },
-		func(a [4]float64, x [4][]float64, y []float64) { axpyGo(a[0], x[0], y) }},
-	{"axpy4", 5,
-		func(k kind, a [4]float32, x [4][]float32, y []float32) { axpy4x32(k, a, x[0], x[1], x[2], x[3], y) },
-		func(a [4]float64, x [4][]float64, y []float64) {
-			axpy4Go(a[0], a[1], a[2], a[3], x[0], x[1], x[2], x[3], y)
-		}},
+		func(k kind, a float32, x []float32, y []float32) { axpy32(k, a, x, y) },
+		func(a float64, x []float64, y []float64) { axpyGo(a, x, y) }},
 	{"add", 2,
-		func(k kind, _ [4]float32, x [4][]float32, y []float32) { add32(k, x[0], y) },
-		func(_ [4]float64, x [4][]float64, y []float64) { addGo(x[0], y) }},
+		func(k kind, _ float32, x []float32, y []float32) { add32(k, x, y) },
+		func(_ float64, x []float64, y []float64) { addGo(x, y) }},
 	{"scale", 1,
-		func(k kind, a [4]float32, _ [4][]float32, y []float32) { scale32(k, a[0], y) },
-		func(a [4]float64, _ [4][]float64, y []float64) { scaleGo(a[0], y) }},
+		func(k kind, a float32, _ []float32, y []float32) { scale32(k, a, y) },
+		func(a float64, _ []float64, y []float64) { scaleGo(a, y) }},
 }
 
 // checkVectorOps compares the vector operations on n numbers with float64, and
 // the vector kinds with each other.
-func checkVectorOps(t *testing.T, rng *rand.Rand, n int, wild bool, make4 [4]func(int) []float32, makeY func(int) []float32) {
+func checkVectorOps(t *testing.T, rng *rand.Rand, n int, wild bool, makeX, makeY func(int) []float32) {
 	t.Helper()
 	for _, op := range vectorOps {
-		var a [4]float32
+		x := makeX(n + rng.IntN(20)) // only the first n count
+		fill(rng, x, wild)
+		var a [1]float32
 		fill(rng, a[:], wild)
-		var x [4][]float32
-		var x64, xAbs [4][]float64
-		var a64, aAbs [4]float64
-		for i := range x {
-			x[i] = make4[i](n + rng.IntN(20)) // only the first n count
-			fill(rng, x[i], wild)
-			x64[i] = as64(x[i])
-			xAbs[i] = magnitude(x64[i])
-			a64[i], aAbs[i] = float64(a[i]), math.Abs(float64(a[i]))
-		}
+		x64, a64 := as64(x), float64(a[0])
 		start := make([]float32, n)
 		fill(rng, start, wild)
 		want, size := as64(start), magnitude(as64(start))
 		op.exact(a64, x64, want)
-		op.exact(aAbs, xAbs, size)
+		op.exact(math.Abs(a64), magnitude(x64), size)
 		var vector []float32
 		for _, k := range kinds() {
 			name := fmt.Sprintf("%s n=%d kind=%v", op.name, n, k)
 			y := makeY(n)
 			copy(y, start)
-			op.fast(k, a, x, y)
+			op.fast(k, a[0], x, y)
 			checkFence(t, name, y)
 			for j := range y {
 				checkSum(t, fmt.Sprintf("%s [%d]", name, j), y[j], want[j], size[j], op.products)
@@ -77,13 +65,9 @@ func checkVectorOps(t *testing.T, rng *rand.Rand, n int, wild bool, make4 [4]fun
 
 func TestVectorOpsAgainstFloat64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var make4 [4]func(int) []float32
-	for i := range make4 {
-		make4[i] = guarded(t, 400)
-	}
-	makeY := guarded(t, 400)
+	makeX, makeY := guarded(t, 400), guarded(t, 400)
 	for n := range 300 {
-		checkVectorOps(t, rng, n, n%2 == 1, make4, makeY)
+		checkVectorOps(t, rng, n, n%2 == 1, makeX, makeY)
 	}
 }
 
@@ -96,7 +80,7 @@ func TestVectorOpsKeepNotANumberAndInfinity(t *testing.T) {
 				x[at] = inf
 				axpy32(k, 2, x, y)
 				add32(k, x, y)
-				axpy4x32(k, [4]float32{0: 1}, x, y, x, y, y) // 0*Inf is NaN
+				axpy32(k, 0, x, y) // 0*Inf is NaN
 				for j, v := range y {
 					if (v != v) != (j == at) {
 						t.Fatalf("kind=%v n=%d: Inf at %d made [%d] %v", k, n, at, j, v)
@@ -177,7 +161,6 @@ func TestShortSlicesPanic(t *testing.T) {
 	long, brief := make([]float32, 100), make([]float32, 99)
 	for name, call := range map[string]func(){
 		"axpy":             func() { Axpy(1, brief, long) },
-		"axpy4":            func() { Axpy4(1, 1, 1, 1, long, long, long, brief, long) },
 		"add":              func() { Add(brief, long) },
 		"dot":              func() { Dot(long, brief) },
 		"squared distance": func() { SquaredDistance(long, brief) },
@@ -220,10 +203,9 @@ func exportedOps[T ~float32 | ~float64](t *testing.T) {
 		for j := range one {
 			one[j] = 1
 		}
-		Axpy(2, one, y)                          // 2
-		Axpy4(1, 2, 3, 4, one, one, one, one, y) // 12
-		Add(one, y)                              // 13
-		Scale(3, y)                              // 39
+		Axpy(12, one, y) // 12
+		Add(one, y)      // 13
+		Scale(3, y)      // 39
 		CombineRows([]int32{1, 0}, []float32{1, 2}, make([]T, 2*n), n, y)
 		CombineAllRows([]float32{5}, one, n, y) // 44
 		if got := Dot(one, y); got != T(44*n) {
@@ -246,7 +228,6 @@ func TestNothingIsAllocated(t *testing.T) {
 	x, y, index := make([]float32, n), make([]float32, n), make([]int32, 2)
 	if got := testing.AllocsPerRun(10, func() {
 		Axpy(1, x, y)
-		Axpy4(1, 1, 1, 1, x, x, x, x, y)
 		Add(x, y)
 		Scale(1, y)
 		Dot(x, y)

@@ -33,25 +33,6 @@ func axpy(m isa) {
 	finish()
 }
 
-func axpy4(m isa) {
-	m.text("axpy4", "func(a0, a1, a2, a3 float32, x0, x1, x2, x3, y *float32, n int)",
-		"adds a0*x0, a1*x1, a2*x2 and a3*x3 to y, one after the other.")
-	p, n := pointers("x0", "x1", "x2", "x3", "y"), length("n")
-	var a [4]VecVirtual
-	for i, name := range []string{"a0", "a1", "a2", "a3"} {
-		a[i] = m.broadcastParam(name)
-	}
-	m.pass(n, m.lanes, blocks, p, func(at access) {
-		y := m.vec()
-		at.load(p[4], y)
-		for i := range a {
-			VFMADD231PS(at.operand(p[i]), a[i], y)
-		}
-		at.store(y, p[4])
-	})
-	finish()
-}
-
 func add(m isa) {
 	m.text("add", "func(x, y *float32, n int)", "adds x to y.")
 	p, n := pointers("x", "y"), length("n")

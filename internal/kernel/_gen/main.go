@@ -18,7 +18,6 @@ func main() {
 	ConstraintExpr("amd64,!noasm")
 	for _, m := range []isa{{"AVX512", 16}, {"AVX2", 8}} {
 		axpy(m)
-		axpy4(m)
 		add(m)
 		scale(m)
 		advance(m)
