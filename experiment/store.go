@@ -40,7 +40,7 @@ type storeLine struct {
 
 const (
 	storeFormat  = "treeloss-experiment"
-	storeVersion = 1
+	storeVersion = 2 // 1 had trainers of its own
 )
 
 // OpenStore opens the file of cells at path for these options, or makes it. A

@@ -41,7 +41,7 @@ func TestStoreRefuses(t *testing.T) {
 		"nothing":        {"", 0},
 		"half a head":    {string(good[:20]), 0},
 		"foreign":        {"label,text\n", -1},
-		"newer":          {strings.Replace(string(good), `"version":1`, `"version":2`, 1), -1},
+		"newer":          {strings.Replace(string(good), `"version":2`, `"version":3`, 1), -1},
 		"line no cell":   {string(good) + "{}\n", -1},
 		"line no JSON":   {string(good) + "cell\n", -1},
 		"number no JSON": {string(good) + `{"cell":"b","values":{"x":NaN}}` + "\n", -1},
