@@ -57,7 +57,7 @@ func (t *Tally) add(x float64, d Interval) {
 		t.Above++
 	case d.Below(0):
 		t.Below++
-	case d.Low == 0 && d.High == 0:
+	case d.Same():
 		t.Equal++
 	default:
 		t.Neither++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/treeloss/treeloss/report"
 )
@@ -17,10 +18,7 @@ func looks(m Method) int { return slices.Index(allMethods, m) + 1 }
 func (r *Results) Page() *report.Page {
 	page := &report.Page{
 		Title: "The tree loss on synthetic data",
-		Lead: []string{
-			"The experiments of “The Tree Loss: Improving Generalization with Many Classes” (Wang and Izbicki 2022), repeated. Places of classes and examples are drawn anew in each run; all methods of a run share all draws.",
-			"The paper's protocol trains every method with one learning rate. The tuned protocols give each its own best learning rate in one pass, or its own best prior at convergence, by " + strconv.Itoa(ValidationRows) + " further examples. Bars and brackets are 95 % intervals; differences are paired by run. Faint markers are values read off the paper's figures.",
-		},
+		Lead:  strings.Split(written("lead", ValidationRows), "\n\n"),
 	}
 	for i := range r.Sweeps {
 		page.Sections = append(page.Sections, r.section(&r.Sweeps[i]))

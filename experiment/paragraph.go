@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -15,50 +14,36 @@ func (r *Results) Paragraph(s *SweepResult) string { return strings.Join(r.parag
 // paragraphs is Paragraph in parts: the protocols against each other, then each
 // protocol.
 func (r *Results) paragraphs(s *SweepResult) (out []string) {
-	if text := r.verdict(s); text != "" {
-		out = append(out, text)
+	if places, ok := r.places(s); ok {
+		out = append(out, written("places", places))
 	}
-	letter := s.Sweep.letter()
 	for _, protocol := range r.Options.Protocols {
 		averaged := r.Options.Averaged && protocol != Converged
-		t := s.Tally(protocol, averaged, VTree, CrossEntropy)
-		if t.Points() == 0 {
+		p := paragraph{Protocol: protocol, Detail: r.detail(protocol), Runs: r.Options.runs(protocol), Letter: s.Sweep.letter(),
+			Tally: s.Tally(protocol, averaged, VTree, CrossEntropy)}
+		if p.Tally.Points() == 0 {
 			continue
 		}
-		title := protocol.title()
-		text := fmt.Sprintf("%s (%s, %d runs): V-tree minus cross entropy is %s values of %s, %s.",
-			strings.ToUpper(title[:1])+title[1:], r.detail(protocol), r.Options.runs(protocol), t.sides(), letter, t.span(letter))
 		if row, ok := s.Find(protocol, averaged, VTree, s.Sweep.Focus); ok {
 			base, _ := s.Find(protocol, averaged, CrossEntropy, s.Sweep.Focus)
-			text += fmt.Sprintf(" At %s = %s the V-tree has %s %%, cross entropy %s %%: %s.", letter, number(s.Sweep.Focus),
-				percent(row.Accuracy.Mean), percent(base.Accuracy.Mean), row.Difference.words())
+			p.Rows = []Row{row, base}
 		}
 		if !averaged {
-			if t := s.Tally(protocol, false, VTree, ScaledCrossEntropy); t.Points() > 0 {
-				text += fmt.Sprintf(" Minus cross entropy whose step is as long as the V-tree's it is %s.", t.sides())
-			}
-			if t := s.Tally(protocol, false, VTree, UTree); t.Points() > 0 {
-				text += fmt.Sprintf(" V-tree minus U-tree is %s.", t.sides())
-			}
+			p.Step, p.UTree = s.Tally(protocol, false, VTree, ScaledCrossEntropy), s.Tally(protocol, false, VTree, UTree)
 		}
-		out = append(out, text)
+		out = append(out, written("protocol", p))
 	}
 	return out
 }
 
-// words says what a difference to cross entropy means.
-func (i Interval) words() string {
-	switch {
-	case i.Above(0):
-		return "above by " + i.points() + " points"
-	case i.Below(0):
-		return "below, by " + i.points() + " points"
-	case i.Low == 0 && i.High == 0:
-		return "the same in every run"
-	case math.IsNaN(i.Low):
-		return "a difference of " + i.points() + " points in one run"
-	}
-	return "equal within the interval, " + i.points() + " points"
+// paragraph is what there is to say of a sweep under one protocol.
+type paragraph struct {
+	Protocol           Protocol
+	Detail             string
+	Runs               int
+	Letter             string // of what varies
+	Tally, Step, UTree Tally  // V-tree minus cross entropy, minus that with its step, minus U-tree
+	Rows               []Row  // V-tree and cross entropy at the sweep's focus
 }
 
 // detail says what a protocol fixes or tunes.
@@ -72,55 +57,35 @@ func (r *Results) detail(protocol Protocol) string {
 	return fmt.Sprintf("%s to %s", number(Priors()[0]), number(slices.Max(Priors())))
 }
 
-// verdict compares the protocols at the places of a sweep.
-func (r *Results) verdict(s *SweepResult) string {
+// places are those at which the V-tree is above cross entropy under the paper's
+// protocol, and how many of them keep that under each tuned one.
+type places struct{ Above, Kept int }
+
+// places compares the protocols at the places of a sweep.
+func (r *Results) places(s *SweepResult) (out places, ok bool) {
 	if !slices.Contains(r.Options.Protocols, Paper) || len(r.Options.Protocols) < 2 {
-		return ""
+		return out, false
 	}
-	var above, kept int
 	for _, p := range s.Sweep.Points {
-		row, ok := s.Find(Paper, r.Options.Averaged, VTree, p.X)
-		if !ok || !row.Difference.Above(0) {
+		above := func(protocol Protocol) bool {
+			row, ok := s.Find(protocol, r.Options.Averaged && protocol != Converged, VTree, p.X)
+			return ok && row.Difference.Above(0)
+		}
+		if !above(Paper) {
 			continue
 		}
-		above++
-		all := true
-		for _, protocol := range r.Options.Protocols {
-			if protocol == Paper {
-				continue
-			}
-			tuned, ok := s.Find(protocol, r.Options.Averaged && protocol == OnePass, VTree, p.X)
-			all = all && ok && tuned.Difference.Above(0)
-		}
-		if all {
-			kept++
+		out.Above++
+		if !slices.ContainsFunc(r.Options.Protocols, func(protocol Protocol) bool { return !above(protocol) }) {
+			out.Kept++
 		}
 	}
-	if above == 0 {
-		return "Under the paper's protocol there is no place where the V-tree is above cross entropy."
-	}
-	places := "places"
-	if above == 1 {
-		places = "place"
-	}
-	return fmt.Sprintf("Under the paper's protocol the V-tree is above cross entropy at %d %s; at %d of these it is so under each tuned protocol too.", above, places, kept)
+	return out, true
 }
 
 // NormsParagraph says what holds of the norms.
 func (r *Results) NormsParagraph() string {
-	n := r.Norms
-	if n == nil {
+	if r.Norms == nil {
 		return ""
 	}
-	last := n.Sweep.Points[len(n.Sweep.Points)-1].X
-	at := func(name string) Interval {
-		row, _ := n.Find(name, last)
-		return row.Value
-	}
-	return fmt.Sprintf("From k = %d on, ‖W*‖ grows as k to the power %v, ‖U*‖ %v, the least-norm ‖V*‖ %v, and that of a tree that knows nothing of W* %v (slopes of lines in logarithms, %d runs). "+
-		"At k = %s: ‖W*‖ %v, ‖U*‖ %v, ‖V*‖ %v. The gradient in V can be longer than that in W by a factor of %v there, which the paper's bound leaves out: "+
-		"‖V*‖ times the factor is %v and grows with the power %v. The doubling dimension of the drawn metric lies between %v and %v at k = %s.",
-		ExponentsFrom, n.Exponent(NormW), n.Exponent(NormU), n.Exponent(NormV), n.Exponent(NormVRandom), r.Options.Runs,
-		number(last), at(NormW), at(NormU), at(NormV), at(LipschitzV), at(EffectiveV), n.Exponent(EffectiveV),
-		short(at(DoublingLow).Mean), short(at(DoublingHigh).Mean), number(last))
+	return written("norms", r.theory())
 }

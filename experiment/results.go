@@ -71,6 +71,10 @@ func (i Interval) MarshalJSON() ([]byte, error) {
 func (i Interval) Above(x float64) bool { return i.Low > x }
 func (i Interval) Below(x float64) bool { return i.High < x }
 
+// Same tells whether all runs are 0, and Unknown whether there is but one.
+func (i Interval) Same() bool    { return i.Low == 0 && i.High == 0 }
+func (i Interval) Unknown() bool { return math.IsNaN(i.Low) }
+
 // interval returns the mean of x and its interval.
 func interval(x []float64) Interval {
 	n := float64(len(x))

@@ -1,10 +1,46 @@
 package experiment
 
 import (
+	"embed"
 	"fmt"
 	"math"
 	"strings"
+	"text/template"
 )
+
+// What pages say is in text/*.tmpl, as templates over results.
+//
+//go:embed text
+var texts embed.FS
+
+// The words for numbers that templates use.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"title":   func(x interface{ title() string }) string { return x.title() },
+	"capital": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+	"sides":   Tally.sides,
+	"points":  Interval.points,
+	"plain":   func(i Interval) string { return strings.TrimPrefix(i.points(), "+") },
+	"percent": percent,
+	"short":   short,
+	"number":  number,
+	"fixed":   func(s *SweepResult) string { return s.Sweep.fixed() },
+	"letter":  func(s *SweepResult) string { return s.Sweep.letter() },
+	"sep": func(i int) string { // between the parts of a list
+		if i == 0 {
+			return ""
+		}
+		return "; "
+	},
+}).ParseFS(texts, "text/*.tmpl"))
+
+// written returns what a template says of data.
+func written(name string, data any) string {
+	var b strings.Builder
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		panic(err) // tests execute every template with and without results
+	}
+	return b.String()
+}
 
 // title is the method's name in figures and sentences.
 func (m Method) title() string {
@@ -77,18 +113,12 @@ func (t Tally) sides() string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{t.Above, "above at %d"}, {t.Below, "below at %d"}, {t.Neither, "not told apart at %d"}, {t.Equal, "the same in every run at %d"}} {
+	}{{t.Above, "above at %d"}, {t.Below, "below at %d"}, {t.Neither, "no significant difference at %d"}, {t.Equal, "the same in every run at %d"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf(p.word, p.n))
 		}
 	}
 	return fmt.Sprintf("%s of %d", strings.Join(parts, ", "), t.Points())
-}
-
-// span says the range of the differences.
-func (t Tally) span(letter string) string {
-	return fmt.Sprintf("from %s (%s = %s) to %s points (%s = %s)",
-		t.Least.points(), letter, number(t.LeastX), t.Most.points(), letter, number(t.MostX))
 }
 
 // letter is the symbol of what varies.
