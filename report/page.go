@@ -58,7 +58,10 @@ func (p *Page) check() error {
 			if picture == nil {
 				return fmt.Errorf("report: section %q has a nil picture", s.Heading)
 			}
-			names = append(names, picture.about().name)
+			if err := picture.check(); err != nil {
+				return err
+			}
+			names = append(names, picture.about().Name)
 		}
 		for _, t := range s.Tables {
 			if t.Caption == "" {

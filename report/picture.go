@@ -19,19 +19,20 @@ type Picture interface {
 	WriteCSV(w io.Writer) error
 
 	about() about
+	check() error
 	scene(own bool) (*scene, error)
 }
 
 // about is what a page needs to know of a picture.
-type about struct{ name, title, caption string }
+type about struct{ Name, Title, Caption string }
 
 // check says whether the picture has the names that it needs.
 func (a about) check() error {
-	if err := checkName(a.name); err != nil {
-		return fmt.Errorf("report: picture %q: %w", a.title, err)
+	if err := checkName(a.Name); err != nil {
+		return fmt.Errorf("report: picture %q: %w", a.Title, err)
 	}
-	if a.title == "" {
-		return fmt.Errorf("report: picture %s has no title", a.name)
+	if a.Title == "" {
+		return fmt.Errorf("report: picture %s has no title", a.Name)
 	}
 	return nil
 }

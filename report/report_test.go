@@ -109,13 +109,13 @@ func TestSVG(t *testing.T) {
 		text := svg(t, p)
 		count := wellFormed(t, text)
 		if count["script"] > 0 || count["svg"] != 1 || count["title"] < 2 || count["desc"] != 1 {
-			t.Errorf("%s has the elements %v", p.about().name, count)
+			t.Errorf("%s has the elements %v", p.about().Name, count)
 		}
 		if !bytes.Equal(text, svg(t, p)) {
-			t.Errorf("%s differs when drawn twice", p.about().name)
+			t.Errorf("%s differs when drawn twice", p.about().Name)
 		}
 		if regexp.MustCompile(`NaN|Inf|href|url\(|@import`).Match(text) {
-			t.Errorf("%s holds a NaN or fetches something", p.about().name)
+			t.Errorf("%s holds a NaN or fetches something", p.about().Name)
 		}
 	}
 	// 6 curves of 10 points: a marker each, three more beside them.
@@ -141,7 +141,7 @@ func TestNothingIsCut(t *testing.T) {
 						right = left + width
 					}
 					if left < 0 || right > s.width || q.y < 0 || q.y > s.height {
-						t.Errorf("%s: %q at %v is not in the picture of %v by %v", p.about().name, m.label, q, s.width, s.height)
+						t.Errorf("%s: %q at %v is not in the picture of %v by %v", p.about().Name, m.label, q, s.width, s.height)
 					}
 				}
 			}
@@ -175,7 +175,7 @@ func TestPNG(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(first.Bytes(), again.Bytes()) {
-			t.Errorf("%s differs when drawn twice", p.about().name)
+			t.Errorf("%s differs when drawn twice", p.about().Name)
 		}
 		picture, err := png.Decode(&first)
 		if err != nil {
@@ -186,17 +186,17 @@ func TestPNG(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size := picture.Bounds().Size(); size.X != int(2*s.width) || math.Abs(float64(size.Y)-2*s.height) > 1 {
-			t.Errorf("%s: %v dots, want twice %v by %v", p.about().name, size, s.width, s.height)
+			t.Errorf("%s: %v dots, want twice %v by %v", p.about().Name, size, s.width, s.height)
 		}
 		// A loose look: mostly white, some ink, and of each series some.
-		second := map[string]int{"gains": 8, "data-regimes-n": 2}[p.about().name]
+		second := map[string]int{"gains": 8, "data-regimes-n": 2}[p.about().Name]
 		for _, look := range []int{1, second} {
 			if n := count(picture, ink(look)); n < 20 {
-				t.Errorf("%s: %d dots have the colour of series %d", p.about().name, n, look)
+				t.Errorf("%s: %d dots have the colour of series %d", p.about().Name, n, look)
 			}
 		}
 		if n := count(picture, paper); n < picture.Bounds().Dx()*picture.Bounds().Dy()/2 {
-			t.Errorf("%s: only %d dots are white", p.about().name, n)
+			t.Errorf("%s: only %d dots are white", p.about().Name, n)
 		}
 	}
 }
@@ -493,7 +493,7 @@ func FuzzFigure(f *testing.F) {
 			for m := range s.all() {
 				for _, q := range m.points {
 					if !(q.x >= 0 && q.x <= s.width && q.y >= 0 && q.y <= s.height) {
-						t.Errorf("%s: a mark at %v, outside of the picture", p.about().name, q)
+						t.Errorf("%s: a mark at %v, outside of the picture", p.about().Name, q)
 					}
 				}
 			}

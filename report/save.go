@@ -66,7 +66,7 @@ func (p *Page) files() ([]file, error) {
 	trees := 0
 	for _, s := range p.Sections {
 		for _, picture := range s.Pictures {
-			name := picture.about().name
+			name := picture.about().Name
 			if err := add(name+".svg", picture.WriteSVG); err != nil {
 				return nil, err
 			}
