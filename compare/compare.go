@@ -222,13 +222,13 @@ func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.Train = at(own, places)
+			s.Train = dataset.At(own, places)
 			if test == nil {
-				s.Test = at(own, without(len(own), places))
+				s.Test = dataset.At(own, without(len(own), places))
 			}
 		case test == nil:
 			train, held := dataset.HoldOut(y, k, testShare, seed)
-			s.Train, s.Test = at(own, train), at(own, held)
+			s.Train, s.Test = dataset.At(own, train), dataset.At(own, held)
 		}
 		if len(s.Test) == 0 {
 			return nil, fmt.Errorf("compare: no rows are left to test on; give test examples or draw fewer")
@@ -236,15 +236,6 @@ func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
 		splits = append(splits, s)
 	}
 	return splits, nil
-}
-
-// at returns the rows at places.
-func at(rows, places []int) []int {
-	out := make([]int, len(places))
-	for i, p := range places {
-		out[i] = rows[p]
-	}
-	return out
 }
 
 // without returns the numbers of 0..n-1 that are not among the ascending taken.

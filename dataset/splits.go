@@ -95,6 +95,16 @@ func Folds(y []int, k, folds int, seed uint64) [][]int {
 	return parts
 }
 
+// At returns the rows at some places of a list, such as those that a split of it
+// names.
+func At(rows, places []int) []int {
+	out := make([]int, len(places))
+	for n, p := range places {
+		out[n] = rows[p]
+	}
+	return out
+}
+
 // shuffledClasses returns the rows of each class in random order.
 func shuffledClasses(y []int, k int, seed, stream uint64) [][]int {
 	classes := make([][]int, k)

@@ -74,7 +74,7 @@ func (r *Report) measure(ctx context.Context, d *tune.Data, rows []int, e *examp
 			r.skip("gain on held-out rows: too few rows to hold any out")
 			return 0, nil
 		}
-		train, o.Valid = at(rows, t), at(rows, h)
+		train, o.Valid = dataset.At(rows, t), dataset.At(rows, h)
 	}
 	result, err := tune.AutoAmong(ctx, d, train, methods, o)
 	if err != nil {
@@ -120,12 +120,4 @@ func bestOf(all []softmax.Candidate, method string) MethodFit {
 		}
 	}
 	return best
-}
-
-func at(rows, places []int) []int {
-	out := make([]int, len(places))
-	for n, p := range places {
-		out[n] = rows[p]
-	}
-	return out
 }

@@ -45,17 +45,8 @@ func (c *Chart) check() error {
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Series {
-		if s.Name == "" || seen[s.Name] {
-			return fmt.Errorf("report: chart %s: values are named %q, want a name of their own", c.Name, s.Name)
-		}
-		seen[s.Name] = true
-		n := len(c.Rows)
-		if len(s.X) != n || s.Low != nil && len(s.Low) != n || s.High != nil && len(s.High) != n || (s.Low == nil) != (s.High == nil) {
-			return fmt.Errorf("report: chart %s: %q has %d numbers, %d low and %d high, want one for each of %d rows, or no low and high",
-				c.Name, s.Name, len(s.X), len(s.Low), len(s.High), n)
-		}
-		if s.Look < 0 || s.Look > looks {
-			return fmt.Errorf("report: chart %s: %q has the look %d, want 0 to %d", c.Name, s.Name, s.Look, looks)
+		if err := c.about().checkSeries(seen, s.Name, s.Look, s.Low, s.High, len(c.Rows), len(s.X)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -54,17 +54,8 @@ func (f *Figure) check() error {
 	}
 	seen := map[string]bool{}
 	for _, s := range f.Series {
-		if s.Name == "" || seen[s.Name] {
-			return fmt.Errorf("report: figure %s: a series is named %q, want a name of its own", f.Name, s.Name)
-		}
-		seen[s.Name] = true
-		n := len(s.X)
-		if len(s.Y) != n || s.Low != nil && len(s.Low) != n || s.High != nil && len(s.High) != n || (s.Low == nil) != (s.High == nil) {
-			return fmt.Errorf("report: figure %s: series %q has %d x, %d y, %d low and %d high, want as many of each, or no low and high",
-				f.Name, s.Name, n, len(s.Y), len(s.Low), len(s.High))
-		}
-		if s.Look < 0 || s.Look > looks {
-			return fmt.Errorf("report: figure %s: series %q has the look %d, want 0 to %d", f.Name, s.Name, s.Look, looks)
+		if err := f.about().checkSeries(seen, s.Name, s.Look, s.Low, s.High, len(s.X), len(s.Y)); err != nil {
+			return err
 		}
 	}
 	for _, m := range f.Markers {

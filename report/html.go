@@ -89,10 +89,10 @@ func (t Table) Alignment() []string {
 func inks() string {
 	var rules, light, dark strings.Builder
 	for i := paper; i <= grid; i++ {
-		c := i.class()
+		c := palette[i].class
 		fmt.Fprintf(&rules, ".figure .f%s { fill: var(--i%[1]s) }\n.figure .s%[1]s { stroke: var(--i%[1]s) }\n", c)
-		fmt.Fprintf(&light, " --i%s: %s;", c, i.hex())
-		fmt.Fprintf(&dark, " --i%s: %s;", c, i.dark())
+		fmt.Fprintf(&light, " --i%s: %s;", c, palette[i].light)
+		fmt.Fprintf(&dark, " --i%s: %s;", c, palette[i].dark)
 	}
 	return rules.String() + ":root {" + light.String() + " }\n@media screen and (prefers-color-scheme: dark) { :root {" + dark.String() + " } }\n"
 }

@@ -37,6 +37,22 @@ func (a about) check() error {
 	return nil
 }
 
+// checkSeries says whether the numbers of a series are n each, and its name is
+// none of those seen, to which it is added.
+func (a about) checkSeries(seen map[string]bool, name string, look int, low, high []float64, n, numbers int) error {
+	switch {
+	case name == "" || seen[name]:
+		return fmt.Errorf("report: picture %s: a series is named %q, want a name of its own", a.Name, name)
+	case numbers != n || low != nil && len(low) != n || high != nil && len(high) != n || (low == nil) != (high == nil):
+		return fmt.Errorf("report: picture %s: series %q has %d numbers, %d low and %d high for %d places, want as many of each, or no low and high",
+			a.Name, name, numbers, len(low), len(high), n)
+	case look < 0 || look > looks:
+		return fmt.Errorf("report: picture %s: series %q has the look %d, want 0 to %d", a.Name, name, look, looks)
+	}
+	seen[name] = true
+	return nil
+}
+
 // checkName says whether a name can be that of a file anywhere.
 func checkName(name string) error {
 	if name == "" || len(name) > 80 {

@@ -85,7 +85,7 @@ func (s *scene) paint(c *vgimg.Canvas, m mark) {
 
 // rgb returns the colour of an ink; an opacity of 0 means 1.
 func rgb(i ink, opacity float64) color.Color {
-	v, err := strconv.ParseUint(i.hex()[1:], 16, 32)
+	v, err := strconv.ParseUint(palette[i].light[1:], 16, 32)
 	if err != nil {
 		return color.Black // our own colours are well formed
 	}

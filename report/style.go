@@ -26,50 +26,22 @@ const (
 	grid  ink = looks + 3 // lines behind the data
 )
 
-// hex returns the colour of an ink on white. The colours of series differ in
-// lightness, too: from black to light orange.
-func (i ink) hex() string {
-	switch i {
-	case paper:
-		return "#ffffff"
-	case words:
-		return "#1f2328"
-	case faint:
-		return "#57606a"
-	case grid:
-		return "#dfe3e8"
-	}
-	return [...]string{"#000000", "#d55e00", "#0072b2", "#009e73", "#a8528b", "#e69f00", "#3f9bd6", "#7a5c2e"}[i-1]
-}
-
-// dark returns the colour of an ink on a dark page.
-func (i ink) dark() string {
-	switch i {
-	case paper:
-		return "#161b22"
-	case words:
-		return "#e6edf3"
-	case faint:
-		return "#9da7b3"
-	case grid:
-		return "#30363d"
-	}
-	return [...]string{"#f0f3f6", "#ff8a3d", "#4aa8ec", "#2fc79a", "#e08fc2", "#f2b632", "#8ccbf5", "#c7a06a"}[i-1]
-}
-
-// class names an ink in the styles of a page.
-func (i ink) class() string {
-	switch i {
-	case paper:
-		return "p"
-	case words:
-		return "w"
-	case faint:
-		return "a"
-	case grid:
-		return "g"
-	}
-	return fmt.Sprint(int(i))
+// palette has of each ink its class in the styles of a page, and its colours on
+// white and on a dark page. The colours of series differ in lightness, too: from
+// black to light orange.
+var palette = [...]struct{ class, light, dark string }{
+	paper: {"p", "#ffffff", "#161b22"},
+	1:     {"1", "#000000", "#f0f3f6"},
+	2:     {"2", "#d55e00", "#ff8a3d"},
+	3:     {"3", "#0072b2", "#4aa8ec"},
+	4:     {"4", "#009e73", "#2fc79a"},
+	5:     {"5", "#a8528b", "#e08fc2"},
+	6:     {"6", "#e69f00", "#f2b632"},
+	7:     {"7", "#3f9bd6", "#8ccbf5"},
+	8:     {"8", "#7a5c2e", "#c7a06a"},
+	words: {"w", "#1f2328", "#e6edf3"},
+	faint: {"a", "#57606a", "#9da7b3"},
+	grid:  {"g", "#dfe3e8", "#30363d"},
 }
 
 // dashes returns the lengths of dashes and gaps of a look, in pixels; nil: a

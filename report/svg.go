@@ -27,7 +27,7 @@ func (s *scene) svg(w io.Writer) error {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img" aria-label="%[3]s" font-family="%[4]s">`+"\n",
 		number(s.width), number(s.height), escape(s.title), fontFamily)
 	fmt.Fprintf(out, "<title>%s</title>\n<desc>%s</desc>\n", escape(s.title), escape(s.text))
-	fmt.Fprintf(out, `<rect width="%s" height="%s" fill="%s" class="fp"/>`+"\n", number(s.width), number(s.height), paper.hex())
+	fmt.Fprintf(out, `<rect width="%s" height="%s" fill="%s" class="fp"/>`+"\n", number(s.width), number(s.height), palette[paper].light)
 	for _, m := range s.marks {
 		m.svg(out)
 	}
@@ -76,15 +76,15 @@ func (m mark) attributes() string {
 	if m.fill == none {
 		b.WriteString(` fill="none"`)
 	} else {
-		fmt.Fprintf(&b, ` fill="%s"`, m.fill.hex())
-		classes = append(classes, "f"+m.fill.class())
+		fmt.Fprintf(&b, ` fill="%s"`, palette[m.fill].light)
+		classes = append(classes, "f"+palette[m.fill].class)
 		if m.opacity > 0 {
 			fmt.Fprintf(&b, ` fill-opacity="%s"`, number(m.opacity))
 		}
 	}
 	if m.line != none {
-		fmt.Fprintf(&b, ` stroke="%s" stroke-width="%s"`, m.line.hex(), number(m.width))
-		classes = append(classes, "s"+m.line.class())
+		fmt.Fprintf(&b, ` stroke="%s" stroke-width="%s"`, palette[m.line].light, number(m.width))
+		classes = append(classes, "s"+palette[m.line].class)
 		if m.fill == none {
 			b.WriteString(` stroke-linejoin="round"`)
 		}

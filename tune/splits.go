@@ -62,7 +62,7 @@ func deal(rows []int, parts [][]int) (outside, inside [][]int) {
 				rest = append(rest, row)
 			}
 		}
-		outside, inside = append(outside, rest), append(inside, at(rows, part))
+		outside, inside = append(outside, rest), append(inside, dataset.At(rows, part))
 	}
 	return outside, inside
 }
@@ -83,12 +83,3 @@ const (
 	heldOutRows  = 3 // of a class that can spare one
 	heldOutShare = 0.2
 )
-
-// at returns the rows at places.
-func at(rows, places []int) []int {
-	out := make([]int, len(places))
-	for n, p := range places {
-		out[n] = rows[p]
-	}
-	return out
-}
