@@ -1,4 +1,4 @@
-// Package treeloss trains classifiers of many classes that are alike, and uses
+// Package treeloss trains classifiers with many similar classes, and uses
 // what is known about the classes: their names, a taxonomy, a metric.
 //
 //	model, err := treeloss.Fit(ctx, examples, treeloss.Options{})

@@ -182,7 +182,7 @@ func (s *scanner) number() ([]byte, error) {
 	}
 	if at("eE") {
 		s.i++
-		if at("+-") {
+		if at("-+") {
 			s.i++
 		}
 		if !digits() {

@@ -41,7 +41,7 @@ func TestMix(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Weight != 2 || len(got[0].Mix) != 2 || got[1].Mix[0].Label != "c" {
 		t.Errorf("weights beside shares: %+v, %v", got, err)
 	}
-	if want := `a.jsonl: label key "labels" with shares, 2 numbers in key "x"`; err == nil && r.Describe() != want {
+	if want := `a.jsonl: label key "labels" (soft labels), 2 numbers in key "x"`; err == nil && r.Describe() != want {
 		t.Errorf("%s, want %s", r.Describe(), want)
 	}
 }

@@ -59,7 +59,7 @@ func labelPart(p parts, noun string) string {
 		return "no labels"
 	}
 	if p.mixed {
-		return fmt.Sprintf("label %s %q with shares", noun, p.labelName)
+		return fmt.Sprintf("label %s %q (soft labels)", noun, p.labelName)
 	}
 	return fmt.Sprintf("label %s %q", noun, p.labelName)
 }

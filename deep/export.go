@@ -129,7 +129,7 @@ func put(store *model.Store, path string, x []float32, dims []int) error {
 		return nil
 	}
 	if !slices.Equal(v.Shape().Dimensions, dims) {
-		return fmt.Errorf("deep: tensor %s has shape %v, the model wants %v", path, dims, v.Shape().Dimensions)
+		return fmt.Errorf("deep: tensor %s has shape %v, want %v", path, dims, v.Shape().Dimensions)
 	}
 	return v.SetValue(value)
 }

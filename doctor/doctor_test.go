@@ -89,7 +89,7 @@ func TestMeasuredVerdict(t *testing.T) {
 		measured bool
 		words    string
 	}{
-		{"clear", "names", 0.02, 0.005, Yes, true, "Sharing helps here, by the names of the classes: +2.0 +- 0.5 points"},
+		{"clear", "names", 0.02, 0.005, Yes, true, "Sharing helps here, by the names of the classes: +2.0 ± 0.5 percentage points"},
 		{"between one and two errors", "taxonomy", 0.015, 0.01, Perhaps, true, "may help a little"},
 		{"small and sure", "names", 0.001, 0.003, No, true, "makes no difference"},
 		{"plain did best", tune.CrossEntropy, 0, 0, No, true, "did best on 99 held-out rows, which are few"},

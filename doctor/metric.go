@@ -51,7 +51,7 @@ func (r *Report) weighGiven(ctx context.Context, d *tune.Data, rows []int) error
 		}
 		z, err := d.Agreement(rows, source)
 		if err != nil {
-			r.skip("whether the rows bear out %s: %v", inWords(string(source)), err)
+			r.skip("whether the data support %s: %v", inWords(string(source)), err)
 			continue
 		}
 		r.Given = append(r.Given, Evidence{string(source), z})

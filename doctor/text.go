@@ -104,9 +104,9 @@ func (r *Report) writeNames(p *page) {
 	case a == nil:
 		p.line("names", "nothing shows whether they say something about the rows, which are no texts")
 	case a.Say():
-		p.line("names", "say something: the nearest one is right for %s %% of rows, chance is %s +- %s", points(a.Rate), points(a.Chance), points(a.SE))
+		p.line("names", "say something: the nearest one is right for %s %% of rows, chance is %s ± %s", points(a.Rate), points(a.Chance), points(a.SE))
 	default:
-		p.line("names", "say next to nothing: the nearest one is right for %s %% of rows, chance is %s +- %s", points(a.Rate), points(a.Chance), points(a.SE))
+		p.line("names", "say next to nothing: the nearest one is right for %s %% of rows, chance is %s ± %s", points(a.Rate), points(a.Chance), points(a.SE))
 	}
 	if n.Wordless > 0 {
 		p.line("", "%d of %d are without a letter", n.Wordless, r.Classes)
@@ -123,13 +123,13 @@ func (r *Report) writeNames(p *page) {
 func (r *Report) writeGiven(p *page) {
 	topic := "given"
 	for _, g := range r.Given {
-		how := fmt.Sprintf("the rows bear it out: classes that it calls near have near rows, %.0f standard errors above chance", g.Errors)
+		how := fmt.Sprintf("supported by the data (%.0f standard errors above chance): classes that are near in it have near examples", g.Errors)
 		switch {
 		case g.Errors > AgreesBy:
 		case r.Classes < enoughClasses:
-			how = fmt.Sprintf("whether the rows bear it out cannot be told of %d classes (%.1f standard errors from chance)", r.Classes, g.Errors)
+			how = fmt.Sprintf("whether the data support it cannot be said of %d classes (%.1f standard errors from chance)", r.Classes, g.Errors)
 		default:
-			how = fmt.Sprintf("the rows do not bear it out: that classes which it calls near have near rows is %.1f standard errors from chance, want %d", g.Errors, AgreesBy)
+			how = fmt.Sprintf("not supported by the data: that classes near in it have near examples is %.1f standard errors from chance, want %d", g.Errors, AgreesBy)
 		}
 		p.line(topic, "%s: %s", inWords(g.Source), how)
 		topic = ""
@@ -151,7 +151,7 @@ func (r *Report) writeMetric(p *page) {
 		note = ": hardly any structure"
 	}
 	p.line("distances", "between classes, from %s: doubling dimension c about %.1f", from, d.Max)
-	p.line("", "(largest of %d balls; mean %.1f +- %.1f; %d classes can show up to %.1f%s)", d.Balls, d.Mean, d.SE, d.Points, d.Limit, note)
+	p.line("", "(largest of %d balls; mean %.1f ± %.1f; %d classes can show up to %.1f%s)", d.Balls, d.Mean, d.SE, d.Points, d.Limit, note)
 }
 
 func (r *Report) writeWeights(p *page) {

@@ -55,7 +55,7 @@ func (r *Report) verdict() Verdict {
 // rules know more.
 func (r *Report) measured() (v Verdict, clear bool) {
 	g := r.Gain
-	gain := fmt.Sprintf("%+.1f +- %.1f points over plain cross entropy on %d held-out rows", 100*g.Difference, 100*g.DifferenceSE, g.Rows)
+	gain := fmt.Sprintf("%+.1f ± %.1f percentage points above plain cross entropy on %d held-out rows", 100*g.Difference, 100*g.DifferenceSE, g.Rows)
 	v = Verdict{Source: g.Best, Measured: true}
 	switch {
 	case g.Best != tune.CrossEntropy && g.Difference > 2*g.DifferenceSE && g.Difference > 0:
@@ -108,13 +108,13 @@ func (r *Report) byRules() Verdict {
 		return v
 	case len(r.borneOut()) > 0:
 		best := r.borneOut()[0]
-		return Verdict{Help: Perhaps, Source: best, Sentence: fmt.Sprintf("Sharing by %s may help, by about a point, if classes that it calls near have alike rows; %s it is worth measuring.%s", inWords(best), rows, r.namesToo())}
+		return Verdict{Help: Perhaps, Source: best, Sentence: fmt.Sprintf("Sharing by %s may help, by about a point, if classes that are near in it have similar examples; %s it is worth measuring.%s", inWords(best), rows, r.namesToo())}
 	case agree == nil && r.Names.Wordless < r.Classes:
 		return Verdict{Help: Unknown, Source: "names", Sentence: fmt.Sprintf("Whether sharing helps cannot be told without training: the rows are no texts, so nothing shows whether classes with like names have like rows; %s it is worth measuring.", rows)}
 	}
 	might := " Vectors of the names or a taxonomy might."
 	if len(r.Given) > 0 {
-		might = " The rows do not bear out what was given."
+		might = " The data do not support what was given."
 	}
 	return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help with what is known.%s%s", r.namesToo(), might)}
 }

@@ -88,7 +88,7 @@ func (d *Data) evidence(rows []int, source knowledge.Source) (ok bool, why strin
 		// cost 15 points.
 		se = max(se, math.Sqrt(agree*(1-agree)/float64(len(rows))))
 		ok = agree > chance+enoughErrors*se
-		return ok, fmt.Sprintf("the nearest name is right for %.1f %% of the rows, chance is %.1f +- %.1f: names are %s", 100*agree, 100*chance, 100*se, used(ok)), err
+		return ok, fmt.Sprintf("the nearest name is right for %.1f %% of the rows, chance is %.1f ± %.1f: names are %s", 100*agree, 100*chance, 100*se, used(ok)), err
 	case source != knowledge.Means && slices.Contains(knowledge.Metrics(), source):
 		z, err := d.Agreement(rows, source)
 		ok = z > enoughErrors

@@ -112,7 +112,7 @@ func Search(ctx context.Context, d *Data, rows []int, space Space, opts SearchOp
 		s.found.Stop = StopConverged
 	case ctx.Err() != nil && s.answered:
 		s.found.Stop = StopCancelled
-		err = fmt.Errorf("the search was broken off after %d trials: %w", len(s.done), ctx.Err())
+		err = fmt.Errorf("the search was interrupted after %d trials: %w", len(s.done), ctx.Err())
 	default:
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "treeloss",
 		Short: "Classify into many classes, using what you know about them",
-		Long: `Treeloss trains classifiers of many classes that are alike, from few examples of
+		Long: `Treeloss trains classifiers of many similar classes, from few examples of
 each, and uses what you know about the classes: their names, a taxonomy.
 
 Start with:  treeloss quickstart`,

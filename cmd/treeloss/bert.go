@@ -163,7 +163,7 @@ func (r *networkRun) readTexts(ctx context.Context, a *app, e *bert.Encoder) (se
 	r.classes = classes
 	texts, labels, others := data.keep(classes.Labels)
 	if others > 0 {
-		a.logf("left out for want of a vector: %d classes with %d of %d texts", len(names)-len(classes.Labels), others, len(data.texts))
+		a.logf("skipped, no vector: %d classes with %d of %d texts", len(names)-len(classes.Labels), others, len(data.texts))
 	}
 	r.examples = len(texts)
 	if set, err = e.Texts(texts, labels, f.deep.tokens); err != nil {

@@ -122,9 +122,9 @@ func TestBERTCommands(t *testing.T) {
 	}
 	decideWithNetwork(t, model, deskTest, strange(t))
 	refuseCall(t, "is a class of the model", "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--oos", desk)
-	refuseCall(t, "--class-names means nothing", "evaluate", "--model", model, "--data", deskTest, "--class-names", desk)
-	refuseCall(t, "--threads means nothing", "predict", "--model", model, "--threads", "1", desk)
-	refuseCall(t, "--labels means nothing", "embed", "--model", model, "--data", desk, "--labels", desk, "--out", features)
+	refuseCall(t, "--class-names has no effect", "evaluate", "--model", model, "--data", deskTest, "--class-names", desk)
+	refuseCall(t, "--threads has no effect", "predict", "--model", model, "--threads", "1", desk)
+	refuseCall(t, "--labels has no effect", "embed", "--model", model, "--data", desk, "--labels", desk, "--out", features)
 	mixed := file(t, "mixed.jsonl", `{"text":"a","labels":{"pay a fine":0.75,"opening hours":0.25}}`+"\n")
 	if r := parse(t, succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", mixed, "--json").out); r["examples"] != 1.0 || r["log_loss"] == nil {
 		t.Errorf("a shared label: %v", r)

@@ -361,7 +361,7 @@ func printComparison(a *app, t *comparison) {
 	if t.SimilarityOf != nil {
 		by = *t.SimilarityOf
 	}
-	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, +- its standard error over %s\n", overWords(t.Table))
+	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, ± its standard error over %s\n", overWords(t.Table))
 	fmt.Fprintf(a.out, "%d classes, %s, %d test rows; similarity of classes: %s\n", t.Classes, rows, t.TestRows, by)
 }
 

@@ -242,7 +242,7 @@ func (f *cvFlags) print(a *app, labels []string, v *tune.CrossValidation, by str
 	}
 	t.flush()
 	fmt.Fprintln(a.out)
-	t = newTable(a.out, "measure", "mean over folds", "+-", "pooled")
+	t = newTable(a.out, "measure", "mean over folds", "±", "pooled")
 	for _, m := range tune.Metrics() {
 		over := v.Over(m)
 		if math.IsNaN(over.Mean) {
@@ -251,7 +251,7 @@ func (f *cvFlags) print(a *app, labels []string, v *tune.CrossValidation, by str
 		t.row(metricName(m), metricCell(m, over.Mean), metricCell(m, over.SE), metricCell(m, m.Of(v.Pooled)))
 	}
 	t.flush()
-	fmt.Fprintf(a.out, "\npoints; +-: standard error over %d folds; pooled: all examples together, each tested once\n", len(v.Folds))
+	fmt.Fprintf(a.out, "\npoints; ±: standard error over %d folds; pooled: all examples together, each tested once\n", len(v.Folds))
 	if by != "" {
 		fmt.Fprintf(a.out, "similarity of classes: %s\n", by)
 	}

@@ -283,7 +283,7 @@ func TestEvaluateOutOfScope(t *testing.T) {
 		if best["right_decisions"] != most {
 			t.Errorf("%q: best %v, want %v right decisions", tc.args, best, most)
 		}
-		if o := succeed(t, args...); !strings.Contains(o.out, "out of scope: AUROC "+points(wins/48)+" +- ") || !strings.Contains(o.out, "right decisions") {
+		if o := succeed(t, args...); !strings.Contains(o.out, "out of scope: AUROC "+points(wins/48)+" ± ") || !strings.Contains(o.out, "right decisions") {
 			t.Errorf("%s\nwant the AUROC and a table of thresholds", o.out)
 		}
 	}

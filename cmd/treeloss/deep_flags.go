@@ -134,7 +134,7 @@ func (f *deepFlags) schedule(t *trainerFlags) error {
 func unheeded(flags *pflag.FlagSet, model, kind string, names ...string) error {
 	for _, name := range names {
 		if flags.Changed(name) {
-			return usagef("--%s means nothing for %s, which is %s", name, model, kind)
+			return usagef("--%s has no effect with %s, which is %s", name, model, kind)
 		}
 	}
 	return nil

@@ -120,14 +120,14 @@ func TestNetworkCommands(t *testing.T) {
 		t.Errorf("predicted %q", o.out)
 	}
 	for want, args := range map[string][]string{
-		"--threads means nothing for": {"evaluate", "--data", in("test.bin"), "--threads", "1"},
-		"--text means nothing for":    {"evaluate", "--data", in("test.bin"), "--text", "x"},
-		"--features means nothing":    {"predict", "--features", "x", in("test.bin")},
-		"is a class of the model":     {"evaluate", "--backend", "go", "--data", in("test.bin"), "--oos", in("test.bin")},
-		"not from the standard input": {"predict"},
-		"a linear model is wanted":    {"explain", in("test.bin")},
-		"--label means nothing":       {"embed", "--data", dir, "--label", "x", "--out", in("x.npy")},
-		"neither a file of CIFAR-100": {"predict", in("names.csv")},
+		"--threads has no effect with": {"evaluate", "--data", in("test.bin"), "--threads", "1"},
+		"--text has no effect with":    {"evaluate", "--data", in("test.bin"), "--text", "x"},
+		"--features has no effect":     {"predict", "--features", "x", in("test.bin")},
+		"is a class of the model":      {"evaluate", "--backend", "go", "--data", in("test.bin"), "--oos", in("test.bin")},
+		"not from the standard input":  {"predict"},
+		"a linear model is wanted":     {"explain", in("test.bin")},
+		"--label has no effect":        {"embed", "--data", dir, "--label", "x", "--out", in("x.npy")},
+		"neither a file of CIFAR-100":  {"predict", in("names.csv")},
 	} {
 		refuseCall(t, want, append(args[:1:1], append([]string{"--model", model}, args[1:]...)...)...)
 	}
@@ -137,8 +137,8 @@ func TestNetworkCommands(t *testing.T) {
 	if !strings.Contains(o.out, `"features": 64`) {
 		t.Errorf("trained on features: %s", o.out)
 	}
-	refuseCall(t, "--backend means nothing for", "evaluate", "--model", in("linear.safetensors"), "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--backend", "go")
-	refuseCall(t, "--backend means nothing for", "predict", "--model", in("linear.safetensors"), "--backend", "go", in("x.npy"))
+	refuseCall(t, "--backend has no effect with", "evaluate", "--model", in("linear.safetensors"), "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--backend", "go")
+	refuseCall(t, "--backend has no effect with", "predict", "--model", in("linear.safetensors"), "--backend", "go", in("x.npy"))
 	refuseCall(t, "is a linear model", "embed", "--model", in("linear.safetensors"), "--data", dir, "--out", in("y.npy"))
 	refuseCall(t, "no such model file", "embed", "--model", in("none"), "--data", dir, "--out", in("y.npy"))
 	o = succeed(t, "compare", "--data", in("x.npy"), "--labels", in("x.labels.txt"), "--test", in("x.npy"), "--test-labels", in("x.labels.txt"),

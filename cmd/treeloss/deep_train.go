@@ -207,7 +207,7 @@ func (r *networkRun) read(ctx context.Context, a *app) error {
 	r.classes = classes
 	var others int
 	if r.data, others = data.Keep(classes.Labels); others > 0 {
-		a.logf("left out for want of a vector: %d classes with %d of %d pictures", len(data.Classes())-len(classes.Labels), others, data.Len())
+		a.logf("skipped, no vector: %d classes with %d of %d pictures", len(data.Classes())-len(classes.Labels), others, data.Len())
 	}
 	if len(f.valid) > 0 {
 		valid, err := f.readPictures(ctx, a, f.valid, f.validLabels)
@@ -409,7 +409,7 @@ func (r *networkRun) print(a *app, backend, spec string, result train.Result, pa
 	}
 	fmt.Fprintf(a.out, "%s: %s, %d parameters, %d epochs, training loss %.3f\n", out.Model, out.Network, out.Parameters, out.Epochs, out.TrainLoss)
 	if v := out.Valid; v != nil {
-		fmt.Fprintf(a.out, "accuracy on --valid %s, best of the epochs (epoch %d): a test set wants others\n", points(v.Accuracy), out.BestEpoch)
+		fmt.Fprintf(a.out, "accuracy on --valid %s, best epoch: %d (chosen on these examples: report accuracy on others)\n", points(v.Accuracy), out.BestEpoch)
 	}
 	return nil
 }

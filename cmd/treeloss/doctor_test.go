@@ -181,8 +181,8 @@ func TestDoctorAsksTheRows(t *testing.T) {
 		name, taxonomy, help string
 		want                 []string
 	}{
-		{"groups that rows share", right.String(), "perhaps", []string{"the rows bear it out", "Sharing by the taxonomy may help"}},
-		{"groups of nothing", wrong.String(), "no", []string{"the rows do not bear it out", "The rows do not bear out what was given"}},
+		{"groups that rows share", right.String(), "perhaps", []string{"supported by the data", "Sharing by the taxonomy may help"}},
+		{"groups of nothing", wrong.String(), "no", []string{"not supported by the data", "The data do not support what was given"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			args := []string{"--data", data, "--taxonomy", file(t, "groups.csv", tc.taxonomy), "--train=off"}

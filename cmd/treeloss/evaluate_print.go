@@ -72,7 +72,7 @@ func (f *evaluateFlags) printDecisions(a *app, r *evaluate.Result) {
 		t.row("coverage: a single class", pointsOf(x.ClassShare))
 		t.row("right of these", pointsOf(x.ClassAccuracy))
 		t.row("the root, which says nothing", pointsOf(x.RootShare))
-		t.row("information, of what the class would say", pointsOf(x.InformationShare))
+		t.row("expected information gain", pointsOf(x.InformationShare))
 		t.flush()
 	}
 	if s := r.Selected; s != nil && s.Answered != nil {

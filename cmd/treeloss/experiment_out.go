@@ -89,7 +89,7 @@ func printExperiment(a *app, r *experiment.Results) {
 			}
 		}
 		t.flush()
-		fmt.Fprintf(a.out, "\npoints; difference: to cross entropy in the same runs, +- half its 95 %% interval\n\n")
+		fmt.Fprintf(a.out, "\npoints; difference: to cross entropy in the same runs, ± half its 95 %% interval\n\n")
 	}
 	if r.Norms != nil {
 		fmt.Fprintf(a.out, "%s\n\n%s\n\n", r.Norms.Sweep.Title, wrap(r.NormsParagraph(), 100))

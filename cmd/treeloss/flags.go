@@ -171,7 +171,7 @@ func (f *classFlags) add(c *cobra.Command) {
 func (f *classFlags) addChoice(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, vectors, taxonomy, distances, weights, means, u-tree, v-tree, linkage, such as names+taxonomy")
-	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy; for milder mistakes: simloss (alike classes share credit), soft-labels (near classes get some of the target) or hxe (the right group counts more than the class in it; best with --taxonomy); or hierarchical-softmax (a softmax among siblings)")
+	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy; for milder mistakes: simloss (similar classes share credit), soft-labels (near classes get some of the target) or hxe (the right group counts more than the class in it; best with --taxonomy); or hierarchical-softmax (a softmax among siblings)")
 	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
 	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; use it where rows read like names, most with very few of them")
 	choicesOf(c, "sharing", "+", append([]string{tune.AutoName}, sourceNames()...)...)
@@ -201,7 +201,7 @@ func metricSources() []string {
 
 // Help that several commands share.
 const (
-	baseHelp    = "base of the cover tree for u-tree and v-tree: nearer to 1 for a high tree that shares more, 2 for the flat one of the paper's theory"
+	baseHelp    = "base of the cover tree for u-tree and v-tree: nearer to 1 for a taller tree that shares more, 2 for the flat one of the paper's theory"
 	threadsHelp = "processor threads, 0 for all; fewer leave room for other work; never changes a result"
 )
 

@@ -19,8 +19,8 @@ type priorFlags struct {
 
 func (f *priorFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.Float64Var(&f.prior, "prior", 0, "how far weights may go from 0 (variance, for inputs of length 1): give one that treeloss tune found; 0 tries 3, 10, 30 and 100 on held-out rows")
-	flags.Float64Var(&f.rho, "rho", 0, "weight of what each class has for itself beside what it shares through names, vectors, distances, weights or means: more where these say little; 0 for the default")
+	flags.Float64Var(&f.prior, "prior", 0, "prior variance of the weights (for inputs of length 1; larger means less regularisation): 0 tries 3, 10, 30 and 100 on held-out rows")
+	flags.Float64Var(&f.rho, "rho", 0, "class-specific variance, relative to the part shared through names, vectors, distances, weights or means: larger where these help little; 0 for the default")
 }
 
 // decays tells what a trainer holds weights back by in place of a prior, "" if

@@ -26,9 +26,9 @@ func newQuickstart(a *app) *cobra.Command {
 features, and these with the names as further examples, on 5 examples of each of
 77 intents of bank customers. Each gets the same tuning on held-out examples and
 is tested on 3,080 others. It writes nothing but what --model and --report name;
-as the data inside the program holds no text, that model knows n-grams by their
-hashes. With --report it also compares with 1 and 3 examples of each intent, for
-a learning curve; compare --help says what the page shows.
+as the data inside the program has no text, that model has hashes of n-grams for
+its vocabulary. With --report it also compares with 1 and 3 examples of each
+intent, for a learning curve; compare --help lists what the page shows.
 
 Data: ` + quickstart.Attribution + `.`,
 		Example: `  treeloss quickstart

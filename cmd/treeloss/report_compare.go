@@ -285,13 +285,13 @@ func (p *comparisonPage) confusions(best *compare.Result) report.Section {
 		for _, c := range beside.Total.Confusions(-1) {
 			count[[2]int{c.True, c.Predicted}] = c.Count
 		}
-		t := report.Table{Name: name, Caption: caption, Heads: []string{"class", "taken for", of.Method, beside.Method}}
+		t := report.Table{Name: name, Caption: caption, Heads: []string{"class", "predicted as", of.Method, beside.Method}}
 		for _, c := range of.Total.Confusions(listedConfusions) {
 			t.Rows = append(t.Rows, []string{p.labels[c.True], p.labels[c.Predicted], fmt.Sprint(c.Count), fmt.Sprint(count[[2]int{c.True, c.Predicted}])})
 		}
 		return t
 	}
-	text := "How many test rows of a class were taken for another."
+	text := "How many test examples of a class were predicted as another."
 	if p.last().Splits > 1 {
 		text += fmt.Sprintf(" Counts are sums over %d splits.", p.last().Splits)
 	}

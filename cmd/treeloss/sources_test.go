@@ -82,7 +82,7 @@ func TestDistancesAndWeightsAreSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"the given", "cannot be told of 6 classes", "doubling dimension"} {
+			for _, want := range []string{"the given", "cannot be said of 6 classes", "doubling dimension"} {
 				if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 					t.Errorf("doctor: no %q in\n%s", want, out)
 				}

@@ -67,5 +67,5 @@ func difference(x, se float64) string {
 	if math.IsNaN(se) {
 		return fmt.Sprintf("%+.1f", 100*x)
 	}
-	return fmt.Sprintf("%+.1f +- %.1f", 100*x, 100*se)
+	return fmt.Sprintf("%+.1f ± %.1f", 100*x, 100*se)
 }

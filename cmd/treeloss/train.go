@@ -46,14 +46,14 @@ Columns are found by their usual names: a class in label, class, intent and the
 like, a text in text, sentence, question and the like; without a text all numeric
 columns are features. --label, --text and --features say otherwise.
 
-A JSONL row may share its label among classes, where people disagree or a larger
-model gave probabilities: {"text": "small wolf?", "labels": {"husky": 0.75, "wolf":
-0.25}}. Shares sum to 1, or are whole numbers that count votes. Training fits the
-probabilities to them; held-out accuracy asks for the class with the largest share.
+JSONL may have soft labels, where annotators disagree or a larger model gave
+probabilities: {"text": "small wolf?", "labels": {"husky": 0.75, "wolf": 0.25}}.
+They sum to 1, or are whole numbers that count votes. Training fits the label
+distribution; held-out accuracy counts its most probable class.
 
-With --trainer sgd or adamw every epoch writes MODEL.checkpoint. A training that
-was broken off goes on from there with the same command and --resume, and ends in
-the very model that it would have made.
+With --trainer sgd or adamw every epoch writes MODEL.checkpoint. An interrupted
+run resumes from there with the same command and --resume, and its model is
+byte-identical to that of a run without the interruption.
 
 With --network it trains a network on pictures instead: --data is a folder of
 CIFAR-100 in its binary form (train.bin) or such a file, --valid its
@@ -119,7 +119,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from, when more examples of the same task have come in: its weights for the same labels and features go on; with --network resnet50 a safetensors file with the tensor names of torchvision or timm")
 	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
 	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the temperature of the probabilities on held-out rows, so that they can be taken at their word: for predict --confidence and --reject")
-	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after training was broken off")
+	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags
 	suggest(c, "class-weight", balanced)

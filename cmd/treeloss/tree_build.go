@@ -41,9 +41,10 @@ func newTreeBuild(a *app) *cobra.Command {
 classes are the labels of examples or the lines of a file.
 
 The tree stands for distances between classes: from their names (the default: use
-it when names say something), from word vectors of the names, ready distances or
-the weights of a model (the default with --label-vectors, --distances or
---weights-model), from a taxonomy, or from the means of the examples of each class.
+it when names mean something), from word vectors of the names, precomputed
+distances or the weights of a model (the default with --label-vectors, --distances
+or --weights-model), from a taxonomy, or from the means of the examples of each
+class.
 A v-tree has the classes on its leaves, a u-tree has them on inner
 nodes too; both are made from a cover tree, which --base makes higher or flatter.
 linkage joins the two nearest groups again and again and keeps the lengths of the
@@ -152,7 +153,7 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes
 	f.known.tell(a, found)
 	f.known.tellTriangle(a, classes)
 	if n := len(tune.Dropped(found)); n > 0 {
-		a.logf("left out for want of a vector: %d of %d classes", n, len(labels))
+		a.logf("skipped, no vector: %d of %d classes", n, len(labels))
 	}
 	return classes, nil
 }

@@ -240,7 +240,7 @@ type trialRow struct {
 	SE             *float64 `json:"value_se"`
 	Difference     *float64 `json:"difference"` // to plain cross entropy with the defaults
 	DifferenceSE   *float64 `json:"difference_se"`
-	Yardstick      bool     `json:"yardstick"` // measured to compare with only
+	Yardstick      bool     `json:"baseline"` // measured to compare with only
 	TrainedSeconds float64  `json:"seconds"`
 	measures
 }
@@ -268,7 +268,7 @@ func (f *tuneFlags) result(found *tune.Found) *tuned {
 
 func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
 	m := found.Metric
-	t := newTable(a.out, "options", "trial", metricName(m), "+-", "difference", "+-", "log loss")
+	t := newTable(a.out, "options", "trial", metricName(m), "±", "difference", "±", "log loss")
 	for _, x := range found.Trials {
 		difference, se := "-", "-"
 		if x.Number != 1 {
@@ -285,7 +285,7 @@ func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
 	if m == tune.LogLoss {
 		unit = "nats"
 	}
-	fmt.Fprintf(a.out, "\n%s; difference: to plain cross entropy with the defaults (trial 1), paired; +-: standard error over %d held-out rows\n", unit, found.HeldOut)
+	fmt.Fprintf(a.out, "\n%s; difference: to plain cross entropy with the defaults (trial 1), paired; ±: standard error over %d held-out rows\n", unit, found.HeldOut)
 	fmt.Fprintf(a.out, "held out: %s\n", found.How)
 	fmt.Fprintf(a.out, "%d trials in %.1f s, ended by: %s\n\n", len(found.Trials), out.Seconds, stopWords(found.Stop))
 	best := found.Best()
@@ -297,7 +297,7 @@ func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
 	if n := out.Nested; n != nil && n.Mean != nil {
 		line := metricCell(m, *n.Mean)
 		if n.SE != nil {
-			line += " +- " + metricCell(m, *n.SE)
+			line += " ± " + metricCell(m, *n.SE)
 		}
 		fmt.Fprintf(a.out, "a search of its own in each of %d folds: %s %s on rows that took no part\n", n.Folds, metricName(m), line)
 	}

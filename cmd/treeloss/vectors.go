@@ -17,7 +17,7 @@ import (
 
 // vectorFormats is the part of the help that all commands about vectors share.
 const vectorFormats = `Read are word2vec files, binary and text, GloVe text, fastText .vec and fastText
-.bin, told apart by their content, plain or as .gz or .zst; - is the standard
+.bin, distinguished by their content, plain or as .gz or .zst; - is the standard
 input. Not read are quantised fastText models (.ftz), pickles of gensim, and
 archives with several files.`
 

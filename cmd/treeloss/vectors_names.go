@@ -121,7 +121,7 @@ func (f *namesFlags) print(a *app, classes []dataset.Synset, found *wordvec.Labe
 		}
 		next += n
 		if known == 0 {
-			a.logf("left out for want of a vector: %s (%s)", s.ID, s.Names[0])
+			a.logf("skipped, no vector: %s (%s)", s.ID, s.Names[0])
 			continue
 		}
 		for j := range sum {

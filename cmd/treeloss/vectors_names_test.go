@@ -30,7 +30,7 @@ func TestVectorsNames(t *testing.T) {
 	call[len(call)-1] = unknown
 	refuseCall(t, "(--unknown)", call...)
 	o := succeed(t, append(call, "--unknown", "drop")...)
-	if o.out != "1 2\nn01484850 3 2\n" || strings.Count(o.log, "left out") != 2 {
+	if o.out != "1 2\nn01484850 3 2\n" || strings.Count(o.log, "skipped, no vector") != 2 {
 		t.Errorf("without unknown ones: %q, %q", o.out, o.log)
 	}
 	for says, args := range map[string][]string{

@@ -94,7 +94,7 @@ func (m *Model) task() train.Task {
 // Data makes batches of pictures as the network wants them. Another side is an error.
 func (m *Model) Data(p *images.Pictures) (train.Data, error) {
 	if p.Side() != m.Width {
-		return nil, fmt.Errorf("pictures of side %d, the network wants %d", p.Side(), m.Width)
+		return nil, fmt.Errorf("pictures of side %d, want %d", p.Side(), m.Width)
 	}
 	return p.Data(m.Scale, images.Options{Augment: images.None})
 }
