@@ -6,6 +6,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/sharing"
 )
 
@@ -26,7 +27,7 @@ func Weights(store *model.Store, path string, s sharing.Sharing) (w, b []float32
 		if len(d) != 2 || d[1] != s.Classes() {
 			return nil, nil, fmt.Errorf("deep: weights in %s have shape %v, want [features, %d]", path, d, s.Classes())
 		}
-		return transpose(turned, d[0], d[1]), b, nil
+		return kernel.Transposed(turned, d[0], d[1]), b, nil
 	}
 	v, d, err := values(store, shared.Path(), -1)
 	if err != nil {
@@ -55,7 +56,7 @@ func Fold(store *model.Store, path string, s sharing.Sharing) error {
 	}
 	k := s.Classes()
 	d := len(w) / k
-	store.VariableWithValue(model.JoinPath(path, denseScope, weightsName), tensors.FromFlatDataAndDimensions(transpose(w, k, d), d, k))
+	store.VariableWithValue(model.JoinPath(path, denseScope, weightsName), tensors.FromFlatDataAndDimensions(kernel.Transposed(w, k, d), d, k))
 	if err := store.DeleteVariable(shared); err != nil {
 		return fmt.Errorf("deep: fold: %w", err)
 	}
@@ -81,15 +82,4 @@ func values(store *model.Store, path string, size int) ([]float32, []int, error)
 		return nil, nil, fmt.Errorf("deep: variable %s has %d numbers, want %d", path, len(x), size)
 	}
 	return x, v.Shape().Dimensions, nil
-}
-
-// transpose turns an n x m matrix.
-func transpose(x []float32, n, m int) []float32 {
-	out := make([]float32, len(x))
-	for i := range n {
-		for j := range m {
-			out[j*n+i] = x[i*m+j]
-		}
-	}
-	return out
 }

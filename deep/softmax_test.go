@@ -9,6 +9,7 @@ import (
 
 	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -58,7 +59,7 @@ func TestDenseLearnsAsSoftmax(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := apart(w, transpose(want.Weight, d, k)); !(diff <= 1e-5) {
+			if diff := apart(w, kernel.Transposed(want.Weight, d, k)); !(diff <= 1e-5) {
 				t.Errorf("%s, %s: weights differ by %g", sharingName, lossName, diff)
 			}
 			if diff := apart(bias, want.Bias); !(diff <= 1e-5) {

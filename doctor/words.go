@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // lineWidth is where a long line goes on in the next.
@@ -61,11 +63,7 @@ func listed(names []string, all int) string {
 	for _, n := range names {
 		out = append(out, printable(n))
 	}
-	s := strings.Join(out, ", ")
-	if all > len(names) {
-		s += fmt.Sprintf(" and %d more", all-len(names))
-	}
-	return s
+	return input.Some(out, len(out), all)
 }
 
 // shown makes a label fit a line.

@@ -97,7 +97,7 @@ func (m *model) start(g *draw, init Init) *softmax.Layer {
 	if h := m.options.Hierarchy; h != nil { // the root has no score
 		w, outputs = g.nodes(h.Tree(), init)[g.d:], h.Scores()
 	}
-	return &softmax.Layer{Classes: g.k, Features: g.d, Weight: transpose(w, outputs, g.d), Bias: make([]float32, outputs), Hierarchy: m.options.Hierarchy}
+	return &softmax.Layer{Classes: g.k, Features: g.d, Weight: kernel.Transposed(w, outputs, g.d), Bias: make([]float32, outputs), Hierarchy: m.options.Hierarchy}
 }
 
 // nodes returns the parameters of the nodes of a tree, nodes x d.
@@ -115,11 +115,4 @@ func (g *draw) nodes(t *labeltree.Tree, init Init) []float32 {
 		next++
 	}
 	return v
-}
-
-// transpose returns the cols x rows transpose of a, rows x cols.
-func transpose(a []float32, rows, cols int) []float32 {
-	t := make([]float32, len(a))
-	kernel.Transpose(kernel.Rect{X: t, Rows: cols, Cols: rows, Stride: rows}, kernel.Rect{X: a, Rows: rows, Cols: cols, Stride: cols})
-	return t
 }

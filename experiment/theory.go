@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/theory"
 )
@@ -44,7 +45,7 @@ func (c *cell) norms() (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := transpose(g.truth.Data, g.k, g.d)
+	w := kernel.Transposed(g.truth.Data, g.k, g.d)
 	out := Values{TreeHeight: float64(v.Height()), Distances: float64(n.cover.Distances()) / float64(g.k)}
 	out[LargestW], out[NormW] = theory.Norms(w, g.k)
 	for name, t := range map[string]*labeltree.Tree{NormU: u, NormV: v, NormVRandom: random} {

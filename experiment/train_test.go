@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/matrix"
@@ -117,7 +118,7 @@ func pass(t testing.TB, m *model, start []float32, k int, ex softmax.Examples, r
 	t.Helper()
 	d := ex.X.Cols()
 	outputs := len(start) / d
-	l, a, err := m.onePass(context.Background(), &softmax.Layer{Classes: k, Features: d, Weight: transpose(start, outputs, d),
+	l, a, err := m.onePass(context.Background(), &softmax.Layer{Classes: k, Features: d, Weight: kernel.Transposed(start, outputs, d),
 		Bias: make([]float32, outputs), Hierarchy: m.options.Hierarchy}, ex, rate)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func pass(t testing.TB, m *model, start []float32, k int, ex softmax.Examples, r
 			t.Fatalf("output %d has a bias", c)
 		}
 	}
-	return transpose(l.Weight, d, outputs), transpose(a.Weight, d, outputs)
+	return kernel.Transposed(l.Weight, d, outputs), kernel.Transposed(a.Weight, d, outputs)
 }
 
 // One pass takes the examples in their order, and trains V: momentum, weight
@@ -180,7 +181,7 @@ func TestStart(t *testing.T) {
 	g := smallDraw(t, 9, 16, 10)
 	rows := func(m *model, init Init) []float32 {
 		l := m.start(g, init)
-		return transpose(l.Weight, 16, l.Outputs())
+		return kernel.Transposed(l.Weight, 16, l.Outputs())
 	}
 	plain := rows(modelOf(t, g, 1.3, CrossEntropy), TorchInit)
 	for _, x := range plain {

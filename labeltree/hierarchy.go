@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // cycle returns an error that spells out a cycle, if there is one.
@@ -158,11 +160,7 @@ func (g *graph) strangers() string {
 
 // list joins up to five quoted names and a verb for one or several.
 func list(names []string, one, several string) string {
-	text := strings.Join(names[:min(len(names), 5)], ", ")
-	if more := len(names) - 5; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text + " " + pick(len(names) == 1, one, several)
+	return input.Some(names, 5, len(names)) + " " + pick(len(names) == 1, one, several)
 }
 
 func pick(first bool, a, b string) string {

@@ -197,19 +197,6 @@ func (m *Dense) Check() error {
 	return nil
 }
 
-// MeanSquaredNorm returns the mean over rows of the squared row norm, 0 for a
-// matrix without rows.
-func MeanSquaredNorm(m Matrix) float64 {
-	if m.Rows() == 0 {
-		return 0
-	}
-	var sum float64
-	for i := range m.Rows() {
-		sum += m.SquaredNorm(i)
-	}
-	return sum / float64(m.Rows())
-}
-
 func squaredNorm(x []float32) float64 {
 	var sum float64
 	for _, v := range x {

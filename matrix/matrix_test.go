@@ -76,8 +76,10 @@ func TestSparseAgainstDense(t *testing.T) {
 				}
 			}
 		}
-		if got, want := MeanSquaredNorm(s), MeanSquaredNorm(d); math.Abs(got-want) > 1e-12 {
-			t.Errorf("mean squared norm %v sparse, %v dense", got, want)
+		for a := range s.Rows() {
+			if got, want := s.SquaredNorm(a), d.SquaredNorm(a); math.Abs(got-want) > 1e-12 {
+				t.Errorf("squared norm of row %d: %v sparse, %v dense", a, got, want)
+			}
 		}
 	}
 }
@@ -93,8 +95,8 @@ func TestCosineByHand(t *testing.T) {
 			t.Errorf("%s: cosine %v, want %v", tc.name, got, tc.want)
 		}
 	}
-	if got := MeanSquaredNorm(m); got != (25+100+25)/4. {
-		t.Errorf("mean squared norm %v, want 37.5", got)
+	if got := []float64{m.SquaredNorm(0), m.SquaredNorm(1), m.SquaredNorm(2), m.SquaredNorm(3)}; !slices.Equal(got, []float64{25, 100, 25, 0}) {
+		t.Errorf("squared norms %v, want 25, 100, 25 and 0", got)
 	}
 	tiny := &Dense{Columns: 1, Data: []float32{1e-45, 1e-45, 3e38, 3e38}}
 	if got := Cosine(tiny, 0, 1); got != 1 {
@@ -159,8 +161,8 @@ func TestTranspose(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	for _, m := range []Matrix{&Sparse{}, &Dense{}, &Sparse{Columns: 5}, NewDense(0, 5), &Sparse{Columns: 5, Start: []int{0}}} {
-		if m.Rows() != 0 || m.Check() != nil || MeanSquaredNorm(m) != 0 || m.Select(nil).Rows() != 0 {
-			t.Errorf("%T: %d rows, check %v, mean squared norm %v", m, m.Rows(), m.Check(), MeanSquaredNorm(m))
+		if m.Rows() != 0 || m.Check() != nil || m.Select(nil).Rows() != 0 {
+			t.Errorf("%T: %d rows, check %v", m, m.Rows(), m.Check())
 		}
 	}
 	turned := (&Sparse{Columns: 3}).Transpose()
@@ -172,7 +174,7 @@ func TestEmpty(t *testing.T) {
 	}
 	m := &Sparse{Columns: 2}
 	m.AppendRow(nil, nil)
-	if m.Rows() != 1 || m.Check() != nil || Dot(m, 0, 0) != 0 || Cosine(m, 0, 0) != 0 || MeanSquaredNorm(m) != 0 {
+	if m.Rows() != 1 || m.Check() != nil || Dot(m, 0, 0) != 0 || Cosine(m, 0, 0) != 0 || m.SquaredNorm(0) != 0 {
 		t.Error("an empty row is not a row of zeros")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -184,7 +183,7 @@ func (l *list) complete() error {
 		}
 	}
 	if n := len(absent); n > 0 {
-		return l.fail("%d of the %d labels do not occur: %s; add their distances or leave these classes out", n, len(l.labels), some(absent, n))
+		return l.fail("%d of the %d labels do not occur: %s; add their distances or leave these classes out", n, len(l.labels), input.Some(absent, maxNamed, n))
 	}
 	var missing []string
 	n, place := 0, 0
@@ -199,19 +198,10 @@ func (l *list) complete() error {
 		}
 	}
 	if n > 0 {
-		return l.fail("%d of the %d pairs of labels have no distance: %s; add them", n, len(l.upper), some(missing, n))
+		return l.fail("%d of the %d pairs of labels have no distance: %s; add them", n, len(l.upper), input.Some(missing, maxNamed, n))
 	}
 	return nil
 }
 
 // maxNamed is how many labels or pairs a message names.
 const maxNamed = 5
-
-// some joins the first few names of n.
-func some(names []string, n int) string {
-	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
-	if n > maxNamed {
-		text += fmt.Sprintf(" and %d more", n-maxNamed)
-	}
-	return text
-}

@@ -290,3 +290,12 @@ func balanced(t testing.TB, k int) *labeltree.Tree {
 	}
 	return parseTree(t, level[0]+";")
 }
+
+// frobenius returns the square root of the sum of the squares of x.
+func frobenius[T matrix.Float](x []T) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum)
+}

@@ -92,9 +92,9 @@ func TestNormsOfTrees(t *testing.T) {
 			if err := NewOperator[float64](s).MinNorm(v, w, cols); err != nil {
 				t.Fatal(err)
 			}
-			return FrobeniusNorm(v)
+			return frobenius(v)
 		}
-		u, v, plain := norm(uTree), norm(vTree), FrobeniusNorm(w)
+		u, v, plain := norm(uTree), norm(vTree), frobenius(w)
 		if v > u*(1+1e-12) || v > plain*(1+1e-12) {
 			t.Errorf("seed %d, k=%d: ‖V*‖ = %v, ‖U*‖ = %v, ‖W‖ = %v", seed, k, v, u, plain)
 		}

@@ -230,7 +230,7 @@ func TestLargeTree(t *testing.T) {
 			t.Fatalf("class %d: A V = %v, W = %v", c, back[c], w[c])
 		}
 	}
-	if nv, nw := FrobeniusNorm(v)/math.Sqrt(MeanEigenvalue(tree)), FrobeniusNorm(w); nv > nw {
+	if nv, nw := frobenius(v)/math.Sqrt(MeanEigenvalue(tree)), frobenius(w); nv > nw {
 		t.Errorf("norm of V %v above that of W %v", nv, nw)
 	}
 	op.Kernel(back, w, 1)

@@ -3,9 +3,6 @@ package sharing
 import (
 	"fmt"
 	"math"
-
-	"github.com/treeloss/treeloss/internal/kernel"
-	"github.com/treeloss/treeloss/matrix"
 )
 
 // MeanEigenvalue returns the mean eigenvalue of C K C on the k-1 directions
@@ -117,16 +114,4 @@ func Normalized(s Sharing) (Sharing, error) {
 		return NewSum(parts...)
 	}
 	return NewSum(Part{Factor: factor, Sharing: s})
-}
-
-// FrobeniusNorm returns the square root of the sum of the squares of x, summed
-// in float64.
-func FrobeniusNorm[T matrix.Float](x []T) float64 {
-	return math.Sqrt(kernel.ParallelSum(1, len(x), func(lo, hi int) float64 {
-		var sum float64
-		for _, v := range x[lo:hi] {
-			sum += float64(v) * float64(v)
-		}
-		return sum
-	}))
 }

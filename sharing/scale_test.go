@@ -121,12 +121,3 @@ func TestNewFeaturesRefuses(t *testing.T) {
 		t.Errorf("infinite feature: %v, want an error", err)
 	}
 }
-
-func TestFrobeniusNorm(t *testing.T) {
-	if got := FrobeniusNorm([]float32{3, -4, 0}); got != 5 {
-		t.Errorf("norm of (3, -4, 0) = %v, want 5", got)
-	}
-	if got := FrobeniusNorm([]float64(nil)); got != 0 {
-		t.Errorf("norm of nothing = %v, want 0", got)
-	}
-}

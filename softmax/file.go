@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
@@ -70,7 +71,7 @@ func (m *Model) file() (*safetensors.File, error) {
 	}
 	d, k := m.Layer.Features, m.Layer.Outputs()
 	f.Tensors = append(f.Tensors,
-		safetensors.Float32(weightTensor, transpose(m.Layer.Weight, d, k), k, d),
+		safetensors.Float32(weightTensor, kernel.Transposed(m.Layer.Weight, d, k), k, d),
 		safetensors.Float32(biasTensor, m.Layer.Bias, k))
 	if v := m.Vectors; v != nil {
 		f.Tensors = append(f.Tensors, safetensors.Float32(vectorTensor, v.Data, v.Rows(), v.Columns))
@@ -97,23 +98,6 @@ func (m *Model) file() (*safetensors.File, error) {
 		f.Metadata["tree"] = text.String()
 	}
 	return f, nil
-}
-
-// transpose returns the cols x rows transpose of x (rows x cols), in blocks
-// that stay in the cache.
-func transpose(x []float32, rows, cols int) []float32 {
-	const block = 32
-	out := make([]float32, len(x))
-	for i0 := 0; i0 < rows; i0 += block {
-		for j0 := 0; j0 < cols; j0 += block {
-			for i := i0; i < min(i0+block, rows); i++ {
-				for j := j0; j < min(j0+block, cols); j++ {
-					out[j*rows+i] = x[i*cols+j]
-				}
-			}
-		}
-	}
-	return out
 }
 
 // Load reads a model file. A file that is truncated, altered, of a newer
@@ -192,7 +176,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Weight = transpose(rows, outputs, l.Features)
+	l.Weight = kernel.Transposed(rows, outputs, l.Features)
 	if m.Vectors, err = labelVectors(f, l.Classes); err != nil {
 		return nil, err
 	}

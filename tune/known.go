@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -137,12 +136,8 @@ func readWeights(path string, labels []string) (*mat.SymDense, error) {
 	}
 	if n := len(missing); n > 0 {
 		const most = 5
-		more := ""
-		if n > most {
-			more = fmt.Sprintf(" and %d more", n-most)
-		}
-		return nil, fmt.Errorf("%s: the model has no weights for %d of the %d classes: %s%s; give a model trained on all of them",
-			path, n, len(labels), strings.Join(missing[:min(n, most)], ", "), more)
+		return nil, fmt.Errorf("%s: the model has no weights for %d of the %d classes: %s; give a model trained on all of them",
+			path, n, len(labels), input.Some(missing, most, n))
 	}
 	return knowledge.WeightGram(m.Layer.Weight, len(m.Labels), pick), nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/matrix"
 )
 
@@ -169,10 +170,7 @@ func (v *Vectors) wordOf(w *Word, policy Unknown) ([]float32, error) {
 // refusal is the error about names that the policy does not allow.
 func (v *Vectors) refusal(names []string, k int, policy Unknown) error {
 	const most = 10
-	list := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
+	list := input.Some(names, most, len(names))
 	what := "have words without a vector"
 	choices := "average, subword (fastText .bin), drop or root"
 	if policy == UnknownAverage {

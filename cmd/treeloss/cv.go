@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -208,10 +209,7 @@ func someNames(labels []string, classes []int) string {
 	for _, c := range classes[:min(len(classes), shownUnknown)] {
 		list = append(list, strconv.Quote(labels[c]))
 	}
-	if more := len(classes) - len(list); more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(list, ", ")
+	return input.Some(list, shownUnknown, len(classes))
 }
 
 // labelsOf returns the names of some classes, never nil.

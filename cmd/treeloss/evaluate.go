@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
@@ -203,12 +203,9 @@ func (f *evaluateFlags) warn(a *app, r *evaluate.Result) {
 	for _, u := range r.Unknown[:min(len(r.Unknown), shownUnknown)] {
 		some = append(some, fmt.Sprintf("%q (%d, first at %s)", u.Label, u.Examples, u.First))
 	}
-	if more := len(r.Unknown) - len(some); more > 0 {
-		some = append(some, fmt.Sprintf("and %d more", more))
-	}
 	fate := "they count as wrong"
 	if f.options.UnknownLabels == evaluate.Skip {
 		fate = "they are left out"
 	}
-	a.logf("warning: %d of %d examples have a label that was never trained, %s: %s", r.Report.Unknown, r.Report.Examples+r.Skipped, fate, strings.Join(some, ", "))
+	a.logf("warning: %d of %d examples have a label that was never trained, %s: %s", r.Report.Unknown, r.Report.Examples+r.Skipped, fate, input.Some(some, shownUnknown, len(r.Unknown)))
 }

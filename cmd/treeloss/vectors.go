@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -123,10 +124,7 @@ func unknownWords(v *wordvec.Vectors, words []string) error {
 	for _, w := range words[:min(len(words), most)] {
 		quoted = append(quoted, strconv.Quote(w))
 	}
-	list := strings.Join(quoted, ", ")
-	if more := len(words) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
+	list := input.Some(quoted, most, len(words))
 	advice := "try another spelling; only a fastText .bin has vectors for unknown words"
 	if v.Info().MaxN > 0 {
 		advice = fmt.Sprintf("too short for its n-grams of %d to %d characters", v.Info().MinN, v.Info().MaxN)

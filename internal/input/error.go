@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/klauspost/compress/flate"
@@ -113,4 +114,15 @@ func Plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Some joins names for a message, the first most of them: "a, b and 3 more". all is
+// how many there are, where names are only some.
+func Some(names []string, most, all int) string {
+	n := min(len(names), most)
+	text := strings.Join(names[:n], ", ")
+	if all > n {
+		text += fmt.Sprintf(" and %d more", all-n)
+	}
+	return text
 }

@@ -75,6 +75,13 @@ func transposeRows(k kind, dst []float32, dstStride int, src []float32, srcStrid
 	}
 }
 
+// Transposed returns the transpose of x (rows x cols), both without gaps.
+func Transposed(x []float32, rows, cols int) []float32 {
+	t := make([]float32, rows*cols)
+	Transpose(Rect{X: t, Rows: cols, Cols: rows, Stride: rows}, Rect{X: x, Rows: rows, Cols: cols, Stride: cols})
+	return t
+}
+
 // Transpose sets dst to the transpose of src. Another shape of dst is a bug in
 // the caller and panics; they must not overlap.
 func Transpose(dst, src Rect) {
