@@ -27,7 +27,7 @@ const (
 // Check returns an *option.Error for another policy.
 func (p Policy) Check() error {
 	ok := p == "" || p == Wrong || p == Skip || p == Stop
-	return option.Check("UnknownLabels", fmt.Sprintf("%q", string(p)), ok, "wrong, error or skip")
+	return option.Check("UnknownLabels", p, ok, "wrong, error or skip")
 }
 
 // Options sets up New. The zero value measures the most probable classes.
@@ -139,7 +139,7 @@ func (e *Evaluation) count(number, at int, x dataset.Example, p []float32) error
 	if !known {
 		switch e.options.UnknownLabels {
 		case Stop:
-			return &option.Hint{Err: fmt.Errorf("%v: label %q was never trained", x.Place, unknown), Advice: "correct it, or choose %s wrong or skip", Name: "UnknownLabels"}
+			return option.Advise(fmt.Errorf("%v: label %q was never trained", x.Place, unknown), "correct it, or choose %s wrong or skip", "UnknownLabels")
 		case Skip:
 			return nil
 		}

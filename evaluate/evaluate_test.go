@@ -193,7 +193,7 @@ func TestUnknownLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	var hint *option.Hint
-	if err := e.Count(t.Context(), in); !errors.As(err, &hint) || hint.Name != "UnknownLabels" || !strings.Contains(err.Error(), "rows:2") {
+	if err := e.Count(t.Context(), in); !errors.As(err, &hint) || hint.Names[0] != "UnknownLabels" || !strings.Contains(err.Error(), "rows:2") {
 		t.Errorf("%v, want the place of the label", err)
 	}
 	if _, err := evaluate.New(classifier(t), evaluate.Options{UnknownLabels: "guess"}); err == nil {

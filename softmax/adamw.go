@@ -39,6 +39,9 @@ func trainAdamW[T matrix.Float](ctx context.Context, ex Examples, opts Options, 
 
 // newAdamW makes the loop of an AdamW run and the weights that it moves.
 func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop[T], *adamUpdate[T], error) {
+	if err := adam.Check(); err != nil {
+		return nil, nil, fmt.Errorf("softmax: AdamW: %w: %w", err, ErrOptions)
+	}
 	adam.Epochs, adam.Batch = positive(adam.Epochs, 20), min(positive(adam.Batch, 32), ex.X.Rows())
 	for _, d := range []struct {
 		field     *float64
@@ -49,10 +52,6 @@ func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop
 		}
 	}
 	adam.WeightDecay = max(adam.WeightDecay, 0)
-	if !(adam.Rate > 0) || math.IsInf(adam.Rate, 1) || !(adam.Beta1 > 0 && adam.Beta1 < 1) || !(adam.Beta2 > 0 && adam.Beta2 < 1) || !(adam.Epsilon > 0) || !finite(adam.WeightDecay) {
-		return nil, nil, fmt.Errorf("softmax: AdamW rate %v, betas %v and %v, epsilon %v: want a rate and epsilon above 0, betas between 0 and 1: %w",
-			adam.Rate, adam.Beta1, adam.Beta2, adam.Epsilon, ErrOptions)
-	}
 	outputs := opts.Sharing.Rows()
 	biases := len(opts.newBias())
 	if opts.Hierarchy != nil {

@@ -3,7 +3,6 @@ package softmax
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
@@ -49,13 +48,12 @@ func trainSGD[T matrix.Float](ctx context.Context, ex Examples, opts Options, sg
 
 // newSGD makes the loop of an SGD run and the weights that it moves.
 func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (*epochLoop[T], *linearUpdate[T], error) {
+	if err := sgd.Check(); err != nil {
+		return nil, nil, fmt.Errorf("softmax: SGD: %w: %w", err, ErrOptions)
+	}
 	sgd.Epochs, sgd.Batch = positive(sgd.Epochs, 20), min(positive(sgd.Batch, 32), ex.X.Rows())
 	if sgd.Rate == 0 {
 		sgd.Rate = 1
-	}
-	if !(sgd.Rate > 0) || math.IsInf(sgd.Rate, 1) || !(sgd.Momentum >= 0 && sgd.Momentum < 1) || !finite(sgd.WeightDecay) {
-		return nil, nil, fmt.Errorf("softmax: SGD rate %v, momentum %v, weight decay %v, want a rate above 0 and a momentum from 0 to below 1: %w",
-			sgd.Rate, sgd.Momentum, sgd.WeightDecay, ErrOptions)
 	}
 	switch {
 	case sgd.WeightDecay < 0:

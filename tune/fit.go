@@ -155,7 +155,7 @@ func (d *Data) prepare(rows []int, m Method, opts Options, stage string) (*fitte
 	}
 	classes := d.Classes
 	classes.X, classes.Class = f.x, f.class
-	o, tree, err := m.output(classes)
+	o, tree, err := m.Output(classes)
 	if err != nil {
 		return nil, softmax.Options{}, nil, err
 	}

@@ -71,9 +71,9 @@ func (m Method) String() string {
 	return name
 }
 
-// output makes what softmax.Options needs of a method: sharing and loss, or
+// Output makes what softmax.Options, or a network, needs of a method: sharing and loss, or
 // the hierarchy. It also returns the label tree in use, or nil.
-func (m Method) output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, error) {
+func (m Method) Output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, error) {
 	spec := m.Sharing
 	if len(spec) == 0 {
 		spec = knowledge.Spec{knowledge.None}

@@ -36,7 +36,7 @@ func TestTreeOfHXE(t *testing.T) {
 		{"linkage", plain, "names+linkage", knowledge.Linkage, true},
 		{"a U-tree has classes on inner nodes", plain, "u-tree", knowledge.VTree, true},
 	} {
-		o, tree, err := Method{Loss: HXE, Sharing: spec(tc.sharing)}.output(tc.classes)
+		o, tree, err := Method{Loss: HXE, Sharing: spec(tc.sharing)}.Output(tc.classes)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -49,15 +49,15 @@ func TestTreeOfHXE(t *testing.T) {
 			t.Errorf("%s: a tree of %d nodes and sharing %v, want the %s of %d nodes", tc.name, tree.Len(), o.Sharing, tc.source, want.Len())
 		}
 	}
-	if _, _, err := (Method{Loss: HXE, Smoothing: 0.1}).output(d.Classes); err == nil || !strings.Contains(err.Error(), "label smoothing") {
+	if _, _, err := (Method{Loss: HXE, Smoothing: 0.1}).Output(d.Classes); err == nil || !strings.Contains(err.Error(), "label smoothing") {
 		t.Errorf("label smoothing: %v", err)
 	}
-	if _, _, err := (Method{Loss: HXE, Alpha: -1}).output(d.Classes); err == nil || !strings.Contains(err.Error(), "alpha -1") {
+	if _, _, err := (Method{Loss: HXE, Alpha: -1}).Output(d.Classes); err == nil || !strings.Contains(err.Error(), "alpha -1") {
 		t.Errorf("alpha below 0: %v", err)
 	}
 	// Alpha reaches the loss: more of it makes the same mistakes cost less.
 	value := func(alpha float64) float64 {
-		o, _, err := Method{Loss: HXE, Alpha: alpha}.output(d.Classes)
+		o, _, err := Method{Loss: HXE, Alpha: alpha}.Output(d.Classes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/score"
@@ -88,7 +89,7 @@ func TestBERTCommands(t *testing.T) {
 	alike := file(t, "alike.vec", "16 2\na 1 0\naccount 1 0\nbook 1 0\nbooks 1 0\ncard 1 0\nfine 1 0\nhours 1 0\nhouse 1 0\nloan 1 0\nlost 1 0\nopening 1 0\npay 1 0\nrenew 1 0\nreserve 1 0\nreturn 1 0\nroom 1 0\n")
 	train := []string{"train", "--network", "bert:" + bertFolder(t), "--backend", "go", "--data", desk, "--valid", deskTest, "--taxonomy", deskGroups, "--label-vectors", alike,
 		"--epochs", "8", "--rate", "0.01", "--batch", "8", "--tokens", "20", "--model", model, "--json"}
-	var trained networkTrained
+	var trained fit.Result
 	o := succeed(t, append(train, "--resume")...) // from the beginning: there is nothing to go on from
 	if err := json.Unmarshal([]byte(o.out), &trained); err != nil || !strings.Contains(o.log, "training starts at the beginning") {
 		t.Fatal(err, o.log)
@@ -153,10 +154,10 @@ func TestBERTRefusals(t *testing.T) {
 	for want, args := range map[string][]string{
 		"want one of":                       {"--network", "bert:"},
 		"no config.json":                    {"--network", "bert:" + t.TempDir()},
-		"--augment does not go":             {"--network", "bert:" + folder, "--augment", "none"},
-		"--features does not go":            {"--network", "bert:" + folder, "--features", "x"},
+		"--augment has no effect":           {"--network", "bert:" + folder, "--augment", "none"},
+		"--features has no effect":          {"--network", "bert:" + folder, "--features", "x"},
 		"not there for bert":                {"--network", "bert:" + folder, "--loss", "hierarchical-softmax"},
-		"--tokens does not go":              {"--network", "resnet20", "--tokens", "9"},
+		"--tokens has no effect":            {"--network", "resnet20", "--tokens", "9"},
 		"want 2 to 24":                      {"--network", "bert:" + folder, "--tokens", "25"},
 		"--epochs 0":                        {"--network", "bert:" + folder, "--epochs", "0"},
 		"--patience needs texts":            {"--network", "bert:" + folder, "--patience", "2"},
@@ -167,6 +168,6 @@ func TestBERTRefusals(t *testing.T) {
 	}
 	mixed := file(t, "m.jsonl", `{"text":"a","labels":{"a":1,"b":1}}`+"\n")
 	refuseCall(t, "m.jsonl:1: the label is shared", "train", "--backend", "go", "--data", mixed, "--model", model, "--network", "bert:"+folder)
-	refuseCall(t, "--tokens goes with --network", "train", "--data", desk, "--model", model, "--tokens", "9")
+	refuseCall(t, "--tokens has no effect without --network", "train", "--data", desk, "--model", model, "--tokens", "9")
 	refuseCall(t, "BERT wants texts", "train", "--backend", "go", "--data", breads, "--label", "bread", "--model", model, "--network", "bert:"+folder)
 }

@@ -37,9 +37,6 @@ func (f *modelFlags) open(a *app) (classify.Classifier, error) {
 	if f.model == "" {
 		return nil, usagef("no model: name the file that treeloss train wrote with --model")
 	}
-	if err := checkBackend(f.backend); err != nil {
-		return nil, err
-	}
 	if _, err := threadsOf(f.threads); err != nil {
 		return nil, err
 	}
@@ -47,13 +44,7 @@ func (f *modelFlags) open(a *app) (classify.Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := map[classify.Kind][]string{
-		classify.LinearModel:     {"backend", "class-names"},
-		classify.PictureNetwork:  {"label", "text", "features", "format", "threads"},
-		classify.LanguageNetwork: {"features", "labels", "class-names", "threads"},
-	}
-	kind := m.About().Kind
-	return m, unheeded(f.flags, f.model, string(kind), other[kind]...)
+	return m, checkUse(f.flags, f.model, m.About().Kind)
 }
 
 // decisionFlags say how probabilities become an answer.

@@ -11,11 +11,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/evaluate"
@@ -68,7 +68,7 @@ func TestNetworkCommands(t *testing.T) {
 	train := []string{"train", "--network", "resnet20", "--backend", "go", "--data", dir, "--valid", in("test.bin"), "--taxonomy", in("groups.csv"), "--label-vectors", in("alike.vec"),
 		"--epochs", "2", "--batch", "3", "--rate", "0.02", "--augment", "none", "--model", model, "--json", "--tensorboard", in("runs/tree")}
 	o := succeed(t, train...)
-	var trained networkTrained
+	var trained fit.Result
 	if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestNetworksUnderHXE(t *testing.T) {
 		model := filepath.Join(dir, name)
 		// One step of all rows: the loss is that of the weights that training starts from.
 		o := succeed(t, append([]string{"train", "--network", "bert:" + folder, "--backend", "go", "--data", desk, "--epochs", "1", "--batch", "1000", "--tokens", "20", "--model", model, "--json"}, args...)...)
-		var trained networkTrained
+		var trained fit.Result
 		if err := json.Unmarshal([]byte(o.out), &trained); err != nil {
 			t.Fatal(err)
 		}
@@ -287,37 +287,36 @@ func TestNetworkRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"want one of resnet20, resnet50": {"--network", "alexnet"},
-		"--text does not go":             {"--network", "resnet20", "--text", "x"},
-		"--rho does not go":              {"--network", "resnet20", "--rho", "1"},
-		"--augment goes with --network":  {"--augment", "frozen"},
-		"--tensorboard goes with":        {"--tensorboard", "runs"},
-		"names.csv is no folder":         {"--network", "resnet20", "--tensorboard", filepath.Join(dir, "names.csv")},
-		"want fresh, frozen or none":     {"--network", "resnet20", "--augment", "often"},
-		"--backend \"gpu\"":              {"--network", "resnet20", "--backend", "gpu"},
-		"--patience needs pictures":      {"--network", "resnet20", "--patience", "2"},
-		"--epochs 0":                     {"--network", "resnet20", "--epochs", "0"},
-		"--batch 0":                      {"--network", "resnet20", "--batch", "0"},
-		"--patience -1":                  {"--network", "resnet20", "--patience", "-1"},
-		"--momentum 1":                   {"--network", "resnet20", "--momentum", "1"},
-		"--weight-decay NaN":             {"--network", "resnet20", "--weight-decay", "NaN"},
-		"--milestones: 2, want epochs":   {"--network", "resnet20", "--milestones", "3,2"},
-		"--rate -1, want a number above": {"--network", "resnet20", "--rate", "-1"},
-		"--warm-up -1, want a number":    {"--network", "resnet20", "--warm-up", "-1"},
-		"the path of --class-names":      {"--network", "resnet20", "--class-names", "gone.txt"},
-		"a multiple of 4":                {"--network", "resnet20", "--side", "30"},
-		"a multiple of 32":               {"--network", "resnet50", "--side", "48"},
-		"--side is for folders":          {"--network", "resnet20", "--side", "64"},
-		"--damaged is for folders":       {"--network", "resnet20", "--damaged", "skip"},
-		"--init-model goes with":         {"--network", "resnet20", "--init-model", "m.safetensors"},
-		"--valid-labels goes with":       {"--network", "resnet20", "--valid-labels", filepath.Join(dir, "names.csv")},
-		"--prior does not go":            {"--network", "resnet20", "--prior", "3"},
-		"--calibrate does not go":        {"--network", "resnet20", "--calibrate"},
-		"2 class names":                  {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
-		"no column \"wnid\"":             {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
-		"goes with --loss hxe":           {"--network", "resnet20", "--hxe-alpha", "0.2"},
-		"--hxe-alpha -1":                 {"--network", "resnet20", "--loss", "hxe", "--hxe-alpha", "-1"},
-		"it goes with --sharing none":    {"--network", "resnet20", "--loss", "hierarchical-softmax", "--sharing", "v-tree"},
+		"want one of resnet20, resnet50":               {"--network", "alexnet"},
+		"--text has no effect with --network resnet20": {"--network", "resnet20", "--text", "x"},
+		"--rho has no effect":                          {"--network", "resnet20", "--rho", "1"},
+		"--augment has no effect without --network":    {"--augment", "frozen"},
+		"--tensorboard has no effect without":          {"--tensorboard", "runs"},
+		"names.csv is no folder":                       {"--network", "resnet20", "--tensorboard", filepath.Join(dir, "names.csv")},
+		"want fresh, frozen or none":                   {"--network", "resnet20", "--augment", "often"},
+		"--backend \"gpu\"":                            {"--network", "resnet20", "--backend", "gpu"},
+		"--patience needs pictures":                    {"--network", "resnet20", "--patience", "2"},
+		"--epochs 0":                                   {"--network", "resnet20", "--epochs", "0"},
+		"--batch 0":                                    {"--network", "resnet20", "--batch", "0"},
+		"--patience -1":                                {"--network", "resnet20", "--patience", "-1"},
+		"--momentum 1":                                 {"--network", "resnet20", "--momentum", "1"},
+		"--weight-decay NaN":                           {"--network", "resnet20", "--weight-decay", "NaN"},
+		"--milestones 2, want epochs":                  {"--network", "resnet20", "--milestones", "3,2"},
+		"--rate -1, want a number above":               {"--network", "resnet20", "--rate", "-1"},
+		"--warm-up -1, want a number":                  {"--network", "resnet20", "--warm-up", "-1"},
+		"the path of --class-names":                    {"--network", "resnet20", "--class-names", "gone.txt"},
+		"a multiple of 4":                              {"--network", "resnet20", "--side", "30"},
+		"a multiple of 32":                             {"--network", "resnet50", "--side", "48"},
+		"--side is for folders":                        {"--network", "resnet20", "--side", "64"},
+		"--damaged is for folders":                     {"--network", "resnet20", "--damaged", "skip"},
+		"--init-model has no effect with":              {"--network", "resnet20", "--init-model", "m.safetensors"},
+		"--valid-labels goes with":                     {"--network", "resnet20", "--valid-labels", filepath.Join(dir, "names.csv")},
+		"--prior has no effect":                        {"--network", "resnet20", "--prior", "3"},
+		"--calibrate has no effect":                    {"--network", "resnet20", "--calibrate"},
+		"2 class names":                                {"--network", "resnet20", "--class-names", filepath.Join(dir, "two.txt")},
+		"no column \"wnid\"":                           {"--network", "resnet20", "--class-names", filepath.Join(dir, "names.csv") + ":wnid"},
+		"goes with --loss hxe":                         {"--network", "resnet20", "--hxe-alpha", "0.2"},
+		"--hxe-alpha -1":                               {"--network", "resnet20", "--loss", "hxe", "--hxe-alpha", "-1"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "two.txt"), []byte("a\nb\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -387,19 +386,6 @@ func greyPictures(t *testing.T, n int) string {
 		}
 	}
 	return dir
-}
-
-// What is given stays; the rest is as on ImageNet.
-func TestAsOnImageNet(t *testing.T) {
-	for _, tc := range []struct{ o, want train.Options }{
-		{train.Options{}, train.Options{Epochs: 90, Batch: 256, Rate: train.Schedule{Base: 0.1, Milestones: []float64{30, 60}}}},
-		{train.Options{Epochs: 1, Batch: 8}, train.Options{Epochs: 1, Batch: 8, Rate: train.Schedule{Base: 0.1}}},
-		{train.Options{Epochs: 9, Rate: train.Schedule{Base: 0.5}}, train.Options{Epochs: 9, Batch: 256, Rate: train.Schedule{Base: 0.5}}},
-	} {
-		if asOnImageNet(&tc.o); !reflect.DeepEqual(tc.o, tc.want) {
-			t.Errorf("%+v, want %+v", tc.o, tc.want)
-		}
-	}
 }
 
 func TestLinesOfNetworks(t *testing.T) {

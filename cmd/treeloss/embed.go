@@ -16,6 +16,7 @@ import (
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/bert"
+	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
@@ -86,9 +87,6 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if err := checkBackend(f.backend); err != nil {
-		return err
-	}
 	x, err := f.examples(a)
 	if err != nil {
 		return err
@@ -146,28 +144,28 @@ type embeddable struct {
 // examples reads the network and what is to go through it.
 func (f *embedFlags) examples(a *app) (*embeddable, error) {
 	if bert.IsFile(f.model) {
-		if err := unheeded(f.flags, f.model, string(classify.LanguageNetwork), "labels", "class-names"); err != nil {
+		if err := checkUse(f.flags, f.model, classify.LanguageNetwork); err != nil {
 			return nil, err
 		}
 		m, err := bert.Load(f.model)
 		if err != nil {
 			return nil, err
 		}
-		o, err := f.data.options()
+		in, err := f.data.input(a, 0)
 		if err != nil {
 			return nil, err
 		}
-		data, err := a.readTexts(f.data.data, o)
+		data, err := fit.ReadTexts(in, a.logf)
 		if err != nil {
 			return nil, err
 		}
-		set, err := m.Texts(data.texts, nil)
+		set, err := m.Texts(data.Texts, nil)
 		if err != nil {
 			return nil, err
 		}
-		return &embeddable{set: set, label: func(i int) string { return data.labels[i] }, width: m.Encoder.Width(), embedder: m.Embedder}, nil
+		return &embeddable{set: set, label: func(i int) string { return data.Labels[i] }, width: m.Encoder.Width(), embedder: m.Embedder}, nil
 	}
-	if err := unheeded(f.flags, f.model, string(classify.PictureNetwork), "label", "text", "format"); err != nil {
+	if err := checkUse(f.flags, f.model, classify.PictureNetwork); err != nil {
 		return nil, err
 	}
 	if !network.IsFile(f.model) {

@@ -294,18 +294,16 @@ func (f *trainerFlags) add(c *cobra.Command) {
 	flags.BoolVar(&f.average, "average", false, "sgd: return the average of the weights over all steps; helps where there are many classes and few epochs")
 	flags.IntVar(&f.patience, "patience", 0, "sgd, adamw: stop after so many epochs without gain on --valid, when you do not know how many it takes; 0 for never")
 	f.flags = flags
-	choices(c, "trainer", trainers()...)
+	choices(c, "trainer", "auto", "converge", "sgd", "adamw")
 	choices(c, "schedule", "constant", "step", "cosine")
 }
 
-func trainers() []string { return []string{"auto", "converge", "sgd", "adamw"} }
-
 // trainer returns the trainer, nil for auto.
 func (f *trainerFlags) trainer() (softmax.Trainer, error) {
-	if !slices.Contains(trainers(), f.name) {
-		return nil, usagef("--trainer %q, want auto, converge, sgd or adamw", f.name)
+	if err := checkTraining(f.flags, f.name, ""); err != nil {
+		return nil, err
 	}
-	if err := f.ranges(); err != nil {
+	if err := f.zeros(); err != nil {
 		return nil, err
 	}
 	var schedule softmax.Schedule
@@ -318,54 +316,26 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 	default:
 		return nil, usagef("--schedule %q, want constant, step or cosine", f.schedule)
 	}
-	if err := f.heeded(); err != nil {
-		return nil, err
-	}
 	monitor := softmax.Monitor{Patience: f.patience}
 	switch f.name {
 	case "converge":
 		return softmax.Converge{}, nil
 	case "sgd":
-		return softmax.SGD{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, Momentum: f.momentum, Nesterov: f.nesterov,
-			WeightDecay: f.decay, Schedule: schedule, Average: f.average, Monitor: monitor}, nil
+		t := softmax.SGD{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, Momentum: f.momentum, Nesterov: f.nesterov,
+			WeightDecay: f.decay, Schedule: schedule, Average: f.average, Monitor: monitor}
+		return t, t.Check()
 	case "adamw":
-		return softmax.AdamW{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, WeightDecay: f.decay, Schedule: schedule, Monitor: monitor}, nil
+		t := softmax.AdamW{Epochs: f.epochs, Batch: f.batch, Rate: f.rate, WeightDecay: f.decay, Schedule: schedule, Monitor: monitor}
+		return t, t.Check()
 	}
 	return nil, nil
 }
 
-// ranges refuses numbers that the trainers cannot work with.
-func (f *trainerFlags) ranges() error {
-	switch {
-	case f.epochs < 1:
-		return usagef("--epochs %d, want at least 1", f.epochs)
-	case f.batch < 1:
-		return usagef("--batch %d, want at least 1", f.batch)
-	case f.patience < 0:
-		return usagef("--patience %d, want at least 1, or 0 for never", f.patience)
-	case !(f.rate >= 0) || math.IsInf(f.rate, 1):
-		return usagef("--rate %v, want a number above 0, such as 0.5, or 0 for the default", f.rate)
-	case !(f.momentum >= 0 && f.momentum < 1):
-		return usagef("--momentum %v, want a number from 0 to below 1, such as 0.9", f.momentum)
-	case f.nesterov && f.momentum == 0 && f.name == "sgd":
-		return usagef("--nesterov does nothing without a momentum; give one, such as --momentum 0.9")
-	case math.IsNaN(f.decay) || math.IsInf(f.decay, 0):
-		return usagef("--weight-decay %v, want a number, such as 1e-4", f.decay)
-	}
-	return nil
-}
-
-// heeded refuses a flag that the trainer has no use for: who gives one would
-// believe that it did something.
-func (f *trainerFlags) heeded() error {
-	for _, use := range []struct{ trainers, flags []string }{
-		{[]string{"sgd"}, []string{"momentum", "nesterov", "average"}},
-		{[]string{"sgd", "adamw"}, []string{"epochs", "batch", "rate", "weight-decay", "schedule", "patience"}},
-	} {
-		for _, name := range use.flags {
-			if f.flags.Changed(name) && !slices.Contains(use.trainers, f.name) {
-				return usagef("--%s does nothing with --trainer %s; give --trainer %s", name, f.name, strings.Join(use.trainers, " or "))
-			}
+// zeros refuses a 0 that would be the default of the library.
+func (f *trainerFlags) zeros() error {
+	for name, n := range map[string]int{"epochs": f.epochs, "batch": f.batch} {
+		if n == 0 {
+			return usagef("--%s 0, want at least 1", name)
 		}
 	}
 	return nil

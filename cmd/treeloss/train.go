@@ -24,7 +24,7 @@ type trainFlags struct {
 	resume      bool
 	calibrate   bool
 	prior       priorFlags
-	deep        deepFlags
+	network     networkFlags
 
 	calibration string         // what came of calibrate, in words
 	flags       *pflag.FlagSet // all of them, for the training record
@@ -87,21 +87,14 @@ tokenizer too; evaluate and predict take it like any other.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.deep.refuse(c.Flags()); err != nil {
+			net := f.network.fit.Network
+			if err := checkTraining(c.Flags(), f.classes.trainer.name, net); err != nil {
 				return err
 			}
 			if c.Flags().Changed("valid-labels") && len(f.valid) == 0 {
 				return usagef("--valid-labels goes with --valid")
 			}
-			if f.deep.network != "" {
-				if err := f.deep.schedule(&f.classes.trainer); err != nil {
-					return err
-				}
-			}
-			if folder, ok := f.deep.bert(); ok {
-				return f.runBERT(c.Context(), a, folder)
-			}
-			if f.deep.network != "" {
+			if net != "" {
 				return f.runNetwork(c.Context(), a)
 			}
 			return f.run(c.Context(), a)
@@ -111,7 +104,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	f.classes.addChoice(c)
 	f.classes.add(c)
 	f.prior.add(c)
-	f.deep.add(c)
+	f.network.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended, any other file is left as it is")
 	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")

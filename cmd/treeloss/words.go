@@ -18,14 +18,15 @@ func inFlags(err error) (text string, wrongCall bool) {
 	}
 	if e, ok := errors.AsType[*option.Error](err); ok {
 		wrongCall = true
-		text = strings.ReplaceAll(text, e.Error(), fmt.Sprintf("%s %v, want %s", flagOf(e.Name), e.Value, e.Want))
+		text = strings.ReplaceAll(text, e.Error(), fmt.Sprintf("%s %s, want %s", flagOf(e.Name), e.Text(), e.Want))
 	}
 	if c, ok := errors.AsType[*option.Conflict](err); ok {
 		wrongCall = true
 		text = strings.ReplaceAll(text, c.Error(), (&option.Conflict{A: flagOf(c.A), B: flagOf(c.B), Why: c.Why}).Error())
 	}
 	if h, ok := errors.AsType[*option.Hint](err); ok {
-		text = strings.ReplaceAll(text, fmt.Sprintf(h.Advice, h.Name), fmt.Sprintf(h.Advice, flagOf(h.Name)))
+		own := &option.Hint{Advice: h.Advice, Names: h.Names}
+		text, wrongCall = strings.ReplaceAll(text, own.Error(), own.In(flagOf)), wrongCall || h.Err == nil
 	}
 	return text, wrongCall
 }

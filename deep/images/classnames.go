@@ -23,7 +23,7 @@ func classNames(spec string, classes []string) (names []string, err error) {
 		names, err = dataset.ReadLabels(spec)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &option.Hint{Err: err, Advice: "check the path of %s", Name: "ClassNames"}
+		return nil, option.Advise(err, "check the path of %s", "ClassNames")
 	}
 	if err != nil {
 		return nil, err

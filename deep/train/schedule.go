@@ -1,8 +1,10 @@
 package train
 
 import (
-	"fmt"
+	"cmp"
 	"math"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Schedule is a learning rate over the epochs: it grows evenly from Base/100 to
@@ -32,20 +34,17 @@ func (s Schedule) Rate(epoch float64) float64 {
 	return rate
 }
 
-// Check returns an error if a number is none, or milestones do not ascend.
+// Check returns an *option.Error if a number is none, or milestones do not ascend.
 func (s Schedule) Check() error {
-	if !(s.Base > 0) || math.IsInf(s.Base, 1) {
-		return fmt.Errorf("train: learning rate %v, want a number above 0", s.Base)
-	}
-	if !(s.WarmUp >= 0) || !(s.Factor >= 0) || math.IsInf(s.Factor, 1) {
-		return fmt.Errorf("train: warm-up of %v epochs and factor %v, want numbers of at least 0", s.WarmUp, s.Factor)
-	}
 	last := 0.0
 	for _, at := range s.Milestones {
-		if !(at > last) {
-			return fmt.Errorf("train: milestone %v after %v, want epochs above 0 that ascend", at, last)
+		if !(at > last) || math.IsInf(at, 1) {
+			return option.Check("Milestones", at, false, "epochs above 0 that ascend, such as 30,60")
 		}
 		last = at
 	}
-	return nil
+	return cmp.Or(
+		option.Check("Rate", s.Base, s.Base > 0 && !math.IsInf(s.Base, 1), "a number above 0, such as 0.1"),
+		option.Check("WarmUp", s.WarmUp, s.WarmUp >= 0 && !math.IsInf(s.WarmUp, 1), "a number of epochs, 0 or more"),
+		option.Check("Factor", s.Factor, s.Factor >= 0 && !math.IsInf(s.Factor, 1), "a number of at least 0"))
 }

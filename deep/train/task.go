@@ -1,13 +1,16 @@
 package train
 
 import (
-	"fmt"
+	"cmp"
+	"math"
 	"time"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Task is what is trained.
@@ -93,11 +96,16 @@ func (o Options) withDefaults(examples int) Options {
 	return o
 }
 
-func (o Options) check() error {
-	if o.Epochs < 1 || o.Batch < 1 || o.Patience < 0 || !(o.Momentum >= 0 && o.Momentum < 1) {
-		return fmt.Errorf("train: %d epochs, batches of %d, patience %d, momentum %v; want at least 1, 1 and 0, and a momentum from 0 to below 1", o.Epochs, o.Batch, o.Patience, o.Momentum)
-	}
-	return o.Rate.Check()
+// Check returns an *option.Error for an option that is out of range.
+func (o Options) Check() error {
+	o.Rate.Base = cmp.Or(o.Rate.Base, 1) // 0 is the default
+	return cmp.Or(
+		option.Check("Epochs", o.Epochs, o.Epochs >= 0, "at least 1"),
+		option.Check("Batch", o.Batch, o.Batch >= 0, "at least 1"),
+		option.Check("Patience", o.Patience, o.Patience >= 0, "at least 1, or 0 for never"),
+		option.Check("Momentum", o.Momentum, o.Momentum < 1, "a number from 0 to below 1, such as 0.9"),
+		option.Check("WeightDecay", o.Decay, !math.IsNaN(o.Decay) && !math.IsInf(o.Decay, 0), "a number, such as 1e-4"),
+		o.Rate.Check())
 }
 
 // Progress tells how far a training has come.

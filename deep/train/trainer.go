@@ -47,7 +47,7 @@ type Result struct {
 // range are errors.
 func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer, error) {
 	opts = opts.withDefaults(data.Len())
-	if err := opts.check(); err != nil {
+	if err := opts.Check(); err != nil {
 		return nil, err
 	}
 	if valid == nil && opts.Patience > 0 {

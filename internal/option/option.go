@@ -3,7 +3,11 @@
 // flags maps the name in the error to its own words.
 package option
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+)
 
 // Error says that an option has a value that cannot be used.
 type Error struct {
@@ -13,7 +17,15 @@ type Error struct {
 }
 
 // Error returns "Momentum is 1.5, want a number from 0 to below 1, such as 0.9".
-func (e *Error) Error() string { return fmt.Sprintf("%s is %v, want %s", e.Name, e.Value, e.Want) }
+func (e *Error) Error() string { return fmt.Sprintf("%s is %s, want %s", e.Name, e.Text(), e.Want) }
+
+// Text returns the value as a person writes it; a text is quoted.
+func (e *Error) Text() string {
+	if v := reflect.ValueOf(e.Value); v.Kind() == reflect.String {
+		return strconv.Quote(v.String())
+	}
+	return fmt.Sprint(e.Value)
+}
 
 // Check returns nil if ok, else the Error. Use it as
 //
@@ -44,16 +56,32 @@ func Exclude(a string, aSet bool, b string, bSet bool, why string) error {
 	return nil
 }
 
-// Hint is an error that an option would mend.
+// Hint is an error that options would mend.
 type Hint struct {
-	Err    error  // what is wrong
-	Advice string // what to do; %s stands for the name of the option
-	Name   string
+	Err    error  // what is wrong; nil: the advice says all
+	Advice string // what to do; each %s stands for a name
+	Names  []string
 }
+
+// Advise returns a Hint. Without err the call was wrong.
+func Advise(err error, advice string, names ...string) error { return &Hint{err, advice, names} }
 
 // Error returns what is wrong and what to do, such as "a.csv: holds numbers; name
 // the column of the text with Text".
-func (h *Hint) Error() string { return fmt.Sprintf("%v; "+h.Advice, h.Err, h.Name) }
+func (h *Hint) Error() string { return h.In(func(name string) string { return name }) }
+
+// In is Error in other words for the names.
+func (h *Hint) In(words func(name string) string) string {
+	args := make([]any, len(h.Names))
+	for i, name := range h.Names {
+		args[i] = words(name)
+	}
+	advice := fmt.Sprintf(h.Advice, args...)
+	if h.Err == nil {
+		return advice
+	}
+	return h.Err.Error() + "; " + advice
+}
 
 // Unwrap returns what is wrong.
 func (h *Hint) Unwrap() error { return h.Err }

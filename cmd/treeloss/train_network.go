@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/fit"
+	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/knowledge"
+)
+
+// networkFlags are the flags of train that are for networks.
+type networkFlags struct {
+	fit     fit.Options
+	damaged string
+}
+
+// What --damaged may say.
+const (
+	damagedError = "error"
+	damagedSkip  = "skip"
+)
+
+func (f *networkFlags) add(c *cobra.Command) {
+	flags, o := c.Flags(), &f.fit
+	flags.StringVar(&o.Network, "network", "", "train a network on pictures: "+strings.Join(network.Names(), ", ")+"; or on texts: bert:FOLDER, with config.json, tokenizer.json and model.safetensors")
+	addBackend(c, &o.Backend)
+	flags.StringVar((*string)(&o.Augment), "augment", string(images.Fresh), "--network: crops and flips of training pictures: fresh (new ones each epoch), frozen (drawn once) or none")
+	flags.StringVar(&o.ClassNames, "class-names", "", classNamesHelp)
+	flags.Float64SliceVar(&o.Train.Rate.Milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all, resnet50 thirds)")
+	flags.Float64Var(&o.Train.Rate.WarmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start (default none, bert a tenth of all)")
+	flags.IntVar(&o.Side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
+	flags.StringVar(&f.damaged, "damaged", damagedError, "--network: pictures of a folder that cannot be read: error stops at the first that is wanted, skip decodes all beforehand and leaves them out")
+	flags.StringVar(&o.Train.TensorBoard, "tensorboard", "", "--network: folder for event files that TensorBoard draws, one for each training")
+	flags.IntVar(&o.Tokens, "tokens", 0, "--network bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
+	choices(c, "damaged", damagedError, damagedSkip)
+	choices(c, "network", append(network.Names(), fit.BERT)...)
+	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
+}
+
+// classNamesHelp is the help of --class-names.
+const classNamesHelp = "networks: names of the classes of the pictures instead of those beside them: a file with one a line, or FILE.csv:COLUMN, by another column that has the old names"
+
+// addBackend adds --backend to a command that runs networks.
+func addBackend(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "backend", "", "networks: what computes: "+strings.Join(backend.Names(), ", ")+" (default the first that is compiled in and whose library is here)")
+	choices(c, "backend", backend.Names()...)
+}
+
+// trainingOf returns the folder in which the training of a network keeps its
+// checkpoint and log.
+func trainingOf(model string) string { return model + ".training" }
+
+// runNetwork trains a network.
+func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
+	if err := checkTarget(f.model); err != nil {
+		return err
+	}
+	o, err := f.networkOptions(ctx, a)
+	if err != nil {
+		return err
+	}
+	bar := &networkProgress{bar: &progress{app: a}, valid: len(f.valid) > 0}
+	o.Train.Progress = bar.report
+	result, err := fit.Run(ctx, o)
+	bar.bar.done()
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("interrupted; go on after the last whole epoch with the same command and --resume")
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(result)
+	}
+	fmt.Fprintf(a.out, "%s: %s, %d parameters, %d epochs, training loss %.3f\n", f.model, result.Network, result.Parameters, result.Epochs, result.TrainLoss)
+	if v := result.Valid; v != nil {
+		fmt.Fprintf(a.out, "accuracy on --valid %s, best epoch: %d (chosen on these examples: report accuracy on others)\n", points(v.Accuracy), result.BestEpoch)
+	}
+	return nil
+}
+
+// networkOptions returns what the flags mean for package fit.
+func (f *trainFlags) networkOptions(ctx context.Context, a *app) (fit.Options, error) {
+	o, t := f.network.fit, f.classes.trainer
+	if err := t.zeros(); err != nil {
+		return o, err
+	}
+	if len(f.data.data) == 0 {
+		return o, usagef("no data: name pictures, or texts for a BERT, with --data")
+	}
+	var err error
+	if o.Columns, err = f.data.options(); err != nil {
+		return o, err
+	}
+	if o.Plan, err = f.classes.plan(f.data.data); err != nil {
+		return o, err
+	}
+	o.Model, o.Data, o.Valid, o.ValidLabels, o.Weights, o.Stdin = f.model, f.data.data, f.valid, f.validLabels, f.initModel, a.in
+	o.SkipDamaged = f.network.damaged == damagedSkip
+	o.Training, o.Program, o.Log = f.options(), program(), a.logf
+	o.Classes = func(labels []string) (knowledge.Classes, error) {
+		classes, found, err := f.classes.known.known(a).Classes(ctx, labels)
+		if err != nil {
+			return classes, f.classes.known.explain(err)
+		}
+		f.classes.known.tell(a, found)
+		return classes, nil
+	}
+	p := &o.Train
+	p.Momentum, p.Decay, p.Nesterov, p.Patience, p.Rate.Base = t.momentum, t.decay, t.nesterov, t.patience, t.rate
+	p.Seed, p.Folder, p.Resume = f.classes.seed, trainingOf(f.model), f.resume
+	if f.flags.Changed("epochs") { // else it is the default of linear models
+		p.Epochs = t.epochs
+	}
+	if f.flags.Changed("batch") {
+		p.Batch = t.batch
+	}
+	if f.flags.Changed("momentum") && t.momentum == 0 {
+		p.Momentum = -1 // none, where 0 means the default
+	}
+	o.NoWarmUp = f.flags.Changed("warm-up")
+	if !slices.Contains([]string{damagedError, damagedSkip}, f.network.damaged) {
+		return o, usagef("--damaged %q, want error or skip", f.network.damaged)
+	}
+	return o, nil
+}
+
+// networkProgress draws the bar, and a line an epoch where there is none.
+type networkProgress struct {
+	bar   *progress
+	valid bool // each epoch ends with an evaluation
+}
+
+func (p *networkProgress) report(s train.Progress) {
+	a := p.bar.app
+	if a.quiet {
+		return
+	}
+	if s.Valid != nil || s.Step == s.Steps && !p.valid {
+		p.bar.done()
+		a.logf("%s", epochLine(s))
+		return
+	}
+	now := time.Now()
+	if !a.onTerminal() || now.Sub(p.bar.drawn) < barInterval {
+		return
+	}
+	p.bar.drawn = now
+	p.bar.draw(stepLine(s))
+}
+
+// epochLine tells of an epoch that is done.
+func epochLine(s train.Progress) string {
+	line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f examples/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
+	if s.Valid != nil {
+		line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))
+	}
+	if s.Epoch < s.Epochs {
+		line += fmt.Sprintf("  %v left", s.Left.Round(time.Second))
+	}
+	return line
+}
+
+// stepLine tells of an epoch that is being trained.
+func stepLine(s train.Progress) string {
+	return fmt.Sprintf("epoch %d of %d  step %d of %d  loss %.4f  %.0f examples/s  %v left", s.Epoch, s.Epochs, s.Step, s.Steps, s.Loss, s.PerSecond, s.Left.Round(time.Second))
+}

@@ -1,0 +1,285 @@
+// Package fit trains a network on files: pictures by a ResNet, texts by a BERT, with
+// any sharing between the classes and any loss:
+//
+//	files, classes, plan --Run--> model file of package network or bert, Result
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/deep/backend"
+	"github.com/treeloss/treeloss/deep/bert"
+	"github.com/treeloss/treeloss/deep/images"
+	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/sharing"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// BERT begins an Options.Network that is a folder of Hugging Face.
+const BERT = "bert:"
+
+// Options says what is trained on what.
+type Options struct {
+	Network string // one of network.Names, or BERT and a folder
+	Model   string // file to write to
+	Backend string // see package backend; "" is the fastest there is
+
+	Data, Valid []string          // files of examples; Valid may be empty
+	Columns     dataset.Options   // of texts; the Labels of pictures
+	ValidLabels string            // of pictures: the Labels of Valid
+	Stdin       io.Reader         // of texts: what "-" reads
+	Training    map[string]string // how it is trained, for the model file
+	Program     string            // name and version, for the model file
+
+	// Classes returns what is known about classes with these names; those that it
+	// leaves out are not trained.
+	Classes func(labels []string) (knowledge.Classes, error)
+	// Plan says what the classes share and the loss. Its Auto is the taxonomy if
+	// there is one, else a V-tree of the label vectors if there are any, else none;
+	// none with another loss than cross entropy.
+	Plan tune.Plan
+
+	// Of pictures.
+	ClassNames  string         // see images.OpenOptions
+	Side        int            // to which pictures of a folder are brought; 0 means 224
+	SkipDamaged bool           // leave out pictures that cannot be read; else the first is an error
+	Augment     images.Augment // "" is Fresh
+	Weights     string         // file to start from: see network.Pretrained; "": random draws
+
+	Tokens int // of texts: see bert.Encoder.Texts
+
+	// Train has the rest. What is 0 is the default: that of train.Options for
+	// resnet20, of He et al. (2016) for resnet50: 90 epochs, batches of 256, a tenth of
+	// the rate after each third; for a BERT 3 epochs, batches of 32, AdamW with a
+	// rate of 2e-5 that grows over the first tenth, decay 0.01 (Devlin et al. 2019).
+	Train    train.Options
+	NoWarmUp bool // of a BERT; else a Train.Rate.WarmUp of 0 is the default
+
+	Log func(format string, args ...any) // told what a person should know; nil: nobody
+}
+
+// Check returns an *option.Error for an option that is out of range.
+func (o Options) Check() error {
+	side := network.Stride(o.Network)
+	return cmp.Or(
+		option.Check("Backend", o.Backend, o.Backend == "" || slices.Contains(backend.Names(), o.Backend), "one of "+strings.Join(backend.Names(), ", ")),
+		option.Check("Augment", o.Augment, slices.Contains([]images.Augment{"", images.Fresh, images.Frozen, images.None}, o.Augment), "fresh, frozen or none"),
+		option.Check("Side", o.Side, o.Side >= 0 && o.Side%side == 0, fmt.Sprintf("a multiple of %d for %s", side, o.Network)),
+		o.Train.Check())
+}
+
+// trained is a trained network.
+type trained interface {
+	Save(path string) error
+	Parameters() int
+}
+
+// Result tells how a training went.
+type Result struct {
+	Model      string       `json:"model"`
+	Network    string       `json:"network"`
+	Backend    string       `json:"backend"`
+	Examples   int          `json:"examples"`
+	Classes    int          `json:"classes"`
+	Sharing    string       `json:"sharing"`
+	Loss       string       `json:"loss"`
+	Epochs     int          `json:"epochs"`
+	BestEpoch  int          `json:"best_epoch"`
+	Valid      *train.Valid `json:"valid"` // of the best epoch; null without Options.Valid
+	Steps      int          `json:"steps"` // of this run
+	Seconds    float64      `json:"seconds"`
+	TrainLoss  float64      `json:"train_loss"` // of the last epoch
+	Parameters int          `json:"parameters"` // of the folded network
+}
+
+// run is a training on its way.
+type run struct {
+	o       Options
+	classes knowledge.Classes
+	spec    string // what classes share, in words
+	sharing sharing.Sharing
+	tree    *labeltree.Tree // nil: none
+	loss    loss.Loss
+
+	// What pictures and texts have of their own.
+	set, valid train.Data // valid is nil without examples for it
+	task       train.Task
+	start      func(*model.Store) error
+	fold       func(*model.Store) (trained, error)
+}
+
+// Run reads the examples, trains, and writes the model. A cancelled ctx ends it
+// after a step with an error that wraps context.Canceled; what Train.Folder holds is
+// gone on from with Train.Resume.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Log == nil {
+		o.Log = func(string, ...any) {}
+	}
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(o.Train.TensorBoard); err == nil && !info.IsDir() {
+		return nil, option.Advise(fmt.Errorf("%s is no folder", o.Train.TensorBoard), "name one to write event files to with %s", "TensorBoard")
+	}
+	r := &run{o: o}
+	read := r.pictures
+	folder, onTexts := strings.CutPrefix(o.Network, BERT)
+	if onTexts {
+		read = func(ctx context.Context) error { return r.texts(folder) }
+	}
+	if err := read(ctx); err != nil {
+		return nil, err
+	}
+	r.setDefaults(onTexts)
+	b, err := backend.Open(o.Backend, func(line string) { o.Log("warning: %s", line) })
+	if err != nil {
+		return nil, err
+	}
+	defer b.Finalize()
+	if onTexts && bert.Freezes(b) {
+		o.Log("note: on %s the embedding tables of words, positions and token types stay frozen, as their gradients are wrong there; the backends go and xla train them", b.Name())
+	}
+	t, err := train.New(b, r.task, r.set, r.valid, r.o.Train)
+	if errors.Is(err, train.ErrCheckpoint) {
+		return nil, option.Advise(fmt.Errorf("%s holds an earlier training of this model", o.Train.Folder), "go on with it by %s, or remove that folder to start anew", "Resume")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	lossName := cmp.Or(o.Plan.Loss, tune.CrossEntropy)
+	o.Log("%s on %s: %d examples of %d classes, sharing %s, loss %s", o.Network, b.Name(), r.set.Len(), len(r.classes.Labels), r.spec, lossName)
+	done, err := t.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.fold(t.Store())
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Save(o.Model); err != nil {
+		return nil, err
+	}
+	return &Result{Model: o.Model, Network: o.Network, Backend: b.Name(), Examples: r.set.Len(), Classes: len(r.classes.Labels), Sharing: r.spec, Loss: lossName,
+		Epochs: done.Epochs, BestEpoch: done.BestEpoch, Valid: done.Best, Steps: done.Steps, Seconds: done.Seconds, TrainLoss: done.Loss, Parameters: m.Parameters()}, nil
+}
+
+// know asks what is known about the classes, and makes sharing, tree and loss of it.
+func (r *run) know(labels []string) (err error) {
+	if r.classes, err = r.o.Classes(labels); err != nil {
+		return err
+	}
+	if len(r.classes.Labels) < 2 {
+		return fmt.Errorf("%s: %w; give examples of at least two", r.o.Data[0], tune.ErrOneClass)
+	}
+	plan := r.o.Plan
+	r.spec = plan.Sharing
+	if r.spec == "" || r.spec == tune.AutoName {
+		r.spec = string(knowledge.None)
+		switch crossEntropy := plan.Loss == "" || plan.Loss == tune.CrossEntropy; {
+		case crossEntropy && r.classes.Taxonomy != nil:
+			r.spec = string(knowledge.Taxonomy)
+		case crossEntropy && r.classes.Vectors != nil:
+			r.spec = string(knowledge.VTree)
+		}
+	}
+	spec, err := knowledge.ParseSpec(r.spec)
+	if err != nil {
+		return err
+	}
+	method := tune.Method{Sharing: spec, Loss: plan.Loss, Smoothing: plan.Smoothing, Alpha: plan.Alpha, Knowledge: plan.Knowledge}
+	output, tree, err := method.Output(r.classes)
+	if err != nil {
+		return err
+	}
+	r.sharing, r.loss, r.tree = output.Sharing, output.Loss, tree
+	if r.sharing == nil {
+		r.sharing = sharing.None{K: len(r.classes.Labels)}
+	}
+	if r.tree == nil {
+		r.tree = r.classes.Taxonomy
+	}
+	return nil
+}
+
+// record is what a model file says about the training.
+func (r *run) record() map[string]string {
+	out := map[string]string{"program": r.o.Program}
+	for name, value := range r.o.Training {
+		out[name] = value
+	}
+	return out
+}
+
+// setDefaults puts in for what was not given what the network is best trained with,
+// and says what is trained: a checkpoint of another training is refused.
+func (r *run) setDefaults(onTexts bool) {
+	o := &r.o.Train
+	if onTexts {
+		bertDefaults(o, r.o.NoWarmUp)
+	} else if r.o.Network == network.ResNet50 {
+		imageNetDefaults(o)
+	}
+	if o.Rate.Base == 0 && (o.Rate.Milestones != nil || o.Rate.WarmUp > 0) {
+		o.Rate.Base = 0.1
+	}
+	var given []string
+	for name, value := range r.o.Training {
+		given = append(given, name+"="+value)
+	}
+	slices.Sort(given)
+	o.About = fmt.Sprintf("%s on %d examples of %d classes, sharing %s, %s", r.o.Network, r.set.Len(), len(r.classes.Labels), r.spec, strings.Join(given, " "))
+	o.Start = r.start
+	if path := filepath.Join(o.Folder, "checkpoint.safetensors"); o.Resume {
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) { // stopped in the first epoch
+			o.Resume = false
+			r.o.Log("there is no %s: training starts at the beginning", path)
+		}
+	}
+}
+
+// bertDefaults are those of Devlin et al. (2019) and the authors.
+func bertDefaults(o *train.Options, noWarmUp bool) {
+	o.Epochs, o.Batch, o.Rate.Base = cmp.Or(o.Epochs, 3), cmp.Or(o.Batch, 32), cmp.Or(o.Rate.Base, 2e-5)
+	if o.Rate.WarmUp == 0 && !noWarmUp {
+		o.Rate.WarmUp = 0.1 * float64(o.Epochs)
+	}
+	o.Optimizer = train.AdamW{Rate: o.Rate.Base, Decay: max(cmp.Or(o.Decay, 0.01), 0), Clip: 1}
+}
+
+// imageNetDefaults are how ResNets are trained on ImageNet (He et al. 2016 and
+// torchvision): 90 epochs of 256 examples a step, a tenth of the rate after a third
+// and two thirds.
+func imageNetDefaults(o *train.Options) {
+	o.Epochs, o.Batch = cmp.Or(o.Epochs, 90), cmp.Or(o.Batch, 256)
+	if o.Rate.Base == 0 && o.Rate.Milestones == nil && o.Rate.WarmUp == 0 {
+		o.Rate.Base = 0.1
+		if o.Epochs > 2 {
+			o.Rate.Milestones = []float64{float64(o.Epochs) / 3, float64(o.Epochs) * 2 / 3}
+		}
+	}
+}
+
+// needsValid refuses a patience without examples to measure on.
+func (r *run) needsValid(what string) error {
+	if len(r.o.Valid) == 0 && r.o.Train.Patience > 0 {
+		return option.Advise(nil, "%s needs "+what+" to measure on, name them with %s", "Patience", "Valid")
+	}
+	return nil
+}
