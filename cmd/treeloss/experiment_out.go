@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/treeloss/treeloss/experiment"
 	"github.com/treeloss/treeloss/internal/atomicfile"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // saveExperiment writes the page, and the claims if all experiments were run.
@@ -64,7 +64,7 @@ func newExperimentDocument(r *experiment.Results, name string, took time.Duratio
 func printExperiment(a *app, r *experiment.Results) {
 	for i := range r.Sweeps {
 		s := &r.Sweeps[i]
-		fmt.Fprintf(a.out, "%s\n\n%s\n\n", s.Sweep.Title, wrap(r.Paragraph(s), 100))
+		fmt.Fprintf(a.out, "%s\n\n%s\n\n", s.Sweep.Title, input.Wrap(r.Paragraph(s), 100))
 		heads := []string{fmt.Sprintf("%s %v", s.Sweep.XLabel, s.Sweep.Focus)}
 		for _, p := range r.Options.Protocols {
 			heads = append(heads, string(p), "difference")
@@ -92,26 +92,6 @@ func printExperiment(a *app, r *experiment.Results) {
 		fmt.Fprintf(a.out, "\npoints; difference: to cross entropy in the same runs, ± half its 95 %% interval\n\n")
 	}
 	if r.Norms != nil {
-		fmt.Fprintf(a.out, "%s\n\n%s\n\n", r.Norms.Sweep.Title, wrap(r.NormsParagraph(), 100))
+		fmt.Fprintf(a.out, "%s\n\n%s\n\n", r.Norms.Sweep.Title, input.Wrap(r.NormsParagraph(), 100))
 	}
-}
-
-// wrap breaks lines at spaces.
-func wrap(text string, width int) string {
-	var out strings.Builder
-	column := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > width:
-			out.WriteByte('\n')
-			column = 0
-		default:
-			out.WriteByte(' ')
-			column++
-		}
-		out.WriteString(word)
-		column += len(word)
-	}
-	return out.String()
 }

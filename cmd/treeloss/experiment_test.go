@@ -145,9 +145,3 @@ func TestExperimentLine(t *testing.T) {
 		}
 	}
 }
-
-func TestWrap(t *testing.T) {
-	if got := wrap("one two three  four", 9); got != "one two\nthree\nfour" {
-		t.Errorf("wrap: %q", got)
-	}
-}

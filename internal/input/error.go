@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
@@ -125,4 +126,26 @@ func Some(names []string, most, all int) string {
 		text += fmt.Sprintf(" and %d more", all-n)
 	}
 	return text
+}
+
+// Wrap breaks a text into lines of at most width characters, but for longer words.
+// All white space counts as one space.
+func Wrap(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		size := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case column+1+size > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += size
+	}
+	return b.String()
 }

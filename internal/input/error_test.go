@@ -13,3 +13,19 @@ func TestSome(t *testing.T) {
 		}
 	}
 }
+
+func TestWrap(t *testing.T) {
+	for _, tc := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"one two three  four", 9, "one two\nthree\nfour"},
+		{"σ = 1 longerthanthat x", 5, "σ = 1\nlongerthanthat\nx"}, // letters count, not bytes
+		{"", 5, ""},
+	} {
+		if got := Wrap(tc.text, tc.width); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+}
