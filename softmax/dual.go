@@ -51,6 +51,7 @@ type dual[T matrix.Float] struct {
 	k         int
 	scale     T       // of the inputs
 	length    float64 // mean squared length of scaled inputs
+	alike     float64 // at most length: twice the mean inner product of two of one class
 	weight    []float32
 	threads   int
 	team      *kernel.Team // while solve runs
@@ -96,6 +97,9 @@ const (
 	// of inputs as long. With less, examples of a pass undo each other's work on
 	// the bias; with far more it is late.
 	biasPenalty = 30
+	// sharedBiasPenalty is biasPenalty behind a sharing, whose largest eigenvalue is
+	// above the mean that counts as length.
+	sharedBiasPenalty = 15
 
 	// mostPasses go by before Newton's method is tried instead.
 	mostPasses = 50
@@ -166,6 +170,7 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 	for lo := 0; lo < n; lo += batchRows {
 		t.batches = append(t.batches, dualBatch{rows: order[lo:min(lo+batchRows, n)]})
 	}
+	t.alike = min(t.length, 2*t.meanSimilarity(ex.Class))
 	t.prepare(t.batches)
 	t.eachTarget(func(_ int, logP, target []T) {
 		for c, p := range target {
@@ -173,6 +178,41 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 		}
 	})
 	return t, nil
+}
+
+// meanSimilarity is the mean inner product of two scaled inputs of one class.
+func (t *dual[T]) meanSimilarity(class []int32) float64 {
+	rows := make([]int, len(class))
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return int(class[a]) - int(class[b]) })
+	sum := make([]float64, t.x.Columns)
+	var similarity float64
+	for lo := 0; lo < len(rows); {
+		hi := lo
+		var weight, square float64
+		for ; hi < len(rows) && class[rows[hi]] == class[rows[lo]]; hi++ {
+			w := t.weightOf(rows[hi])
+			weight += w
+			index, value := t.x.Row(rows[hi])
+			for n, f := range index {
+				sum[f] += w * float64(value[n])
+			}
+		}
+		for _, i := range rows[lo:hi] {
+			index, _ := t.x.Row(i)
+			for _, f := range index {
+				square += sum[f] * sum[f]
+				sum[f] = 0
+			}
+		}
+		if weight > 0 {
+			similarity += square / weight
+		}
+		lo = hi
+	}
+	return similarity / t.total * float64(t.scale) * float64(t.scale)
 }
 
 // logOf is the logarithm of a probability, or noMass.

@@ -39,16 +39,17 @@ func (t *dual[T]) certify(lambda float64) (gap, objective float64) {
 }
 
 // biasGap estimates from the bias's gradient, the surplus, how far it keeps the
-// objective above its minimum, W following: ½ Σ_c surplus_c² (1/h_c + length reach/lambda),
-// h the second derivative in the bias alone, and length the most by which
-// inputs can stand in for a bias.
+// objective above its minimum, W following: ½ Σ_c surplus_c² (1/h_c + alike reach/lambda),
+// h the second derivative in the bias alone. Inputs x_i stand in for a bias as far as
+// they have a part in common, ‖Σ h_i x_i‖² / (Σ h_i)² for the weights h_i of the
+// examples in h_c: alike at most, if half of these have one class.
 func (t *dual[T]) biasGap(lambda float64) float64 {
 	if t.noBias {
 		return 0
 	}
 	var gap float64
 	for c, s := range t.surplus {
-		gap += float64(s) * float64(s) / 2 * (float64(t.freedom(c)) + t.length*t.reach/lambda)
+		gap += float64(s) * float64(s) / 2 * (float64(t.freedom(c)) + t.alike*t.reach/lambda)
 	}
 	return gap
 }

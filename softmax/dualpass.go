@@ -36,7 +36,11 @@ func (t *dual[T]) biasRate(lambda float64) T {
 	if t.noBias {
 		return 0
 	}
-	return T(t.length * t.reach / (biasPenalty * lambda))
+	penalty := float64(biasPenalty)
+	if t.kernel != nil {
+		penalty = sharedBiasPenalty
+	}
+	return T(t.length * t.reach / (penalty * lambda))
 }
 
 // revisit visits the examples of the largest gaps again, if they are few.

@@ -95,7 +95,8 @@ func Fit(ctx context.Context, ex Examples, k int, opts Options) (*Layer, Record,
 }
 
 // FitPath fits one classifier for each prior, in the order given, each started
-// from the one before, and hands it to visit. It is how priors are tried:
+// from the one before, and hands it to visit. A layer is valid until visit returns:
+// the next may take its memory. But the last stays. It is how priors are tried:
 // ascending, each fit has only a little way to go. SGD trains each from the
 // start, and so does AdamW, which does not use the prior at all. An error of
 // visit ends the path.
@@ -251,15 +252,18 @@ func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Optio
 	return nil
 }
 
-// convergeDual is converge by dual ascent, for problems that dualPays tells. Where the ascent of
-// a small one stalls, Newton's method goes on from there.
+// convergeDual is converge by dual ascent, for problems that dualPays tells. Where
+// the ascent of a small one stalls, Newton's method goes on from there.
 func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
 	scale := ex.inputScale()
-	t, err := newDual[T](ex, opts, scale)
+	few := ex
+	small, merged := mergeFeatures(ex.X.(*matrix.Sparse))
+	few.X = small
+	t, err := newDual[T](few, opts, scale)
 	if err != nil {
 		return err
 	}
-	d := ex.X.Cols()
+	flat := newLayer(t.k, ex.X.Cols())
 	patient := float64(len(t.x.Value))*float64(t.k) > newtonProducts
 	most := c.MaxSteps
 	if !patient {
@@ -280,14 +284,15 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 			}
 		}
 		record, fitErr := t.solve(ctx, lambda, c.Tolerance, most, patient, at.Progress)
-		layer := foldPlain(t.w, t.stride, t.bias, scale, d, opts.Threads)
+		foldPlain(flat, merged, t.w, t.stride, t.bias, scale, opts.Threads)
+		layer := flat
 		sound := finite(record.Objective)
 		if fitErr == nil && !record.Converged && record.Steps < c.MaxSteps && (!patient || !sound) {
 			if t.kernel == nil && sound {
 				at.Init = layer
 			}
 			if !sound { // for the next prior
-				if t, err = newDual[T](ex, opts, scale); err != nil {
+				if t, err = newDual[T](few, opts, scale); err != nil {
 					return err
 				}
 			}

@@ -170,11 +170,13 @@ const foldGrain = 1 << 13
 // fold makes the flat layer of V (d x r) and b: W = scale A V.
 func fold[T matrix.Float](v, bias []T, scale float64, d int, s sharing.Sharing, h *loss.HierarchicalSoftmax, threads int) *Layer {
 	if _, plain := s.(sharing.None); plain || h != nil {
-		l := foldPlain(v, len(bias), bias, scale, d, threads)
+		l := newLayer(len(bias), d)
+		foldPlain(l, nil, v, len(bias), bias, scale, threads)
 		l.Classes, l.Hierarchy = s.Classes(), h
 		return l
 	}
-	l := newLayer(bias, d)
+	l := newLayer(len(bias), d)
+	setBias(l, bias)
 	k, r := s.Classes(), s.Rows()
 	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
 		op := sharing.NewOperator[T](s)
@@ -189,27 +191,34 @@ func fold[T matrix.Float](v, bias []T, scale float64, d int, s sharing.Sharing, 
 	return l
 }
 
-// foldPlain makes the flat layer of V (d rows of len(bias) numbers, stride apart)
-// and b where nothing is shared: W = scale V.
-func foldPlain[T matrix.Float](v []T, stride int, bias []T, scale float64, d, threads int) *Layer {
-	l := newLayer(bias, d)
+// foldPlain sets l to the flat layer of V (rows of len(bias) numbers, stride apart)
+// over merged features, and b, where nothing is shared: W = scale Q V.
+func foldPlain[T matrix.Float](l *Layer, m *merged, v []T, stride int, bias []T, scale float64, threads int) {
+	setBias(l, bias)
 	k := len(bias)
-	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
+	kernel.Parallel(threads, l.Features, foldGrain, func(_, lo, hi int) {
 		for f := lo; f < hi; f++ {
 			w := l.Weight[f*k : (f+1)*k]
-			for c, x := range v[f*stride : f*stride+k] {
-				w[c] = float32(scale * float64(x))
+			of, factor := m.place(f)
+			if of < 0 {
+				clear(w)
+				continue
+			}
+			factor *= scale
+			for c, x := range v[of*stride : of*stride+k] {
+				w[c] = float32(factor * float64(x))
 			}
 		}
 	})
-	return l
 }
 
-// newLayer returns a layer with that bias and weights of 0.
-func newLayer[T matrix.Float](bias []T, d int) *Layer {
-	l := &Layer{Classes: len(bias), Features: d, Bias: make([]float32, len(bias)), Weight: make([]float32, d*len(bias))}
+// newLayer returns a layer of zeros.
+func newLayer(outputs, d int) *Layer {
+	return &Layer{Classes: outputs, Features: d, Bias: make([]float32, outputs), Weight: make([]float32, d*outputs)}
+}
+
+func setBias[T matrix.Float](l *Layer, bias []T) {
 	for j, b := range bias {
 		l.Bias[j] = float32(b)
 	}
-	return l
 }
