@@ -86,29 +86,31 @@ func (j *jsonl) survey(line []byte) error {
 		if len(j.cols) == maxColumns {
 			return j.scan.fail("more than %d keys", maxColumns)
 		}
-		name := string(key)
-		holds, err := j.glance()
-		j.cols = append(j.cols, column{name, holds})
-		return err
+		j.cols = append(j.cols, column{string(key), j.glance()})
+		return nil
 	})
 }
 
 // glance passes over a value and tells what it holds.
-func (j *jsonl) glance() (holding, error) {
+func (j *jsonl) glance() holding {
+	holds := j.scan.holds()
 	if j.scan.peek() != '{' {
-		return j.scan.holds(), j.scan.skip(0)
+		j.scan.skip()
+		return holds
 	}
-	holds, n := shares, 0
-	err := j.scan.object(func([]byte) error {
-		if n++; j.scan.holds() != number {
-			holds = other
+	_ = j.scan.object(func([]byte) error {
+		if at := j.scan.holds(); at != number {
+			holds = list // of anything but numbers: no distribution
+		} else if holds == other {
+			holds = shares
 		}
-		return j.scan.skip(1)
+		j.scan.skip()
+		return nil
 	})
-	if n == 0 {
-		holds = other
+	if holds == list {
+		return other
 	}
-	return holds, err
+	return holds
 }
 
 // measure finds the length that the array of features has in the first object.
@@ -117,11 +119,13 @@ func (j *jsonl) measure(line []byte) error {
 	j.columns, j.width = nil, 0
 	err := j.object(line, func(key []byte) error {
 		if string(key) != name {
-			return j.scan.skip(0)
+			j.scan.skip()
+			return nil
 		}
 		return j.scan.array(func() error {
 			j.width++
-			return j.scan.skip(0)
+			j.scan.skip()
+			return nil
 		})
 	})
 	if err == nil && j.width == 0 {
@@ -133,15 +137,10 @@ func (j *jsonl) measure(line []byte) error {
 
 // object reads a line that is one object and nothing else.
 func (j *jsonl) object(line []byte, value func(key []byte) error) error {
-	s := &j.scan
-	s.file, s.line, s.b, s.i = j.lines.Name(), j.lines.Number, line, 0
-	if err := s.object(value); err != nil {
+	if err := j.scan.start(j.lines.Name(), j.lines.Number, line); err != nil {
 		return err
 	}
-	if s.peek(); s.i < len(s.b) {
-		return s.wanted("the end of the line after the object")
-	}
-	return nil
+	return j.scan.object(value)
 }
 
 // next implements source.
@@ -158,7 +157,8 @@ func (j *jsonl) next(ex *Example) (err error) {
 	err = j.object(line, func(key []byte) error {
 		i, ok := j.part[string(key)]
 		if !ok {
-			return j.scan.skip(0)
+			j.scan.skip()
+			return nil
 		}
 		if j.seen[i] {
 			return j.scan.fail("key %q occurs twice; keep one", j.cols[i].name)

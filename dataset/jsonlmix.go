@@ -33,10 +33,7 @@ func (j *jsonl) takeMix(ex *Example) error {
 		if j.scan.holds() != number {
 			return j.refuse(j.label, "%s as the share of %s, want a number", j.value(), input.Clip(label))
 		}
-		b, err := j.scan.number()
-		if err != nil {
-			return err
-		}
+		b := j.scan.token()
 		v, err := parseNumber(b)
 		if err != nil || v < 0 {
 			j.scan.i = start

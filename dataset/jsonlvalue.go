@@ -16,9 +16,8 @@ func (j *jsonl) take(i int, ex *Example) error {
 		if j.scan.holds() != words {
 			return j.refuse(i, "%s, want a text in quotes", j.value())
 		}
-		b, err := j.scan.str()
-		ex.Text = string(b)
-		return err
+		ex.Text = string(j.scan.str())
+		return nil
 	case j.weight:
 		at := j.scan.i
 		v, err := j.float(i, "--weight")
@@ -57,14 +56,11 @@ func (j *jsonl) take(i int, ex *Example) error {
 func (j *jsonl) takeLabel(ex *Example) error {
 	at := j.scan.i
 	var b []byte
-	var err error
 	switch j.scan.holds() {
 	case words:
-		b, err = j.scan.str()
-	case number:
-		b, err = j.scan.number()
-	case truth:
-		b, err = j.scan.word()
+		b = j.scan.str()
+	case number, truth:
+		b = j.scan.token()
 	case list:
 		return j.refuse(j.label, "an array, want one label; keep one of them or name another key with --label")
 	default:
@@ -72,12 +68,10 @@ func (j *jsonl) takeLabel(ex *Example) error {
 		case j.scan.peek() == '{':
 			return j.takeMix(ex)
 		case j.opts.Unlabelled:
-			return j.scan.skip(0)
+			j.scan.skip()
+			return nil
 		}
 		return j.refuse(j.label, "%s, want a label: a string, a number, a bool or an object of shares", j.value())
-	}
-	if err != nil {
-		return err
 	}
 	ex.Label = j.labels.get(bytes.TrimSpace(b))
 	if ex.Label == "" && !j.opts.Unlabelled {
@@ -89,15 +83,12 @@ func (j *jsonl) takeLabel(ex *Example) error {
 
 // float reads a number of key i.
 func (j *jsonl) float(i int, flag string) (float64, error) {
-	j.scan.space()
+	j.scan.peek()
 	at := j.scan.i
 	if h := j.scan.holds(); h != number {
 		return 0, j.refuse(i, "%s, want a number; name keys with numbers with %s", j.value(), flag)
 	}
-	b, err := j.scan.number()
-	if err != nil {
-		return 0, err
-	}
+	b := j.scan.token()
 	v, err := parseNumber(b)
 	if err != nil {
 		j.scan.i = at

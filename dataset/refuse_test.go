@@ -63,7 +63,7 @@ func TestRefusals(t *testing.T) {
 
 		{"not JSON", "a.jsonl", "text", Options{}, `a.jsonl:1:1: "t", want "{"`},
 		{"JSON array", "a", "[{}]", Options{}, "a:1:1: a JSON array, want one object a line"},
-		{"object over several lines", "a.jsonl", "{\n\"text\": 1}", Options{}, "a.jsonl:1:2: the line ends, want a key in double quotes; write each object on one line"},
+		{"object over several lines", "a.jsonl", "{\n\"text\": 1}", Options{}, "a.jsonl:1:2: the line ends inside an object; write each object on one line"},
 		{"missing key", "a.jsonl", "{\"text\":\"a\",\"label\":\"b\"}\n{\"text\":\"a\"}", Options{}, `a.jsonl:2:12: key "label" is missing`},
 		{"key twice", "a.jsonl", "{\"text\":\"a\",\"label\":\"b\"}\n{\"text\":\"a\",\"text\":\"b\",\"label\":\"b\"}", Options{}, `a.jsonl:2:20: key "text" occurs twice`},
 		{"nested text", "a.jsonl", "{\"text\":\"a\",\"label\":\"b\"}\n{\"text\":{\"a\":1},\"label\":\"b\"}", Options{}, `a.jsonl:2:9: key "text": an object, want a text in quotes`},
@@ -83,7 +83,7 @@ func TestRefusals(t *testing.T) {
 		{"null label", "a.jsonl", "{\"text\":\"a\",\"label\":\"b\"}\n{\"text\":\"a\",\"label\":null}", Options{}, `a.jsonl:2:21: key "label": "null", want a label`},
 		{"several labels", "a.jsonl", `{"text":"a","label":["a","b"]}`, Options{Label: "label"}, `a.jsonl:1:21: key "label": an array, want one label`},
 		{"empty label", "a.jsonl", `{"text":"a","label":" "}`, Options{}, `a.jsonl:1:21: key "label": the label is empty`},
-		{"Python's NaN", "a.jsonl", "{\"x\":1,\"label\":\"b\"}\n{\"x\":NaN,\"label\":\"b\"}", Options{}, `a.jsonl:2:6: key "x": "NaN", want a number`},
+		{"Python's NaN", "a.jsonl", "{\"x\":1,\"label\":\"b\"}\n{\"x\":NaN,\"label\":\"b\"}", Options{}, `a.jsonl:2:6: NaN is not a finite number; fill it in or remove the line`},
 		{"Python's NaN in an array", "a.jsonl", "{\"x\":[NaN],\"label\":\"b\"}", Options{}, `a.jsonl:1:7: NaN is not a finite number`},
 		{"a string is no number", "a.jsonl", "{\"x\":1,\"label\":\"b\"}\n{\"x\":\"1\",\"label\":\"b\"}", Options{}, `a.jsonl:2:6: key "x": a string, want a number`},
 		{"a bool is no number", "a.jsonl", "{\"x\":1,\"label\":\"b\"}\n{\"x\":true,\"label\":\"b\"}", Options{}, `a.jsonl:2:6: key "x": a bool, want a number`},
@@ -93,7 +93,7 @@ func TestRefusals(t *testing.T) {
 		{"empty array", "a.jsonl", "{\"x\":[],\"y\":\"b\"}", Options{}, `a.jsonl:1: key "x": an empty array`},
 		{"array and number", "a.jsonl", `{"x":[1],"z":1,"y":"b"}`, Options{Columns: []string{"x", "z"}}, `a.jsonl:1: --features has 2 keys, one with an array`},
 		{"negative weight", "a.jsonl", `{"text":"a","y":"b","w":-1}`, Options{Weight: "w"}, `a.jsonl:1:25: key "w": weight -1`},
-		{"two objects on a line", "a.jsonl", `{"text":"a","y":"b"}{}`, Options{}, `a.jsonl:1:21: "{", want the end of the line`},
+		{"two objects on a line", "a.jsonl", `{"text":"a","y":"b"}{}`, Options{}, `a.jsonl:1:21: invalid character '{' after top-level value; write one JSON object a line`},
 		{"no label key", "a.jsonl", `{"text":"a"}`, Options{}, `a.jsonl:1: no label key found: the keys are "text"; name it with --label`},
 
 		{"no label", "a.ft", "__label__a b\nc d\n", Options{}, "a.ft:2: no label, want a word such as __label__greeting"},
