@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -339,7 +340,7 @@ func TestTextFitsATerminal(t *testing.T) {
 	if r.Repeats.Contents != 1 || !strings.Contains(out, "row 2 card_lost") || !strings.Contains(out, "row 5 card_arrival") {
 		t.Errorf("the rows of a text with two labels are not named:\n%s", out)
 	}
-	for line := range strings.Lines(wrapped(strings.Repeat("word ", 50), lineWidth)) {
+	for line := range strings.Lines(input.Wrap(strings.Repeat("word ", 50), lineWidth)) {
 		if utf8.RuneCountInString(line) > lineWidth+1 {
 			t.Errorf("line of %d characters", len(line))
 		}

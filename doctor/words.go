@@ -5,34 +5,9 @@ import (
 	"math"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
-
-// lineWidth is where a long line goes on in the next.
-const lineWidth = 100
-
-// wrapped breaks a text into lines of no more than a width, but for longer words.
-func wrapped(text string, width int) string {
-	var b strings.Builder
-	wide := 0
-	for n, word := range strings.Fields(text) {
-		size := utf8.RuneCountInString(word)
-		switch {
-		case n == 0:
-		case wide+1+size > width:
-			b.WriteByte('\n')
-			wide = 0
-		default:
-			b.WriteByte(' ')
-			wide++
-		}
-		b.WriteString(word)
-		wide += size
-	}
-	return b.String()
-}
 
 // points prints a fraction as points, 0..100, with more digits for small ones.
 func points(x float64) string {
@@ -48,13 +23,6 @@ func short(x float64) string {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.3g", x)
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // listed joins names; of all there are, some may not be among them.
@@ -74,8 +42,6 @@ func shown(label string) string {
 	}
 	return printable(label)
 }
-
-func quoted(text string) string { return `"` + printable(text) + `"` }
 
 // printable leaves out what a terminal would act on.
 func printable(text string) string {

@@ -39,6 +39,10 @@ const (
 	maxScales  = 40 // radii; they fall by √2, so by 1e6 in all
 )
 
+// Flat tells whether the mean is nearly the most that so many points can have, as
+// where all are at about one distance.
+func (d Dimension) Flat() bool { return d.Mean > 0.9*d.Limit }
+
 // centreStream is the stream of random numbers that draws the balls.
 const centreStream = 4
 
