@@ -50,6 +50,11 @@ held out of them, and tests all on the same test rows. It prints what each gains
 over plain cross entropy, with the standard error of the paired difference: over
 the seeds where there are several, else over the test rows.
 
+Methods are cross-entropy, u-tree, v-tree, linkage, names, vectors, taxonomy,
+distances, weights, means, names+examples (the names are examples, too), simloss,
+soft-labels, hxe, hierarchical-softmax and auto. Numbers go without names+examples
+by default.
+
 With --shots N every seed 1..SEEDS draws N training rows of each class; several
 numbers, as in --shots 1,3,5, make one comparison each. Without --test the rows
 that were not drawn are tested, or a fifth of all rows.
@@ -75,11 +80,11 @@ and CSV.`,
 	flags.StringArrayVar(&f.test, "test", nil, "file of test examples; may be repeated; without it rows of --data are set aside")
 	flags.StringVar(&f.testLabels, "test-labels", "", "labels of the rows of --test, if that is an .npy file, which holds none")
 	flags.StringSliceVar(&f.methods, "methods", []string{"cross-entropy", "v-tree", "names", namesAsExamples},
-		"methods, separated by commas: "+strings.Join(tune.MethodNames(), ", ")+", or a sum such as names+taxonomy; numbers go without names+examples by default")
+		"methods, separated by commas, of those listed above, or sums such as names+taxonomy")
 	flags.StringVar(&f.weight, "class-weight", "", classWeightHelp)
 	suggest(c, "class-weight", balanced)
 	choicesOf(c, "methods", ",", tune.MethodNames()...)
-	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class, to see what helps with few; several, separated by commas, make a learning curve; 0, the default, takes all rows")
+	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class; several, such as 1,3,5, make a learning curve (default all)")
 	flags.IntVar(&f.seeds, "seeds", 1, "number of draws, seeds 1..N: 5 or more for errors to go by")
 	reportFlag(c, &f.report)
 	a.jsonFlag(c)

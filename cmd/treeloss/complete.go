@@ -57,7 +57,7 @@ func inputFormats() []string {
 	return names
 }
 
-const formatHelp = "csv, tsv, jsonl, fasttext, libsvm, npy or parquet; give it if the name of the file does not tell, as for standard input"
+const formatHelp = "csv, tsv, jsonl, fasttext, libsvm, npy or parquet (default by the name of the file)"
 
 // sourceNames returns all names of sharings.
 func sourceNames() []string {

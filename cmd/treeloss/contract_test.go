@@ -59,7 +59,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		}
 		c.InheritedFlags() // merges those of the root
 		c.InitDefaultHelpFlag()
-		flags = append(flags, "quiet", "help")
+		flags = append(flags, "quiet", "help", "help-all")
 		for _, flag := range flags {
 			if c.Flag(flag) == nil {
 				t.Errorf("%s has no flag --%s", command, flag)
@@ -81,8 +81,8 @@ func TestEveryFlagExplainsItself(t *testing.T) {
 				return
 			}
 			words := strings.Fields(f.Usage)
-			if len(words) < 5 || strings.HasSuffix(f.Usage, ".") || strings.ContainsAny(f.Usage, "`\n") {
-				t.Errorf("%s --%s: %q, want a line that says what it is and when to use it, without a full stop", c.CommandPath(), f.Name, f.Usage)
+			if len(words) < 5 || len(f.Usage) > 100 || strings.HasSuffix(f.Usage, ".") || strings.ContainsAny(f.Usage, "`\n") {
+				t.Errorf("%s --%s: %q, want a line of at most 100 characters that says what it is, without a full stop", c.CommandPath(), f.Name, f.Usage)
 			}
 		})
 	}

@@ -71,10 +71,10 @@ or --taxonomy.`
 
 func (f *decisionFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.decode, "decode", decodeLikely, "likely, the most probable class, or cost, the class of least expected mistake severity on the tree: where a near miss is better than a far one")
-	flags.Float64Var(&f.rule.Confidence, "confidence", 0, "answer with the deepest node of the tree that reaches this probability, such as 0.9: where a vague answer is better than a wrong one")
+	flags.StringVar(&f.decode, "decode", decodeLikely, "likely, the most probable class, or cost, the class of least expected mistake severity")
+	flags.Float64Var(&f.rule.Confidence, "confidence", 0, "answer with the deepest node of the tree that has this probability, such as 0.9")
 	flags.Float64Var(&f.rule.Reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, for a model that has none or in place of its own: a taxonomy in any form that train reads, or a tree file")
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, in place of that of the model: a taxonomy or a tree file, as for train")
 	choices(c, "decode", decodeLikely, decodeCost)
 }
 

@@ -51,8 +51,8 @@ source of class knowledge, for its gain on held-out rows.`,
 	f.data.add(c)
 	flags := c.Flags()
 	f.known.add(c)
-	flags.StringVar(&f.from, "from", "", "where distances between classes come from: "+strings.Join(metricSources(), ", ")+"; without it distances, taxonomy, weights or vectors, the first that is given, else the names")
-	flags.Float64Var(&f.base, "base", 2, "base of the cover tree for the norms: 2, for which the paper proves its bounds, or the --base that you train with")
+	flags.StringVar(&f.from, "from", "", "what distances between classes come from: "+fromHelp)
+	flags.Float64Var(&f.base, "base", 2, "base of the cover tree for the norms: 2, as in the paper, or the --base that you train with")
 	flags.StringVar(&f.train, "train", "auto", "train to measure: on, however long it takes; off, for a quick look; auto, if it takes seconds")
 	flags.Lookup("train").NoOptDefVal = "on"
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: of held-out rows and samples")

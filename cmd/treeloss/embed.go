@@ -52,7 +52,7 @@ features takes seconds.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
-	flags.StringArrayVar(&f.data.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder with a folder for each class; for a BERT a file of texts")
+	flags.StringArrayVar(&f.data.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder of folders; for a BERT a file of texts")
 	flags.StringVar(&f.data.labels, "labels", "", "pictures in one folder: their classes, a picture and its class on each line, as for train")
 	flags.StringVar(&f.data.label, "label", "", "texts: column of the class; give it if it is not called label, class, intent or the like")
 	flags.StringVar(&f.data.text, "text", "", "texts: column of the text; give it if it is not called text, sentence, question or the like")

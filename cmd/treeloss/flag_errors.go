@@ -48,6 +48,9 @@ func commandsOnly(c *cobra.Command, args []string) error {
 // flagError says in a user's words what is wrong with a flag; the package that
 // parses flags speaks of the program's insides. args are those of the whole call.
 func flagError(c *cobra.Command, args []string, err error) error {
+	if errors.Is(err, pflag.ErrHelp) { // --help-all
+		return pflag.ErrHelp
+	}
 	if word := firstWord(c, args); word != "" { // its flags are not known, since it is not
 		return unknownCommand(c, word)
 	}

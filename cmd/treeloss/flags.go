@@ -34,10 +34,10 @@ func (f *dataFlags) add(c *cobra.Command) {
 
 func (f *dataFlags) addColumns(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringArrayVar(&f.data, "data", nil, "file of examples: CSV, TSV, JSONL, fastText, LIBSVM or .npy, also .gz and .zst, or Parquet; - for standard input; may be repeated")
+	flags.StringArrayVar(&f.data, "data", nil, "file of examples: CSV, TSV, JSONL, Parquet, fastText, LIBSVM or .npy; - for standard input")
 	flags.StringVar(&f.label, "label", "", "column of the class; give it if it is not called label, class, intent or the like")
 	flags.StringVar(&f.text, "text", "", "column of the text; give it if it is not called text, sentence, question or the like")
-	flags.StringSliceVar(&f.features, "features", nil, "numeric columns to learn from in place of a text, separated by commas; margin* stands for all that begin so")
+	flags.StringSliceVar(&f.features, "features", nil, "numeric columns, separated by commas, in place of a text; margin* is all that begin so")
 	flags.StringVar(&f.labels, "labels", "", "labels of the rows of an .npy file, which holds none: another .npy, or text with one a line")
 	flags.StringVar(&f.format, "format", "", formatHelp)
 	choices(c, "format", inputFormats()...)
@@ -158,9 +158,9 @@ type classFlags struct {
 func (f *classFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	f.known.add(c)
-	flags.StringVar(&f.from, "from", "", "what the trees of u-tree, v-tree and linkage are built from: "+fromHelp)
+	flags.StringVar(&f.from, "from", "", "what u-tree, v-tree and linkage are built from: "+fromHelp)
 	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, baseHelp)
-	flags.Float64Var(&f.alpha, "hxe-alpha", tune.DefaultHXEAlpha, "loss hxe: each step down the tree counts exp(-X) times as much as the one above; more for milder mistakes, less for more right answers, 0.1 to 0.6 in its paper")
+	flags.Float64Var(&f.alpha, "hxe-alpha", tune.DefaultHXEAlpha, "loss hxe: a step down the tree counts exp(-X) times as much as the one above it")
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
 	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
 	choices(c, "from", metricSources()...)
@@ -170,10 +170,10 @@ func (f *classFlags) add(c *cobra.Command) {
 // addChoice adds the flags that compare replaces by --methods.
 func (f *classFlags) addChoice(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share: auto tries what there is and keeps the best on held-out rows; or a sum of none, names, vectors, taxonomy, distances, weights, means, u-tree, v-tree, linkage, such as names+taxonomy")
-	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy; for milder mistakes: simloss (similar classes share credit), soft-labels (near classes get some of the target) or hxe (the right group counts more than the class in it; best with --taxonomy); or hierarchical-softmax (a softmax among siblings)")
+	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share parameters by: auto, none, names, taxonomy, v-tree ... or names+taxonomy")
+	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy, hierarchical-softmax, or for milder mistakes simloss, soft-labels, hxe")
 	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
-	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; use it where rows read like names, most with very few of them")
+	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; helps most with few examples")
 	choicesOf(c, "sharing", "+", append([]string{tune.AutoName}, sourceNames()...)...)
 	choices(c, "loss", tune.Losses()...)
 	choices(c, "names-as-examples", "auto", "on", "off")
@@ -201,11 +201,11 @@ func metricSources() []string {
 
 // Help that several commands share.
 const (
-	baseHelp    = "base of the cover tree for u-tree and v-tree: nearer to 1 for a taller tree that shares more, 2 for the flat one of the paper's theory"
+	baseHelp    = "base of the cover tree of u-tree and v-tree: nearer to 1 for a taller tree that shares more"
 	threadsHelp = "processor threads, 0 for all; fewer leave room for other work; never changes a result"
 )
 
-const fromHelp = "names, vectors, taxonomy, distances, weights or means (default distances, weights or vectors if given, else names)"
+const fromHelp = "names, vectors, taxonomy, distances, weights, means"
 
 // treeOptions checks the flags that say how trees are built. A from of "" is the
 // default: see knowledge.Options.
@@ -283,16 +283,16 @@ type trainerFlags struct {
 
 func (f *trainerFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.name, "trainer", "auto", "converge (no learning rate, for small to middling data), sgd (for large data), adamw; auto takes converge unless the data is large")
+	flags.StringVar(&f.name, "trainer", "auto", "converge (full batch, no learning rate), sgd (large data), adamw, or auto, by size")
 	flags.IntVar(&f.epochs, "epochs", 20, "sgd, adamw: passes over the examples; more for thousands of them, fewer for millions")
-	flags.IntVar(&f.batch, "batch", 32, "sgd, adamw: examples a step; more of them use the processor better, fewer make more steps of an epoch")
-	flags.Float64Var(&f.rate, "rate", 0, "sgd, adamw: step size, for inputs scaled to mean squared length 1: less if the loss jumps, more if it creeps; 0 for the default, 1 and 0.01")
+	flags.IntVar(&f.batch, "batch", 32, "sgd, adamw: examples a step")
+	flags.Float64Var(&f.rate, "rate", 0, "sgd, adamw: learning rate, for inputs of mean squared length 1 (default sgd 1, adamw 0.01)")
 	flags.Float64Var(&f.momentum, "momentum", 0, "sgd: momentum, from 0 to below 1: 0.9 gets further in few epochs, with a tenth of the rate")
 	flags.BoolVar(&f.nesterov, "nesterov", false, "sgd: Nesterov's momentum, steadier than the plain one; goes with --momentum")
-	flags.Float64Var(&f.decay, "weight-decay", 0, "sgd, adamw: weight decay, in place of --prior: more for few examples; 0 for the default, negative for none")
-	flags.StringVar(&f.schedule, "schedule", "constant", "sgd, adamw: constant, step (a tenth after each third of the epochs) or cosine; the latter two end in small steps, for a last bit of accuracy")
-	flags.BoolVar(&f.average, "average", false, "sgd: return the average of the weights over all steps; helps where there are many classes and few epochs")
-	flags.IntVar(&f.patience, "patience", 0, "sgd, adamw: stop after so many epochs without gain on --valid, when you do not know how many it takes; 0 for never")
+	flags.Float64Var(&f.decay, "weight-decay", 0, "sgd, adamw: weight decay, in place of --prior; 0 for the default, negative for none")
+	flags.StringVar(&f.schedule, "schedule", "constant", "sgd, adamw: rate over the epochs: constant, step (a tenth after each third) or cosine")
+	flags.BoolVar(&f.average, "average", false, "sgd: return the mean of the weights over all steps: for many classes and few epochs")
+	flags.IntVar(&f.patience, "patience", 0, "sgd, adamw: stop after so many epochs without gain on --valid; 0 for never")
 	f.flags = flags
 	choices(c, "trainer", "auto", "converge", "sgd", "adamw")
 	choices(c, "schedule", "constant", "step", "cosine")

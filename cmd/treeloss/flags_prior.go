@@ -19,8 +19,8 @@ type priorFlags struct {
 
 func (f *priorFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.Float64Var(&f.prior, "prior", 0, "prior variance of the weights (for inputs of length 1; larger means less regularisation): 0 tries 3, 10, 30 and 100 on held-out rows")
-	flags.Float64Var(&f.rho, "rho", 0, "class-specific variance, relative to the part shared through names, vectors, distances, weights or means: larger where these help little; 0 for the default")
+	flags.Float64Var(&f.prior, "prior", 0, "prior variance of the weights: larger is less regularisation (default chosen on held-out rows)")
+	flags.Float64Var(&f.rho, "rho", 0, "class-specific variance, relative to the shared part; 0 for the default of the source")
 }
 
 // decays tells what a trainer holds weights back by in place of a prior, "" if

@@ -38,11 +38,11 @@ func unknownPolicies() []string {
 
 func (f *knownFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file; use it when you know groups of classes")
-	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText, - for standard input; use them when the names are words that the data does not spell out")
-	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "class names without a vector: error (correct the names), average (of the known words: for names of several words), subword (from the letters, fastText .bin), drop (leave the class and its rows out) or root (keep it, sharing nothing)")
-	flags.StringVar(&f.distances, "distances", "", "precomputed distances between the classes, lines of two names and a number, - for standard input; use them when you measured which classes are similar, or have a list of WordNet distances")
-	flags.StringVar(&f.weights, "weights-model", "", "model whose weights show which classes are similar; use one that was trained on more or other examples of the same classes")
+	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file")
+	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText; - for standard input")
+	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "class names without a vector: error, average (of known words), subword (fastText .bin), drop, root")
+	flags.StringVar(&f.distances, "distances", "", "precomputed distances of classes: lines of two names and a number; - for standard input")
+	flags.StringVar(&f.weights, "weights-model", "", "model of the same classes, trained on other examples, whose weights show which are similar")
 	choices(c, "unknown", unknownPolicies()...)
 }
 

@@ -51,6 +51,17 @@ probabilities: {"text": "small wolf?", "labels": {"husky": 0.75, "wolf": 0.25}}.
 They sum to 1, or are whole numbers that count votes. Training fits the label
 distribution; held-out accuracy counts its most probable class.
 
+--sharing is auto, which tries what there is, or a sum of none, names, vectors,
+taxonomy, distances, weights, means, u-tree, v-tree and linkage. Trees are built
+--from distances, weights or label vectors if given, else from the names.
+--unknown says what becomes of names without a vector: an error, the average of
+their known words, the vector of their letters (subword), drop (the class is left
+out) or root (it shares nothing).
+
+Of the losses, simloss gives credit to similar classes, soft-labels spreads the
+target to near ones, and hxe counts the right group more than the class in it,
+best with --taxonomy; hierarchical-softmax is a softmax among siblings.
+
 With --trainer sgd or adamw every epoch writes MODEL.checkpoint. An interrupted
 run resumes from there with the same command and --resume, and its model is
 byte-identical to that of a run without the interruption.
@@ -106,12 +117,12 @@ tokenizer too; evaluate and predict take it like any other.`,
 	f.prior.add(c)
 	f.network.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended, any other file is left as it is")
+	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended")
 	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
 	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
-	flags.StringVar(&f.initModel, "init-model", "", "model to start from, when more examples of the same task have come in: its weights for the same labels and features go on; with --network resnet50 a safetensors file with the tensor names of torchvision or timm")
+	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
 	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
-	flags.BoolVar(&f.calibrate, "calibrate", false, "fit the temperature of the probabilities on held-out rows, so that they can be taken at their word: for predict --confidence and --reject")
+	flags.BoolVar(&f.calibrate, "calibrate", false, "calibrate the probabilities on held-out rows, for predict --confidence and --reject")
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags

@@ -32,27 +32,27 @@ const (
 
 func (f *networkFlags) add(c *cobra.Command) {
 	flags, o := c.Flags(), &f.fit
-	flags.StringVar(&o.Network, "network", "", "train a network on pictures: "+strings.Join(network.Names(), ", ")+"; or on texts: bert:FOLDER, with config.json, tokenizer.json and model.safetensors")
+	flags.StringVar(&o.Network, "network", "", "train a network: "+strings.Join(network.Names(), ", ")+" on pictures, or bert:FOLDER on texts")
 	addBackend(c, &o.Backend)
-	flags.StringVar((*string)(&o.Augment), "augment", string(images.Fresh), "--network: crops and flips of training pictures: fresh (new ones each epoch), frozen (drawn once) or none")
+	flags.StringVar((*string)(&o.Augment), "augment", string(images.Fresh), "pictures: crops and flips in training: fresh (new each epoch), frozen (drawn once) or none")
 	flags.StringVar(&o.ClassNames, "class-names", "", classNamesHelp)
-	flags.Float64SliceVar(&o.Train.Rate.Milestones, "milestones", nil, "--network: epochs at which the rate falls to a tenth, separated by commas (default a half and three quarters of all, resnet50 thirds)")
-	flags.Float64Var(&o.Train.Rate.WarmUp, "warm-up", 0, "--network: epochs over which the rate grows at the start (default none, bert a tenth of all)")
-	flags.IntVar(&o.Side, "side", 0, "--network: side to which pictures of a folder are brought (default 224)")
-	flags.StringVar(&f.damaged, "damaged", damagedError, "--network: pictures of a folder that cannot be read: error stops at the first that is wanted, skip decodes all beforehand and leaves them out")
-	flags.StringVar(&o.Train.TensorBoard, "tensorboard", "", "--network: folder for event files that TensorBoard draws, one for each training")
-	flags.IntVar(&o.Tokens, "tokens", 0, "--network bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
+	flags.Float64SliceVar(&o.Train.Rate.Milestones, "milestones", nil, "networks: epochs at which the rate falls to a tenth, separated by commas")
+	flags.Float64Var(&o.Train.Rate.WarmUp, "warm-up", 0, "networks: epochs over which the rate grows at the start (default none, bert a tenth of all)")
+	flags.IntVar(&o.Side, "side", 0, "pictures: side of the squares to which those of a folder are brought (default 224)")
+	flags.StringVar(&f.damaged, "damaged", damagedError, "pictures that cannot be read: error stops at the first, skip decodes all and leaves them out")
+	flags.StringVar(&o.Train.TensorBoard, "tensorboard", "", "networks: folder for event files of TensorBoard, one for each training")
+	flags.IntVar(&o.Tokens, "tokens", 0, "bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
 	choices(c, "damaged", damagedError, damagedSkip)
 	choices(c, "network", append(network.Names(), fit.BERT)...)
 	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
 }
 
 // classNamesHelp is the help of --class-names.
-const classNamesHelp = "networks: names of the classes of the pictures instead of those beside them: a file with one a line, or FILE.csv:COLUMN, by another column that has the old names"
+const classNamesHelp = "networks: names of the classes of pictures: a file with one a line, or FILE.csv:COLUMN"
 
 // addBackend adds --backend to a command that runs networks.
 func addBackend(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "backend", "", "networks: what computes: "+strings.Join(backend.Names(), ", ")+" (default the first that is compiled in and whose library is here)")
+	c.Flags().StringVar(name, "backend", "", "networks: what computes: "+strings.Join(backend.Names(), ", ")+" (default the fastest there is)")
 	choices(c, "backend", backend.Names()...)
 }
 

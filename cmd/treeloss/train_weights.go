@@ -16,7 +16,7 @@ import (
 // balanced is the value of --class-weight that gives every class the same say.
 const balanced = "balanced"
 
-const classWeightHelp = "balanced, so that rare classes count as much as frequent ones: for macro F1 on unbalanced data; or a file of label,weight rows, for mistakes that cost more"
+const classWeightHelp = "balanced, where rare classes count as much as frequent ones, or a file of label,weight rows"
 
 // weigh sets the weights of the classes for training on rows. how is "", balanced
 // or a file of label,weight rows.

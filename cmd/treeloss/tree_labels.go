@@ -18,8 +18,8 @@ type labelFlags struct {
 
 func (f *labelFlags) add(c *cobra.Command) {
 	f.data.addColumns(c)
-	c.Flags().Lookup("data").Usage = "examples whose labels are the classes: CSV, TSV, JSONL, fastText, LIBSVM or .npy, also .gz and .zst, or Parquet"
-	c.Flags().Lookup("labels").Usage = "file of class names, one a line, if you have no examples; with --data of an .npy file the labels of its rows"
+	c.Flags().Lookup("data").Usage = "examples whose labels are the classes: CSV, TSV, JSONL, Parquet, fastText, LIBSVM or .npy"
+	c.Flags().Lookup("labels").Usage = "file of class names, one a line; with --data of an .npy file the labels of its rows"
 }
 
 // given tells whether there is any source of labels.

@@ -55,7 +55,7 @@ or imagenet_class_index.json.
 	flags := c.Flags()
 	flags.StringVar(&f.names, "names", "", "file of wnids and their names")
 	flags.StringVar(&f.synonyms, "synonyms", firstSynonym, "names of a class that count: first or all")
-	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "words without a vector: error, average (of the known words), subword (fastText .bin) or drop (leave the class out)")
+	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "words without a vector: error, average (of known words), subword (fastText .bin) or drop")
 	choices(c, "synonyms", firstSynonym, allSynonyms)
 	choices(c, "unknown", "error", "average", "subword", "drop")
 	return c

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagGroups are the groups of flags in help, in their order. A flag that is in none
+// goes with the others of its command.
+var flagGroups = []struct{ title, flags string }{
+	{"Data", "data label text features weight labels format test test-labels valid valid-labels oos class-weight unknown-labels methods shots seeds names synonyms vectors"},
+	{"Class information", "sharing taxonomy label-vectors unknown distances weights-model from base rho names-as-examples"},
+	{"Model and output", "model calibrate top reject confidence decode report out output per-class json quiet help help-all"},
+	{"Training", "loss label-smoothing hxe-alpha prior trainer epochs batch rate momentum nesterov weight-decay schedule average patience init-model resume seed threads"},
+	{"Networks", "network backend tokens augment side damaged class-names milestones warm-up tensorboard"},
+}
+
+// Of commands with more than fewFlags flags --help shows those that most people need.
+const (
+	fewFlags  = 24
+	mostUsed  = " data label text features test valid methods shots folds time sharing taxonomy label-vectors model calibrate report help-all "
+	helpWidth = 140 // a longer line of help is broken
+)
+
+// helpFlag is --help-all: it asks for help with all flags.
+type helpFlag struct{ all bool }
+
+func (h *helpFlag) String() string   { return "false" }
+func (h *helpFlag) Type() string     { return "bool" }
+func (h *helpFlag) IsBoolFlag() bool { return true }
+func (h *helpFlag) Set(string) error {
+	h.all = true
+	return pflag.ErrHelp
+}
+
+// setHelp makes root print help in groups.
+func setHelp(root *cobra.Command) {
+	var asked helpFlag
+	flag := root.PersistentFlags().VarPF(&asked, "help-all", "", "help with all flags, and how they work together")
+	flag.NoOptDefVal = "true"
+	plain := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.HasSubCommands() || c.Example == "" { // a list of commands, or one of package cobra
+			plain(c, args)
+			return
+		}
+		writeHelp(c.OutOrStdout(), c, asked.all)
+	})
+}
+
+// writeHelp writes the help of a command: all of it, or what fits on a screen.
+func writeHelp(out io.Writer, c *cobra.Command, all bool) {
+	groups := map[string]*pflag.FlagSet{}
+	group := func(title string) *pflag.FlagSet {
+		if groups[title] == nil {
+			groups[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
+		}
+		return groups[title]
+	}
+	n := 0
+	c.InitDefaultHelpFlag()
+	c.InheritedFlags() // merges those of the root
+	c.Flags().VisitAll(func(*pflag.Flag) { n++ })
+	brief := n > fewFlags && !all
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || brief && !strings.Contains(mostUsed, " "+f.Name+" ") {
+			return
+		}
+		title := "Other flags"
+		for _, g := range flagGroups {
+			if slices.Contains(strings.Fields(g.flags), f.Name) {
+				title = g.title
+			}
+		}
+		group(title).AddFlag(f)
+	})
+	long := c.Long
+	if brief {
+		long, _, _ = strings.Cut(long, "\n\n")
+	}
+	fmt.Fprintf(out, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n", long, c.UseLine(), c.Example)
+	titles := []string{}
+	for _, g := range flagGroups {
+		titles = append(titles, g.title)
+	}
+	for _, title := range append(titles, "Other flags") {
+		if groups[title] != nil {
+			fmt.Fprintf(out, "\n%s:\n%s", title, groups[title].FlagUsagesWrapped(helpWidth))
+		}
+	}
+	if brief {
+		fmt.Fprintf(out, "\n%s --help-all has all %d flags.\n", c.CommandPath(), n)
+	}
+}
