@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 )
 
 // parts is a tree as constructors and readers find it: parent, class and name
-// by node, in any order; length nil or by node, in DOT and Newick files -1 for
+// by node, in any order; length nil or by node, in Newick files -1 for
 // none; line nil or by node, where in the file a node is hung up.
 type parts struct {
 	parent []int
@@ -43,7 +44,12 @@ func New(nodes []Node) (*Tree, error) {
 		p.add(n.Parent, n.Class, n.Name)
 		p.length = append(p.length, n.Length)
 	}
-	t, err := assemble(p)
+	return p.tree(nil)
+}
+
+// tree is assemble with errors of the package.
+func (p *parts) tree(taken names) (*Tree, error) {
+	t, err := p.assemble(taken)
 	if err != nil {
 		return nil, fmt.Errorf("labeltree: %w", err)
 	}
@@ -52,12 +58,24 @@ func New(nodes []Node) (*Tree, error) {
 
 // assemble checks the parts and puts them in preorder, the children of a node
 // in the order they came. A tree that is in preorder already keeps its
-// numbers. Errors name the node and come without a package name, which the
-// caller's place in a file replaces.
-func assemble(p parts) (*Tree, error) {
-	old, err := preorder(p.parent)
+// numbers. Nodes without a class and a name become pseudo1, pseudo2, ... in
+// preorder, as in the paper's figure 1, by names that are not taken; with taken nil
+// a node without a name is an error. Errors name the node and come without a
+// package name, which the caller's place in a file replaces.
+func (p *parts) assemble(taken names) (*Tree, error) {
+	old, err := preorder(p.parent, p.called)
 	if err != nil {
-		return nil, p.explain(err)
+		return nil, err
+	}
+	pseudo := 0
+	for _, v := range old {
+		if p.class[v] >= 0 || taken == nil {
+			continue
+		}
+		pseudo++
+		if p.name[v] == "" {
+			p.name[v] = taken.free(fmt.Sprintf("pseudo%d", pseudo))
+		}
 	}
 	n := len(old)
 	t := &Tree{
@@ -87,35 +105,27 @@ func assemble(p parts) (*Tree, error) {
 	return t, t.check()
 }
 
+// called returns the name of a node in quotes, its number if it has none.
+func (p *parts) called(v int) string {
+	if p.name[v] == "" {
+		return strconv.Itoa(v)
+	}
+	return strconv.Quote(p.name[v])
+}
+
 // cycleError is a node that is among its own ancestors.
-type cycleError int
+type cycleError struct {
+	node   int
+	called string
+}
 
 func (e cycleError) Error() string {
-	return fmt.Sprintf("node %d is its own ancestor, want a tree without cycles", int(e))
-}
-
-// rootsError is two nodes without a parent.
-type rootsError [2]int
-
-func (e rootsError) Error() string {
-	return fmt.Sprintf("nodes %d and %d both have no parent, want one root", e[0], e[1])
-}
-
-// explain puts names in place of the numbers in an error of preorder, which
-// say nothing to who wrote the file.
-func (p *parts) explain(err error) error {
-	if e, ok := errors.AsType[cycleError](err); ok && p.name[e] != "" {
-		return fmt.Errorf("node %q is its own ancestor, want a tree without cycles", p.name[e])
-	}
-	if e, ok := errors.AsType[rootsError](err); ok && p.name[e[0]] != "" && p.name[e[1]] != "" {
-		return fmt.Errorf("nodes %q and %q both have no parent, want one root", p.name[e[0]], p.name[e[1]])
-	}
-	return err
+	return fmt.Sprintf("node %s is its own ancestor, want a tree without cycles", e.called)
 }
 
 // preorder returns the nodes of a tree given by parents in preorder, siblings
-// in the order of their numbers.
-func preorder(parent []int) ([]int, error) {
+// in the order of their numbers; called is how an error calls a node.
+func preorder(parent []int, called func(v int) string) ([]int, error) {
 	n, root := len(parent), -1
 	if n == 0 {
 		return nil, errors.New("no nodes, want at least one")
@@ -126,7 +136,7 @@ func preorder(parent []int) ([]int, error) {
 		case up < -1 || up >= n:
 			return nil, fmt.Errorf("node %d has the parent %d, want -1 for the root or 0 to %d", v, up, n-1)
 		case up == -1 && root >= 0:
-			return nil, rootsError{root, v}
+			return nil, fmt.Errorf("nodes %s and %s both have no parent, want one root", called(root), called(v))
 		case up == -1:
 			root = v
 		default:
@@ -166,7 +176,7 @@ func preorder(parent []int) ([]int, error) {
 		for range n {
 			v = parent[v]
 		}
-		return nil, cycleError(v)
+		return nil, cycleError{v, called(v)}
 	}
 	return order, nil
 }
@@ -263,7 +273,7 @@ func (t *Tree) Check() error {
 	if len(t.class) != n || len(t.name) != n || t.length != nil && len(t.length) != n {
 		return fmt.Errorf("labeltree: %d parents, %d classes, %d names and %d lengths do not make a tree", n, len(t.class), len(t.name), len(t.length))
 	}
-	order, err := preorder(t.parent)
+	order, err := preorder(t.parent, strconv.Itoa)
 	if err != nil {
 		return fmt.Errorf("labeltree: %w", err)
 	}

@@ -37,7 +37,7 @@ func byLabel(t testing.TB, tree *Tree) *Tree {
 			p.class[v] = slices.Index(labels, p.name[v])
 		}
 	}
-	out, err := assemble(p)
+	out, err := p.assemble(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

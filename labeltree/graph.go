@@ -21,6 +21,8 @@ type graph struct {
 	length []float64
 	class  []int // -1 for none
 	below  []int // classes at or below
+	rooted []int // the parents with one more node, the last, above all roots
+	order  []int // of these, in preorder
 
 	number    map[string]int  // of rows child,parent: nodes by name
 	children  map[sibling]int // of paths: nodes by parent and name
@@ -51,7 +53,7 @@ func newGraph(place func(line int, format string, args ...any) error) *graph {
 
 // tree makes the tree over the labels, nil for the leaves.
 func (g *graph) tree(labels []string) (*Tree, error) {
-	if err := g.cycle(); err != nil {
+	if err := g.sort(); err != nil {
 		return nil, err
 	}
 	if labels == nil {
@@ -61,14 +63,11 @@ func (g *graph) tree(labels []string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.seat(labels); err != nil {
+	if err := g.findClasses(labels); err != nil {
 		return nil, err
 	}
 	p := g.parts(labels, taken)
-	if err := namePseudoclasses(&p, taken); err != nil {
-		return nil, g.place(0, "%v", err)
-	}
-	t, err := assemble(p)
+	t, err := p.assemble(taken)
 	if err != nil {
 		return nil, g.place(0, "%v", err)
 	}

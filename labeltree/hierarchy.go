@@ -11,19 +11,23 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// cycle returns an error that spells out a cycle, if there is one.
-func (g *graph) cycle() error {
-	_, err := preorder(g.rooted())
-	if err == nil {
-		return nil
+// sort sets rooted and order, or returns an error that spells out a cycle.
+func (g *graph) sort() (err error) {
+	n := len(g.parent)
+	g.rooted = append(slices.Clone(g.parent), -1)
+	for v, up := range g.parent {
+		if up < 0 {
+			g.rooted[v] = n
+		}
 	}
-	inside, ok := errors.AsType[cycleError](err)
+	g.order, err = preorder(g.rooted, strconv.Itoa)
+	e, ok := errors.AsType[cycleError](err)
 	if !ok {
-		return g.place(0, "%v", err) // preorder has nothing else to complain about
+		return err // nil: preorder has nothing else to complain about
 	}
 	// Begin at the row that came last: the one that closed the circle.
-	round := []int{int(inside)}
-	for v := g.parent[inside]; v != int(inside); v = g.parent[v] {
+	round := []int{e.node}
+	for v := g.parent[e.node]; v != e.node; v = g.parent[v] {
 		round = append(round, v)
 	}
 	last := slices.MaxFunc(round, func(a, b int) int { return cmp.Compare(g.line[a], g.line[b]) })
@@ -43,20 +47,8 @@ func (g *graph) cycle() error {
 	return g.place(g.line[last], "%q is its own ancestor: %s; remove or mend one of these %d rows", g.name[last], way.String(), len(round))
 }
 
-// rooted returns the parents with one more node, the last, above all roots.
-func (g *graph) rooted() []int {
-	n := len(g.parent)
-	parent := append(slices.Clone(g.parent), -1)
-	for v := range n {
-		if parent[v] < 0 {
-			parent[v] = n
-		}
-	}
-	return parent
-}
-
-// seat finds the node of each class and counts the classes below each node.
-func (g *graph) seat(labels []string) error {
+// findClasses finds the node of each class and counts the classes below each node.
+func (g *graph) findClasses(labels []string) error {
 	g.class = slices.Repeat([]int{-1}, len(g.name))
 	wanted := make(map[string]int, len(labels))
 	for c, label := range labels {
@@ -66,20 +58,20 @@ func (g *graph) seat(labels []string) error {
 		}
 		wanted[label] = c
 	}
-	seats := slices.Repeat([]int{-1}, len(labels))
+	nodes := slices.Repeat([]int{-1}, len(labels))
 	for v, name := range g.name {
 		c, known := wanted[strings.TrimSpace(name)]
 		switch {
 		case !known || name == "":
-		case seats[c] >= 0:
-			return g.twoPlaces(labels[c], seats[c], v)
+		case nodes[c] >= 0:
+			return g.twoPlaces(labels[c], nodes[c], v)
 		default:
-			seats[c] = v
+			nodes[c] = v
 		}
 	}
 	var missing []string
 	for c, label := range labels {
-		v := seats[c]
+		v := nodes[c]
 		if v < 0 {
 			v = g.descend(label)
 		}
@@ -94,14 +86,10 @@ func (g *graph) seat(labels []string) error {
 	}
 	if len(missing) > 0 {
 		return g.place(0, "%s %s; %s %s%s", pick(len(missing) == 1, "class", "classes"),
-			list(missing, g.words.missing, g.words.missingMany), g.words.remedy, pick(len(missing) == 1, "it", "each"), g.strangers())
-	}
-	order, err := preorder(g.rooted())
-	if err != nil {
-		return g.place(0, "%v", err)
+			list(missing, g.words.missing, g.words.missingMany), g.words.remedy, pick(len(missing) == 1, "it", "each"), g.otherLeaves())
 	}
 	g.below = make([]int, len(g.name)+1)
-	for _, v := range slices.Backward(order[1:]) {
+	for _, v := range slices.Backward(g.order[1:]) {
 		if g.class[v] >= 0 {
 			g.below[v]++
 		}
@@ -142,9 +130,9 @@ func (g *graph) way(v int) string {
 	return strconv.Quote(strings.Join(names, cmp.Or(g.separator, "/")))
 }
 
-// strangers hints at leaves of the taxonomy that are no class: a misspelt label
+// otherLeaves hints at leaves of the taxonomy that are no class: a misspelt label
 // is among them.
-func (g *graph) strangers() string {
+func (g *graph) otherLeaves() string {
 	var found []string
 	inner := g.inner()
 	for v, name := range g.name {
@@ -178,14 +166,9 @@ func pick(first bool, a, b string) string {
 // it would do is count them twice. The one node left keeps the name of the
 // topmost, which tells it from its siblings.
 func (g *graph) parts(labels []string, taken names) parts {
-	top := len(g.name) // the root above all roots, as in rooted
-	rooted := g.rooted()
-	order, err := preorder(rooted)
-	if err != nil {
-		return parts{} // seat has looked at this already
-	}
+	top := len(g.name)         // the root above all roots, as in rooted
 	kept := make([]int, top+1) // children with a class at or below
-	for v, up := range rooted[:top] {
+	for v, up := range g.rooted[:top] {
 		if g.below[v] > 0 {
 			kept[up]++
 		}
@@ -210,8 +193,8 @@ func (g *graph) parts(labels []string, taken names) parts {
 	if kept[top] > 1 {
 		under[top] = add(-1, -1, taken.free("root"), 0)
 	}
-	for _, v := range order[1:] {
-		up, class := rooted[v], g.class[v]
+	for _, v := range g.order[1:] {
+		up, class := g.rooted[v], g.class[v]
 		name, length := cmp.Or(chain[up], g.name[v]), sum[up]
 		if g.length != nil {
 			length += g.length[v]

@@ -75,12 +75,12 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.assemble(name)
+	return p.read(name)
 }
 
-// assemble makes the tree, its errors those of the file.
-func (p parts) assemble(name string) (*Tree, error) {
-	t, err := assemble(p)
+// read makes the tree, its errors those of the file.
+func (p *parts) read(name string) (*Tree, error) {
+	t, err := p.assemble(nil)
 	if err != nil {
 		return nil, input.At(name, 0, err)
 	}

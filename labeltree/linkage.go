@@ -61,14 +61,7 @@ func Linkage(space metric.Space, labels []string) (*Tree, error) {
 		return nil, err
 	}
 	p := dendrogram(merges, labels)
-	if err := namePseudoclasses(&p, taken); err != nil {
-		return nil, fmt.Errorf("labeltree: %w", err)
-	}
-	t, err := assemble(p)
-	if err != nil {
-		return nil, fmt.Errorf("labeltree: %w", err)
-	}
-	return t, nil
+	return p.tree(taken)
 }
 
 // dendrogram lists the tree of the merges in preorder.

@@ -59,23 +59,3 @@ func takeLabels(labels []string, k int) (names, error) {
 	}
 	return taken, nil
 }
-
-// namePseudoclasses calls the nodes without a class and a name pseudo1,
-// pseudo2, ... in preorder, as the paper's figure 1 does.
-func namePseudoclasses(p *parts, taken names) error {
-	order, err := preorder(p.parent)
-	if err != nil {
-		return err
-	}
-	count := 0
-	for _, v := range order {
-		if p.class[v] >= 0 {
-			continue
-		}
-		count++
-		if p.name[v] == "" {
-			p.name[v] = taken.free(fmt.Sprintf("pseudo%d", count))
-		}
-	}
-	return nil
-}

@@ -150,9 +150,6 @@ func fromStructure(s structure, labels []string, kind Kind) (*Tree, error) {
 				p.add(s.parent[v], c, labels[c])
 			}
 		}
-		if err := namePseudoclasses(&p, taken); err != nil {
-			return nil, fmt.Errorf("labeltree: %w", err)
-		}
 	case UTree:
 		// In preorder the topmost node of a class is the first, and what comes
 		// below a class's topmost node stays together: dropping all others
@@ -171,9 +168,5 @@ func fromStructure(s structure, labels []string, kind Kind) (*Tree, error) {
 	default:
 		return nil, fmt.Errorf("labeltree: tree kind %v, want VTree or UTree", kind)
 	}
-	t, err := assemble(p)
-	if err != nil {
-		return nil, fmt.Errorf("labeltree: %w", err)
-	}
-	return t, nil
+	return p.tree(taken)
 }

@@ -40,7 +40,7 @@ func Read(r io.Reader, name string) (*Tree, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.assemble(name)
+		return p.read(name)
 	case formNewick:
 		p, err := scanNewick(data, name)
 		if err != nil {
@@ -122,9 +122,9 @@ func finish(p parts, name string) (*Tree, error) {
 	fail := func(err error) (*Tree, error) {
 		return nil, input.At(name, 0, err)
 	}
-	order, err := preorder(p.parent)
+	order, err := preorder(p.parent, p.called)
 	if err != nil {
-		return fail(p.explain(err))
+		return fail(err)
 	}
 	inner := make([]bool, len(p.parent))
 	classes := 0
@@ -155,13 +155,10 @@ func finish(p parts, name string) (*Tree, error) {
 			p.name[v] = taken.free(p.name[v])
 		}
 	}
-	if err := namePseudoclasses(&p, taken); err != nil {
-		return fail(err)
-	}
 	if err := p.settleLengths(); err != nil {
 		return fail(err)
 	}
-	t, err := assemble(p)
+	t, err := p.assemble(taken)
 	if err != nil {
 		return fail(err)
 	}
