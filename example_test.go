@@ -24,7 +24,7 @@ func Example() {
 	}
 	fmt.Println(model.Predict("when will my card arrive?", 1))
 	os.Remove("questions.safetensors")
-	// Output: [card_arrival 0.51] <nil>
+	// Output: [card_arrival 0.55] <nil>
 }
 
 // The program of the README is the Example above, in at most 20 lines.

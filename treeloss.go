@@ -24,7 +24,7 @@ type Example struct {
 // Options sets up Fit. The zero value chooses what the data asks for.
 type Options struct {
 	Sharing string // "auto" (also ""), "none", "names", "v-tree" ... or a sum such as "names+taxonomy"
-	Loss    string // "cross-entropy" (also ""), "simloss", "soft-labels", "hxe", "hierarchical-softmax"
+	Loss    string // "cross-entropy", "squared-hinge", "simloss", "soft-labels" ...; "" tries the first two and their mean
 	Names   string // class names as further examples: "auto" (also ""), "on", "off"
 
 	// Files that know something about the classes; "": none. Auto tries what is
@@ -36,9 +36,9 @@ type Options struct {
 	// Unknown is what becomes of labels without a vector; 0: an error names them.
 	Unknown wordvec.Unknown
 
-	Calibrate bool   // fit a temperature on held-out rows, if there are any, so that probabilities mean what they say
-	Seed      uint64 // the only source of randomness
-	Threads   int    // 0: one a CPU; never changes a result
+	Uncalibrated bool   // leave out the temperature that is fitted on held-out examples, if there are any, so that probabilities mean what they say
+	Seed         uint64 // the only source of randomness
+	Threads      int    // 0: one a CPU; never changes a result
 }
 
 // Model is a trained classifier. It is immutable and safe for concurrent use.
@@ -118,7 +118,7 @@ func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error)
 	if m.Tree == nil {
 		m.Tree = data.Classes.Taxonomy
 	}
-	if opts.Calibrate {
+	if !opts.Uncalibrated {
 		c, err := tune.Calibrate(ctx, data, rows, result, options)
 		switch {
 		case errors.Is(err, tune.ErrNotHeldOut):

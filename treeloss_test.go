@@ -154,7 +154,7 @@ func TestFitKnowing(t *testing.T) {
 	distances := write("distances.csv", "a,b,distance\ncard_arrival,card_lost,1\ncard_arrival,fee_charged,3\ncard_lost,fee_charged,3\n")
 	taxonomy := write("taxonomy.csv", "child,parent\ncard_arrival,card\ncard_lost,card\nfee_charged,money\ncard,all\nmoney,all\n")
 	ctx := context.Background()
-	m, err := treeloss.Fit(ctx, intents(6), treeloss.Options{Sharing: "taxonomy", Taxonomy: taxonomy, Calibrate: true})
+	m, err := treeloss.Fit(ctx, intents(6), treeloss.Options{Sharing: "taxonomy", Taxonomy: taxonomy})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Options struct {
 	Progress func(Progress) // called after each step or epoch; nil: not
 }
 
-// Trainer is one of Converge, SGD and AdamW.
+// Trainer is one of Converge, SquaredHinge, SGD and AdamW.
 type Trainer interface{ isTrainer() }
 
 // Converge minimises the objective to its minimum. There is no learning rate:
@@ -124,6 +124,8 @@ func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []flo
 	switch trainer := opts.Trainer.(type) {
 	case Converge:
 		return converge[float32](ctx, ex, opts, trainer, priors, visit)
+	case SquaredHinge:
+		return trainHinge(ctx, ex, k, opts, trainer, priors, visit)
 	case SGD:
 		return eachPrior(priors, opts, visit, func(prior float64, opts Options) (*Layer, Record, error) {
 			return trainSGD[float32](ctx, ex, opts, trainer, prior)

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/treeloss/treeloss/knowledge"
-	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
 
 // Auto trains the best of plain cross entropy and the class knowledge at hand.
 //
-// Every candidate is measured on the same held-out rows with the same grid of
-// priors; the one with the best accuracy is trained again on all rows. Plain
-// cross entropy is always among them, so useless knowledge costs little.
+// Every candidate is measured on the same held-out rows with the same priors; the
+// one with the best accuracy is trained again on all rows. Plain cross entropy is
+// always among them, and another must be better by a standard error, so useless
+// knowledge costs little. On the examples of the best, squared hinge and the mean
+// of it and cross entropy are then tried as losses.
 //
 // Rows are held out of the classes that have three or more. Where these have less
 // than half of the rows, or are fewer than two, none is. Knowledge is then shared with the defaults, and only if the rows bear it out by three
@@ -24,7 +26,7 @@ import (
 // and, where the data is numbers, names if classes that they call near have near
 // rows (Agreement).
 func Auto(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
-	return AutoAmong(ctx, d, rows, d.Candidates(rows), opts)
+	return choose(ctx, d, rows, d.Candidates(rows), true, opts)
 }
 
 // Rows a class, on average, that decide what is tried.
@@ -105,53 +107,123 @@ func (d *Data) namesUsable() bool {
 	return err == nil && len(d.Classes.Labels) > 1
 }
 
-// AutoAmong is Auto over given methods, the first of which is what the others
-// must beat.
+// AutoAmong is Auto over given methods and under their losses. The first is what
+// the others must beat.
 func AutoAmong(ctx context.Context, d *Data, rows []int, methods []Method, opts Options) (*Result, error) {
-	opts = opts.withDefaults()
+	return choose(ctx, d, rows, methods, false, opts)
+}
+
+// choose trains the best of the methods; with anyLoss under the best loss, too.
+func choose(ctx context.Context, d *Data, rows []int, methods []Method, anyLoss bool, opts Options) (*Result, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("tune: no methods to choose from")
 	}
-	if train, _ := d.splits(rows, opts); train == nil {
+	h := d.hold(rows, opts)
+	if h == nil {
 		m, why, err := d.withoutHeldOut(rows, methods)
 		if err != nil {
 			return nil, err
 		}
-		r, err := Fit(ctx, d, rows, m, opts)
-		if r != nil {
+		r, err := d.final(ctx, rows, m, opts.onlyPrior(m), opts)
+		if r != nil && len(methods) > 1 {
 			r.Reason = why
 		}
 		return r, err
 	}
-	if len(methods) == 1 {
-		return Fit(ctx, d, rows, methods[0], opts)
-	}
-	all := make([][]measured, len(methods))
-	held, chosen := 0, 0
-	for i, m := range methods {
-		scores, n, err := d.measure(ctx, rows, m, opts)
+	h.hinge = anyLoss && h.takesHinge(methods[0])
+	var all [][]*attempt
+	for _, m := range methods {
+		attempts, err := h.attempts(ctx, m)
 		if err != nil {
 			return nil, err
 		}
-		all[i], held = scores, n
-		if all[i][best(all[i])].better(all[chosen][best(all[chosen])]) {
-			chosen = i
-		}
+		all = append(all, attempts)
 	}
-	r, err := d.final(ctx, rows, methods[chosen], opts.Priors[best(all[chosen])], opts)
-	if r != nil {
-		r.HeldOut = held
-		for i, m := range methods {
-			r.Candidates = append(r.Candidates, candidates(m, opts.Priors, all[i])...)
+	chosen, gain, err := mostAccurate(all, methods)
+	if err != nil {
+		return nil, err
+	}
+	var reasons []string
+	if len(methods) > 1 {
+		reasons = append(reasons, fmt.Sprintf("best of %d on %d held-out rows", len(methods), len(h.class)))
+	}
+	if h.hinge {
+		best, tried, why, err := h.withHinge(ctx, chosen)
+		if err != nil {
+			return nil, err
 		}
-		r.Reason = fmt.Sprintf("best of %d on %d held-out rows", len(methods), held)
-		if i := slices.IndexFunc(methods, Method.isPlain); i >= 0 {
-			gain, err := score.PairedRows(all[chosen][best(all[chosen])].correct, all[i][best(all[i])].correct)
-			if err != nil {
+		if all = append(all, tried); why != "" {
+			reasons = append(reasons, why)
+		}
+		if gain != nil {
+			if gain, err = gainOver(best, plainest(all, methods)); err != nil {
 				return nil, err
 			}
-			r.Gain = &softmax.Gain{Difference: gain.Interval.Mean, DifferenceSE: gain.Interval.SE, Rows: held}
+		}
+		chosen = best
+	}
+	r, err := d.finalAttempt(ctx, rows, chosen, opts)
+	if r != nil {
+		r.HeldOut, r.Gain, r.Reason = len(h.class), gain, strings.Join(reasons, "; ")
+		for _, attempts := range all {
+			r.Candidates = append(r.Candidates, candidates(attempts)...)
 		}
 	}
 	return r, err
+}
+
+// attempts tries one method with its priors.
+func (h *heldOut) attempts(ctx context.Context, m Method) ([]*attempt, error) {
+	switch m.Loss {
+	case SquaredHinge:
+		if h.opts.Priors != nil {
+			return h.try(ctx, m, h.opts.Priors)
+		}
+		return h.try(ctx, m, hingePriors)
+	case CrossEntropyHinge:
+		m.Loss = ""
+		plain, err := h.path(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		hinge, err := h.try(ctx, m.hinge(), hingePriors)
+		if err != nil {
+			return nil, err
+		}
+		mean, err := h.mean(bestOf(plain), bestOf(hinge))
+		return []*attempt{mean}, err
+	}
+	return h.path(ctx, m)
+}
+
+// mostAccurate returns the best attempt of the methods, with its gain over plain
+// cross entropy where that is one of them. Then another method must be better by
+// a standard error: with few rows the best of many is often so by chance.
+func mostAccurate(all [][]*attempt, methods []Method) (best *attempt, gain *softmax.Gain, err error) {
+	for _, attempts := range all {
+		if a := bestOf(attempts); best == nil || a.better(best) {
+			best = a
+		}
+	}
+	plain := plainest(all, methods)
+	if plain == nil || len(methods) == 1 {
+		return best, nil, nil
+	}
+	if gain, err = gainOver(best, plain); err != nil {
+		return nil, nil, err
+	}
+	if gain.Difference < gain.DifferenceSE {
+		return plain, &softmax.Gain{Rows: gain.Rows}, nil
+	}
+	return best, gain, nil
+}
+
+// plainest returns the best attempt of plain cross entropy, nil if it is none of
+// the methods.
+func plainest(all [][]*attempt, methods []Method) *attempt {
+	i := slices.IndexFunc(methods, Method.isPlain)
+	if i < 0 {
+		return nil
+	}
+	return bestOf(all[i])
 }

@@ -86,7 +86,7 @@ func TestCalibrateWithoutHeldOut(t *testing.T) {
 
 func TestCalibrateIsCancelled(t *testing.T) {
 	d, rows, _ := corpus(t, 6, 1, same)
-	r, err := Fit(t.Context(), d, rows, Method{}, Options{})
+	r, err := Settings{Method{}, 10}.Fit(t.Context(), d, rows, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

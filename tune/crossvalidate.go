@@ -121,8 +121,7 @@ func (p Plan) Fit(ctx context.Context, d *Data, rows []int, opts Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	opts = opts.withDefaults()
-	return AutoAmong(ctx, d, rows, methods, opts)
+	return choose(ctx, d, rows, methods, p.anyLoss(), opts)
 }
 
 // FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:
@@ -130,8 +129,8 @@ func (p Plan) Fit(ctx context.Context, d *Data, rows []int, opts Options) (*Resu
 // out.
 func (p Plan) FitUnmeasured(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
 	methods, err := p.Methods(d, rows)
-	if err == nil && len(methods) == 1 && len(opts.Priors) == 1 {
-		return Settings{methods[0], opts.Priors[0]}.Fit(ctx, d, rows, opts)
+	if err == nil && len(methods) == 1 && (len(opts.Priors) == 1 || ignoresPrior(opts.Trainer)) {
+		return Settings{methods[0], opts.onlyPrior(methods[0])}.Fit(ctx, d, rows, opts)
 	}
 	return p.Fit(ctx, d, rows, opts)
 }

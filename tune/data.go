@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -184,6 +185,9 @@ type fitted struct {
 // examples too, and returns them with the rows as features.
 func (d *Data) fit(rows []int, names bool) (*fitted, error) {
 	if names {
+		if !d.Named() {
+			return nil, errors.New("names as examples need texts to learn from, this data has numbers")
+		}
 		rows = append(append([]int(nil), rows...), d.nameRows()...)
 	}
 	set, err := d.Table.Fit(rows, feature.Options{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
@@ -13,7 +14,7 @@ import (
 
 // Options sets up Fit and Auto. The zero value is the default.
 type Options struct {
-	Priors  []float64       // τ² to choose from, ascending; nil means DefaultPriors, or softmax.DefaultPrior alone for a trainer with a weight decay of its own
+	Priors  []float64       // τ² to choose from, ascending; nil means 3 to 100 and on while that helps, or softmax.DefaultPrior alone for a trainer with a weight decay of its own
 	Trainer softmax.Trainer // nil: to convergence
 	Init    *softmax.Model  // where the last fit starts; nil: at 0
 	Valid   []int           // table rows to choose by, instead of held-out ones; nil: none
@@ -26,9 +27,6 @@ type Options struct {
 	Checkpoint func(*softmax.Checkpoint) error
 	Resume     *softmax.Checkpoint
 }
-
-// DefaultPriors is the budget of every method: the same grid for all.
-func DefaultPriors() []float64 { return []float64{3, 10, 30, 100} }
 
 // Result is a fitted method.
 type Result struct {
@@ -43,39 +41,25 @@ type Result struct {
 	HeldOut    int                 // how many rows these were measured on
 	Reason     string              // why Auto chose the method
 	Gain       *softmax.Gain       // over plain cross entropy on held-out rows; nil: not measured
+
+	calibration *decide.Calibration // on the held-out rows that the method was chosen by; nil: none
 }
 
 // Fit trains one method on the given rows: it chooses the prior on rows held
 // out of them, then trains on all.
 func Fit(ctx context.Context, d *Data, rows []int, m Method, opts Options) (*Result, error) {
-	opts = opts.withDefaults()
-	scores, held, err := d.measure(ctx, rows, m, opts)
-	if err != nil {
-		return nil, err
-	}
-	prior := float64(softmax.DefaultPrior)
-	switch {
-	case held > 0:
-		prior = opts.Priors[best(scores)]
-	case len(opts.Priors) == 1:
-		prior = opts.Priors[0] // there is nothing to choose
-	}
-	r, err := d.final(ctx, rows, m, prior, opts)
-	if r != nil {
-		r.HeldOut = held
-		r.Candidates = candidates(m, opts.Priors, scores)
-	}
-	return r, err
+	return choose(ctx, d, rows, []Method{m}, false, opts)
 }
 
-func (o Options) withDefaults() Options {
-	if o.Priors == nil {
-		o.Priors = DefaultPriors()
-		if ignoresPrior(o.Trainer) {
-			o.Priors = []float64{softmax.DefaultPrior}
-		}
+// onlyPrior is the prior where there are no rows to choose it by.
+func (o Options) onlyPrior(m Method) float64 {
+	switch {
+	case len(o.Priors) == 1:
+		return o.Priors[0]
+	case m.Loss == SquaredHinge:
+		return defaultHingePrior
 	}
-	return o
+	return softmax.DefaultPrior
 }
 
 // ignoresPrior tells whether a trainer is held back by a weight decay of its
@@ -146,32 +130,54 @@ func (f *fitted) examples() softmax.Examples {
 
 // prepare fits features on rows and makes the options of a fit.
 func (d *Data) prepare(rows []int, m Method, opts Options, stage string) (*fitted, softmax.Options, *labeltree.Tree, error) {
-	if m.Names && !d.Named() {
-		return nil, softmax.Options{}, nil, fmt.Errorf("names as examples need texts to learn from, this data has numbers")
-	}
 	f, err := d.fit(rows, m.Names)
 	if err != nil {
 		return nil, softmax.Options{}, nil, err
 	}
+	o, tree, err := d.options(f, m, opts, stage)
+	return f, o, tree, err
+}
+
+// options makes the options of a fit on features, and returns the tree of the
+// method.
+func (d *Data) options(f *fitted, m Method, opts Options, stage string) (softmax.Options, *labeltree.Tree, error) {
 	classes := d.Classes
 	classes.X, classes.Class = f.x, f.class
 	o, tree, err := m.Output(classes)
 	if err != nil {
-		return nil, softmax.Options{}, nil, err
+		return softmax.Options{}, nil, err
 	}
 	o.Seed, o.Threads = opts.Seed, opts.Threads
-	if o.Trainer = opts.Trainer; o.Trainer == nil {
+	switch {
+	case m.Loss == SquaredHinge:
+		if opts.Trainer != nil {
+			return softmax.Options{}, nil, fmt.Errorf("loss %s has a trainer of its own, it goes with none else", SquaredHinge)
+		}
+		o.Trainer = softmax.SquaredHinge{}
+	case opts.Trainer != nil:
+		o.Trainer = opts.Trainer
+	default:
 		o.Trainer = trainerFor(f.x, len(d.Classes.Labels))
 	}
 	if opts.Progress != nil {
 		o.Progress = func(p softmax.Progress) { opts.Progress(stage, p) }
 	}
-	return f, o, tree, nil
+	return o, tree, nil
 }
 
 // final trains m with a prior on all rows. If ctx is cancelled it returns what
 // it has and the error.
 func (d *Data) final(ctx context.Context, rows []int, m Method, prior float64, opts Options) (*Result, error) {
+	a := &attempt{method: m, prior: prior}
+	if m.Loss == CrossEntropyHinge {
+		a.blend = &blend{prior, defaultHingePrior, 0.5, 0.5}
+	}
+	return d.finalAttempt(ctx, rows, a, opts)
+}
+
+// finalAttempt is final for what was tried on held-out rows.
+func (d *Data) finalAttempt(ctx context.Context, rows []int, a *attempt, opts Options) (*Result, error) {
+	m := a.method
 	f, o, tree, err := d.prepare(rows, m, opts, m.String())
 	if err != nil {
 		return nil, err
@@ -181,13 +187,21 @@ func (d *Data) final(ctx context.Context, rows []int, m Method, prior float64, o
 			return nil, err
 		}
 	}
-	o.Prior = prior
+	o.Prior = a.prior
 	if o.Trainer, err = d.watch(f, o.Trainer, opts); err != nil {
 		return nil, err
 	}
-	layer, record, err := softmax.Fit(ctx, f.examples(), len(d.Classes.Labels), o)
-	if layer == nil {
+	r := &Result{Method: m, Features: f.features, Tree: tree, Prior: a.prior, Trainer: o.Trainer}
+	if a.calibration.Rows > 0 {
+		r.calibration = &a.calibration
+	}
+	if a.blend != nil {
+		r.Layer, r.Record, err = d.fitBlend(ctx, f, o, *a.blend)
+	} else if r.Layer, r.Record, err = softmax.Fit(ctx, f.examples(), len(d.Classes.Labels), o); r.Layer != nil {
+		m.scale(r.Layer, opts.Threads)
+	}
+	if r.Layer == nil {
 		return nil, err
 	}
-	return &Result{Method: m, Layer: layer, Features: f.features, Tree: tree, Prior: prior, Trainer: o.Trainer, Record: record}, err
+	return r, err
 }

@@ -288,7 +288,7 @@ func TestOnePriorForOwnWeightDecay(t *testing.T) {
 		trainer softmax.Trainer
 		priors  int
 	}{
-		{"SGD by the prior", softmax.SGD{Epochs: 1}, len(DefaultPriors())},
+		{"SGD by the prior", softmax.SGD{Epochs: 1}, len(firstPriors)},
 		{"SGD with a decay", softmax.SGD{Epochs: 1, WeightDecay: 1e-3}, 1},
 		{"SGD without decay", softmax.SGD{Epochs: 1, WeightDecay: -1}, 1},
 		{"AdamW", softmax.AdamW{Epochs: 1}, 1},

@@ -21,11 +21,13 @@ const (
 	SoftLabels          = "soft-labels"
 	HXE                 = "hxe"
 	HierarchicalSoftmax = "hierarchical-softmax"
+	SquaredHinge        = "squared-hinge"               // one class against the rest, without sharing
+	CrossEntropyHinge   = "cross-entropy+squared-hinge" // the mean of the scores of both, each at its temperature
 )
 
 // Losses returns the names of all losses.
 func Losses() []string {
-	return []string{CrossEntropy, SimLoss, SoftLabels, HXE, HierarchicalSoftmax}
+	return []string{CrossEntropy, SquaredHinge, CrossEntropyHinge, SimLoss, SoftLabels, HXE, HierarchicalSoftmax}
 }
 
 // Defaults of the losses that need class similarities.
@@ -84,7 +86,12 @@ func (m Method) Output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 		return o, nil, fmt.Errorf("label smoothing goes with the loss %s only, not with %s", CrossEntropy, m.Loss)
 	}
 	switch m.Loss {
-	case "", CrossEntropy:
+	case SquaredHinge:
+		if !plain {
+			return o, nil, fmt.Errorf("loss %s trains each class by itself, it goes with the sharing none only, not with %s", SquaredHinge, spec)
+		}
+		return o, nil, nil
+	case "", CrossEntropy, CrossEntropyHinge:
 		o.Loss = loss.CrossEntropy{Smoothing: m.Smoothing}
 	case SimLoss:
 		similarity, err := Similarities(c)

@@ -193,20 +193,6 @@ func TestMixIsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples, err := d.toTest(r.Features, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	outcomes, err := r.Layer.Outcomes(examples, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var chosenBy measured
-	chosenBy.add(outcomes)
-	n, report := float64(len(rows)), counter.Report()
-	if math.Abs(chosenBy.loss/n-report.LogLoss) > 1e-9 || float64(chosenBy.right)/n != report.Accuracy {
-		t.Errorf("choosing counts %d of %v right and a loss of %v, testing %v and %v", chosenBy.right, n, chosenBy.loss/n, report.Accuracy, report.LogLoss)
-	}
 	// The cross entropy of a row is no less than the entropy of its shares.
 	least := math.Inf(1)
 	for _, c := range r.Candidates {

@@ -13,8 +13,7 @@ const AutoName = "auto"
 // examplesSuffix asks for the class names as examples.
 const examplesSuffix = "+examples"
 
-// ParseMethod reads a method name: a loss (cross-entropy, simloss, soft-labels,
-// hxe, hierarchical-softmax), a sharing (names, v-tree, names+taxonomy ...), or a
+// ParseMethod reads a method name: a loss (one of Losses), a sharing (names, v-tree, names+taxonomy ...), or a
 // sharing with "+examples", for the names of the classes as examples. The base
 // and source of trees are those of the options.
 func ParseMethod(name string, o knowledge.Options) (Method, error) {
@@ -38,5 +37,5 @@ func ParseMethod(name string, o knowledge.Options) (Method, error) {
 // MethodNames returns the names of the methods that compare offers.
 func MethodNames() []string {
 	return []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "vectors", "taxonomy", "distances", "weights", "means", "names+examples",
-		SimLoss, SoftLabels, HXE, HierarchicalSoftmax, AutoName}
+		SquaredHinge, CrossEntropyHinge, SimLoss, SoftLabels, HXE, HierarchicalSoftmax, AutoName}
 }

@@ -15,7 +15,7 @@ import (
 // value leaves every choice to Auto.
 type Plan struct {
 	Sharing   string // "auto" (also ""), or a sum of sources
-	Loss      string // "" is CrossEntropy
+	Loss      string // one of Losses; "" is CrossEntropy, or what is better with squared hinge
 	Smoothing float64
 	Alpha     float64 // of HXE; 0 means DefaultHXEAlpha
 	Names     string  // names as examples: "auto" (also ""), "on", "off"
@@ -86,7 +86,7 @@ func (p Plan) Train(ctx context.Context, d *Data, rows []int, opts Options, abou
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := AutoAmong(ctx, d, rows, methods, opts)
+	r, err := choose(ctx, d, rows, methods, p.anyLoss(), opts)
 	if r == nil {
 		return nil, nil, err
 	}
@@ -95,6 +95,12 @@ func (p Plan) Train(ctx context.Context, d *Data, rows []int, opts Options, abou
 	m := r.Model(d.Classes.Labels, about)
 	m.Vectors = d.Classes.Vectors
 	return m, r, err
+}
+
+// anyLoss tells whether squared hinge may take the place of cross entropy: where
+// the user named neither a loss nor something to share.
+func (p Plan) anyLoss() bool {
+	return p.Loss == "" && slices.Contains([]string{"", AutoName, string(knowledge.None)}, p.Sharing)
 }
 
 func trainerName(t softmax.Trainer) string {

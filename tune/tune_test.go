@@ -35,10 +35,10 @@ func TestFitEveryMethod(t *testing.T) {
 			if a := accuracy(t, d, r, test); a < 0.6 {
 				t.Errorf("accuracy %.2f on easy data, chance is 0.17", a)
 			}
-			if r.HeldOut != len(train) || len(r.Candidates) != len(DefaultPriors()) {
+			if r.HeldOut != len(train) || len(r.Candidates) < len(firstPriors) {
 				t.Errorf("%d held-out rows and %d candidates, want each row once and one candidate a prior", r.HeldOut, len(r.Candidates))
 			}
-			if !slices.Contains(DefaultPriors(), r.Prior) {
+			if !slices.ContainsFunc(r.Candidates, func(c softmax.Candidate) bool { return c.Prior == r.Prior }) {
 				t.Errorf("prior %v is not of the grid", r.Prior)
 			}
 			best := r.Candidates[0]
@@ -111,8 +111,8 @@ func TestAutoUsesNamesThatTell(t *testing.T) {
 	if r.Gain == nil || r.Gain.Rows != len(train) {
 		t.Errorf("gain %+v, want one measured on all %d rows", r.Gain, len(train))
 	}
-	if want := 4 * len(DefaultPriors()); len(r.Candidates) != want {
-		t.Errorf("%d candidates, want %d", len(r.Candidates), want)
+	if least := 4 * len(firstPriors); len(r.Candidates) < least {
+		t.Errorf("%d candidates, want %d or more", len(r.Candidates), least)
 	}
 }
 

@@ -152,7 +152,7 @@ func TestShellCompletion(t *testing.T) {
 		file bool // files are offered too
 	}{
 		{[]string{"train", "--sharing", ""}, append([]string{"auto"}, sourceNames()...), false},
-		{[]string{"train", "--loss", ""}, tune.Losses(), false},
+		{[]string{"train", "--loss", ""}, append([]string{tune.AutoName}, tune.Losses()...), false},
 		{[]string{"train", "--trainer", ""}, []string{"auto", "converge", "sgd", "adamw"}, false},
 		{[]string{"train", "--format", ""}, []string{"csv", "tsv", "jsonl", "fasttext", "libsvm", "npy", "parquet"}, false},
 		{[]string{"train", "--class-weight", ""}, []string{"balanced"}, true},

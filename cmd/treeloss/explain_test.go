@@ -46,7 +46,7 @@ func TestExplainAgreesWithPredict(t *testing.T) {
 	for _, tc := range []struct{ name, model, data string }{
 		{"texts", quickModel(t), deskTest},
 		{"numbers", breadModel(t), breads},
-		{"v-tree", trainOn(t, "--data", desk, "--sharing", "v-tree"), deskTest},
+		{"v-tree", trainOn(t, "--data", desk, "--sharing", "v-tree", "--calibrate=false"), deskTest},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := reasons(t, succeed(t, "explain", "--model", tc.model, "--json", "--top", "2", tc.data).out)

@@ -171,11 +171,11 @@ func (f *classFlags) add(c *cobra.Command) {
 func (f *classFlags) addChoice(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.sharing, "sharing", tune.AutoName, "what classes share parameters by: auto, none, names, taxonomy, v-tree ... or names+taxonomy")
-	flags.StringVar(&f.loss, "loss", tune.CrossEntropy, "cross-entropy, hierarchical-softmax, or for milder mistakes simloss, soft-labels, hxe")
+	flags.StringVar(&f.loss, "loss", tune.AutoName, "auto, cross-entropy, squared-hinge, or for milder mistakes simloss, soft-labels or hxe")
 	flags.Float64Var(&f.smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
 	flags.StringVar(&f.names, "names-as-examples", tune.AutoName, "train on the names of the classes too: auto, on or off; helps most with few examples")
 	choicesOf(c, "sharing", "+", append([]string{tune.AutoName}, sourceNames()...)...)
-	choices(c, "loss", tune.Losses()...)
+	choices(c, "loss", append([]string{tune.AutoName}, tune.Losses()...)...)
 	choices(c, "names-as-examples", "auto", "on", "off")
 }
 
@@ -238,8 +238,8 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 			return tune.Plan{}, usagef("--loss %s goes along one tree, and --sharing %s is not one; want taxonomy, u-tree, v-tree, linkage or auto", f.loss, f.sharing)
 		}
 	}
-	if !slices.Contains(tune.Losses(), f.loss) {
-		return tune.Plan{}, usagef("--loss %q, want one of %s", f.loss, strings.Join(tune.Losses(), ", "))
+	if f.loss != tune.AutoName && !slices.Contains(tune.Losses(), f.loss) {
+		return tune.Plan{}, usagef("--loss %q, want %s or one of %s", f.loss, tune.AutoName, strings.Join(tune.Losses(), ", "))
 	}
 	if !(f.smoothing >= 0 && f.smoothing < 1) {
 		return tune.Plan{}, usagef("--label-smoothing %v, want a number from 0 to below 1", f.smoothing)
@@ -247,13 +247,17 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 	if !slices.Contains([]string{"auto", "on", "off"}, f.names) {
 		return tune.Plan{}, usagef("--names-as-examples %q, want auto, on or off", f.names)
 	}
-	if f.smoothing > 0 && f.loss != tune.CrossEntropy {
+	if f.smoothing > 0 && f.loss != tune.AutoName && f.loss != tune.CrossEntropy {
 		return tune.Plan{}, usagef("--label-smoothing goes with the loss %s only, not with --loss %s", tune.CrossEntropy, f.loss)
 	}
 	if f.trainer.flags.Changed("hxe-alpha") && f.loss != tune.HXE {
 		return tune.Plan{}, usagef("--hxe-alpha goes with --loss %s, not with --loss %s", tune.HXE, f.loss)
 	}
-	return tune.Plan{Sharing: f.sharing, Loss: f.loss, Smoothing: f.smoothing, Alpha: f.alpha, Names: f.names, Knowledge: k}, nil
+	loss := f.loss
+	if loss == tune.AutoName {
+		loss = ""
+	}
+	return tune.Plan{Sharing: f.sharing, Loss: loss, Smoothing: f.smoothing, Alpha: f.alpha, Names: f.names, Knowledge: k}, nil
 }
 
 // options returns the options of tuning and training.

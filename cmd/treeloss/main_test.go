@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/tune"
 )
 
 // asProgram makes the test binary the program itself, for the tests that need
@@ -70,15 +72,15 @@ func trainOn(t *testing.T, args ...string) string {
 	return model
 }
 
-// quickModel trains without any choice, in a moment.
+// quickModel trains without any choice, in a moment; it is not calibrated.
 func quickModel(t *testing.T) string {
 	t.Helper()
-	return trainOn(t, "--data", desk, "--sharing", "none")
+	return trainOn(t, "--data", desk, "--sharing", "none", "--loss", tune.CrossEntropy, "--calibrate=false")
 }
 
 func breadModel(t *testing.T) string {
 	t.Helper()
-	return trainOn(t, "--data", breads, "--label", "bread", "--sharing", "none")
+	return trainOn(t, "--data", breads, "--label", "bread", "--sharing", "none", "--loss", tune.CrossEntropy, "--calibrate=false")
 }
 
 func content(t *testing.T, path string) []byte {

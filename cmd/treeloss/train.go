@@ -122,7 +122,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
 	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
-	flags.BoolVar(&f.calibrate, "calibrate", false, "calibrate the probabilities on held-out rows, for predict --confidence and --reject")
+	flags.BoolVar(&f.calibrate, "calibrate", true, "calibrate the probabilities on held-out rows")
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags

@@ -37,7 +37,7 @@ func TestTrainCalibrates(t *testing.T) {
 				t.Error("another model with three threads than with one")
 			}
 
-			before := parse(t, succeed(t, "evaluate", "--json", "--model", trainOn(t, args...), "--data", deskTest).out)
+			before := parse(t, succeed(t, "evaluate", "--json", "--model", trainOn(t, append(args, "--calibrate=false")...), "--data", deskTest).out)
 			after := parse(t, succeed(t, "evaluate", "--json", "--model", model, "--data", deskTest).out)
 			if before["temperature"] != 1.0 || after["temperature"] != c["temperature"] {
 				t.Errorf("temperatures %v and %v, want 1 and %v", before["temperature"], after["temperature"], c["temperature"])

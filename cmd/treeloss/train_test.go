@@ -249,7 +249,7 @@ func TestTrainFromStandardInput(t *testing.T) {
 	if o.status != 0 {
 		t.Fatal(o.log)
 	}
-	if !bytes.Equal(content(t, model), content(t, quickModel(t))) {
+	if !bytes.Equal(content(t, model), content(t, trainOn(t, "--data", desk, "--sharing", "none"))) {
 		t.Error("the model differs from that of the same file")
 	}
 	o = callWith(t, string(content(t, desk)), "train", "--quiet", "--data", "-", "--model", model, "--valid", deskTest)

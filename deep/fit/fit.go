@@ -203,6 +203,9 @@ func (r *run) know(labels []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if plan.Loss == tune.SquaredHinge || plan.Loss == tune.CrossEntropyHinge {
+		return fmt.Errorf("loss %s trains linear models only; leave it out for a network, or give %s, %s, %s or %s", plan.Loss, tune.CrossEntropy, tune.SimLoss, tune.SoftLabels, tune.HXE)
+	}
 	method := tune.Method{Sharing: spec, Loss: plan.Loss, Smoothing: plan.Smoothing, Alpha: plan.Alpha, Knowledge: plan.Knowledge}
 	output, tree, err := method.Output(r.classes)
 	if err != nil {

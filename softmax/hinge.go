@@ -1,0 +1,278 @@
+package softmax
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/loss"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+)
+
+// SquaredHinge trains one linear classifier for each class against all others
+// under the squared hinge loss, a support vector machine: for each class it
+// minimises
+//
+//	½‖w‖² + τ² Σ_i max(0, 1 - y_i (w x_i + b))²,  y_i = 1 in the class, else -1,
+//
+// where b is a weight of a feature that is 1 in every example and x_i has mean
+// squared length 1, so that Options.Prior is C of LIBLINEAR and scikit-learn's
+// LinearSVC. It ascends the dual a coordinate at a time (Hsieh et al. 2008), all
+// classes beside each other. The classes are independent, so it takes no sharing,
+// no other loss and no mixes of classes.
+//
+// The scores are margins, not logits: a temperature fitted to held-out examples
+// makes probabilities of them (decide.FitTemperature). It takes d k + n k numbers of memory
+// and time in proportion to k and the values in the examples for each pass.
+type SquaredHinge struct {
+	// Tolerance ends the passes: when one raises the dual objective by less than
+	// this share of it. 0 means 1e-3.
+	Tolerance float64
+	// MaxPasses bounds the passes over the examples; 0 means 100.
+	MaxPasses int
+}
+
+func (SquaredHinge) isTrainer() {}
+
+// streamHinge is the stream of random numbers of the order of examples.
+const streamHinge = 3
+
+// hingeWidth is the number of classes in a block, whole cache lines: few enough
+// that the weights of an example's features stay in the caches. It depends on k
+// alone, as the passes over a block end by what they gain in all of its classes.
+func hingeWidth(k int) int {
+	if k <= 2*kernel.CacheLine {
+		return kernel.CacheLine
+	}
+	return 2 * kernel.CacheLine
+}
+
+// check returns an error for what squared hinge cannot do.
+func (h SquaredHinge) check(ex Examples, opts Options) error {
+	_, unshared := opts.Sharing.(sharing.None)
+	l, plain := opts.Loss.(loss.CrossEntropy)
+	switch {
+	case !(h.Tolerance >= 0) || h.MaxPasses < 0:
+		return fmt.Errorf("softmax: tolerance %v, passes %d, want numbers of at least 0: %w", h.Tolerance, h.MaxPasses, ErrOptions)
+	case !unshared || opts.Hierarchy != nil || !plain || l.Smoothing != 0:
+		return fmt.Errorf("softmax: squared hinge trains each class by itself, it takes no sharing and no other loss: %w", ErrOptions)
+	case ex.Mix != nil:
+		return fmt.Errorf("softmax: squared hinge takes examples of one class each, no mixes: %w", ErrOptions)
+	case opts.NoBias || opts.Init != nil:
+		return fmt.Errorf("softmax: squared hinge starts at 0 and has a bias: %w", ErrOptions)
+	}
+	return nil
+}
+
+// hinge is the state of a fit: the classes in blocks that never meet.
+type hinge struct {
+	x       matrix.Matrix
+	class   []int32
+	weight  []float32
+	scale   float32   // of the inputs
+	square  []float32 // ‖x_i‖² + 1, of scaled inputs
+	columns []int32   // all of them, for dense rows
+	blocks  []*hingeBlock
+	seed    uint64
+}
+
+// hingeBlock is the classes first..first+classes-1.
+type hingeBlock struct {
+	first, classes, width int       // width: classes padded to whole cache lines
+	v, bias               []float32 // d x width, width: weights of scaled inputs
+	dual                  []float32 // n x width
+}
+
+// trainHinge is FitPath for SquaredHinge. Each prior starts at the duals of the
+// one before.
+func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer SquaredHinge, priors []float64, visit func(float64, *Layer, Record) error) error {
+	if err := trainer.check(ex, opts); err != nil {
+		return err
+	}
+	if trainer.Tolerance == 0 {
+		trainer.Tolerance = 1e-3
+	}
+	if trainer.MaxPasses == 0 {
+		trainer.MaxPasses = 100
+	}
+	h := newHinge(ex, k, opts)
+	for n, prior := range priors {
+		record, fitErr := h.solve(ctx, orDefault(prior), trainer, opts.atFit(n, len(priors)).Progress, opts.Threads)
+		if err := visit(prior, h.fold(k, opts.Threads), record); err != nil {
+			return err
+		}
+		if fitErr != nil {
+			return fitErr
+		}
+	}
+	return nil
+}
+
+func newHinge(ex Examples, k int, opts Options) *hinge {
+	n, d := ex.X.Rows(), ex.X.Cols()
+	scale := 1 / math.Sqrt(ex.meanSquaredNorm())
+	h := &hinge{x: ex.X, class: ex.Class, weight: ex.Weight, scale: float32(scale), square: make([]float32, n), seed: opts.Seed}
+	if _, dense := ex.X.(*matrix.Dense); dense {
+		h.columns = make([]int32, d)
+		for j := range h.columns {
+			h.columns[j] = int32(j)
+		}
+	}
+	for i := range n {
+		_, value := h.row(i)
+		h.square[i] = float32(scale*scale*float64(kernel.Dot(value, value)) + 1)
+	}
+	width := hingeWidth(k)
+	for first := 0; first < k; first += width {
+		classes := min(width, k-first)
+		w := (classes + kernel.CacheLine - 1) / kernel.CacheLine * kernel.CacheLine
+		h.blocks = append(h.blocks, &hingeBlock{first: first, classes: classes, width: w,
+			v: make([]float32, d*w), bias: make([]float32, w), dual: make([]float32, n*w)})
+	}
+	return h
+}
+
+// row returns the features of an example and their values.
+func (h *hinge) row(i int) ([]int32, []float32) {
+	if s, ok := h.x.(*matrix.Sparse); ok {
+		return s.Row(i)
+	}
+	return h.columns, h.x.(*matrix.Dense).Row(i)
+}
+
+// solve ascends the duals of all classes for one prior.
+func (h *hinge) solve(ctx context.Context, prior float64, trainer SquaredHinge, progress func(Progress), threads int) (Record, error) {
+	records := make([]Record, len(h.blocks))
+	var ended atomic.Int64
+	kernel.Parallel(threads, len(h.blocks), 1, func(_, lo, hi int) {
+		for b := lo; b < hi; b++ {
+			records[b] = h.solveBlock(ctx, h.blocks[b], float32(1/(2*prior)), trainer)
+			ended.Add(1)
+		}
+	})
+	record := Record{Converged: true}
+	for _, r := range records {
+		record.Steps = max(record.Steps, r.Steps)
+		record.Objective += r.Objective
+		record.Converged = record.Converged && r.Converged
+	}
+	if progress != nil {
+		progress(Progress{Step: record.Steps, Loss: record.Objective / float64(len(h.class)), Fraction: 1})
+	}
+	if err := ctx.Err(); err != nil {
+		return record, fmt.Errorf("softmax: stopped after %d passes: %w", record.Steps, err)
+	}
+	return record, nil
+}
+
+// solveBlock makes passes over the examples for the classes of a block.
+// diagonal is what the square of the loss adds to the quadratic form of the dual,
+// 1/(2C), for an example of weight 1.
+func (h *hinge) solveBlock(ctx context.Context, b *hingeBlock, diagonal float32, trainer SquaredHinge) (record Record) {
+	order := rand.New(rand.NewPCG(h.seed, streamHinge))
+	scores, moved := make([]float32, b.width), make([]float32, b.width)
+	record.Objective = h.dualObjective(b, diagonal)
+	for record.Steps < trainer.MaxPasses && ctx.Err() == nil && !record.Converged {
+		var rise float64
+		for _, i := range order.Perm(len(h.class)) {
+			rise += h.visit(b, i, diagonal, scores, moved)
+		}
+		record.Steps++
+		record.Objective += rise
+		record.Converged = rise <= trainer.Tolerance*record.Objective
+	}
+	return record
+}
+
+// visit sets the duals of one example to what maximises the dual objective with
+// all others as they are, and returns by how much it rises.
+func (h *hinge) visit(b *hingeBlock, i int, diagonal float32, scores, moved []float32) (rise float64) {
+	if h.weight != nil {
+		if h.weight[i] == 0 {
+			return 0
+		}
+		diagonal /= h.weight[i]
+	}
+	index, value := h.row(i)
+	clear(scores)
+	kernel.CombineRows(index, value, b.v, b.width, scores)
+	kernel.Scale(h.scale, scores)
+	kernel.Add(b.bias, scores)
+	dual := b.dual[i*b.width:][:b.classes]
+	own := int(h.class[i]) - b.first
+	curvature := h.square[i] + diagonal
+	step := 1 / curvature
+	changed := false
+	for c, a := range dual {
+		s := -scores[c] // y s
+		if c == own {
+			s = -s
+		}
+		slope := 1 - s - diagonal*a // of the dual objective
+		change := max(-a, slope*step)
+		moved[c] = -change
+		if change == 0 {
+			continue
+		}
+		changed = true
+		dual[c] = a + change
+		rise += float64(change * (slope - change*curvature/2))
+		if c == own {
+			moved[c] = change
+		}
+	}
+	if !changed {
+		return 0
+	}
+	kernel.Add(moved, b.bias)
+	kernel.Scale(h.scale, moved)
+	kernel.AddToRows(index, value, b.v, b.width, moved)
+	return rise
+}
+
+// dualObjective returns Σ_i (a_i - a_i² diagonal/2) - ½‖w‖² over the classes of a block.
+func (h *hinge) dualObjective(b *hingeBlock, diagonal float32) float64 {
+	var sum float64
+	for i := range h.class {
+		d := float64(diagonal)
+		if h.weight != nil {
+			if h.weight[i] == 0 {
+				continue
+			}
+			d /= float64(h.weight[i])
+		}
+		for _, a := range b.dual[i*b.width:][:b.classes] {
+			sum += float64(a) - d/2*float64(a)*float64(a)
+		}
+	}
+	for _, weights := range [][]float32{b.v, b.bias} {
+		for _, w := range weights {
+			sum -= float64(w) * float64(w) / 2
+		}
+	}
+	return sum
+}
+
+// fold returns the weights as a layer of k classes.
+func (h *hinge) fold(k, threads int) *Layer {
+	d := h.x.Cols()
+	l := newLayer(k, d)
+	for _, b := range h.blocks {
+		copy(l.Bias[b.first:], b.bias[:b.classes])
+	}
+	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
+		for f := lo; f < hi; f++ {
+			row := l.Weight[f*k : (f+1)*k]
+			for _, b := range h.blocks {
+				for c, w := range b.v[f*b.width:][:b.classes] {
+					row[b.first+c] = h.scale * w
+				}
+			}
+		}
+	})
+	return l
+}

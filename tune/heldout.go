@@ -1,0 +1,289 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// heldOut measures methods on rows that are not trained on. The rows come in
+// parts, each held out of the training of the others in turn. The features of a
+// part are fitted once for all methods.
+type heldOut struct {
+	d     *Data
+	opts  Options
+	few   bool // rows of a class, see manyRowsPerClass
+	hinge bool // squared hinge will be tried beside cross entropy
+	parts []heldOutPart
+	class []int       // of the held-out rows of all parts
+	mixes []score.Mix // of these rows; nil: each is of its class alone
+}
+
+type heldOutPart struct {
+	train, test []int
+	fitted      [2]*fitted // without and with names as examples; nil until needed
+}
+
+// manyRowsPerClass is the mean number of rows of a class from which losses are
+// compared as equals. With fewer, cross entropy is better than squared hinge on
+// most sets, and held-out rows are too few to tell small differences.
+const manyRowsPerClass = 20
+
+// maxHeldOutScores bounds the memory for the scores of held-out rows: of more
+// evenly spaced rows are taken.
+const maxHeldOutScores = 4 << 20
+
+// hold returns the held-out rows of some rows, nil if none can be spared.
+func (d *Data) hold(rows []int, opts Options) *heldOut {
+	train, test := d.splits(rows, opts)
+	h := &heldOut{d: d, opts: opts, few: len(rows) < manyRowsPerClass*len(d.Classes.Labels)}
+	total := 0
+	for _, t := range test {
+		total += len(t)
+	}
+	if total == 0 {
+		return nil
+	}
+	step := (total*len(d.Classes.Labels) + maxHeldOutScores - 1) / maxHeldOutScores
+	for n := range train {
+		kept := every(test[n], step)
+		if len(kept) == 0 {
+			continue
+		}
+		h.parts = append(h.parts, heldOutPart{train: train[n], test: kept})
+		for _, row := range kept {
+			h.class = append(h.class, int(d.Class[row]))
+		}
+	}
+	if d.Mix != nil {
+		for _, p := range h.parts {
+			for _, row := range p.test {
+				truth := d.truth(row)
+				if len(truth.Class) == 0 {
+					truth = score.Mix{Class: d.Class[row : row+1], Share: []float32{1}}
+				}
+				h.mixes = append(h.mixes, truth)
+			}
+		}
+	}
+	return h
+}
+
+// every returns each step-th row.
+func every(rows []int, step int) []int {
+	if step <= 1 {
+		return rows
+	}
+	var out []int
+	for i := 0; i < len(rows); i += step {
+		out = append(out, rows[i])
+	}
+	return out
+}
+
+// attempt is a method with its prior and what it does on held-out rows.
+type attempt struct {
+	method      Method
+	prior       float64
+	scores      []float32          // rows x classes
+	calibration decide.Calibration // of these scores
+	correct     []bool             // of each row
+	right       int
+	blend       *blend // of the loss CrossEntropyHinge
+}
+
+// blend is what a mean of two classifiers is made of.
+type blend struct {
+	crossEntropy, hinge           float64 // priors
+	crossEntropyScale, hingeScale float64 // of the scores: 1 / temperature
+}
+
+// temperature is what the scores are divided by before they become
+// probabilities.
+func (a *attempt) temperature() float64 {
+	if a.calibration.AtLimit {
+		return 1
+	}
+	return a.calibration.Temperature
+}
+
+// logLoss is the mean log loss of the scores as they are, in nats.
+func (a *attempt) logLoss() float64 { return a.calibration.LogLossBefore }
+
+// better orders attempts by accuracy, then by log loss.
+func (a *attempt) better(than *attempt) bool {
+	if a.right != than.right {
+		return a.right > than.right
+	}
+	return a.logLoss() < than.logLoss()
+}
+
+// bestOf returns the best attempt, the first of equals.
+func bestOf(attempts []*attempt) *attempt {
+	best := attempts[0]
+	for _, a := range attempts[1:] {
+		if a.better(best) {
+			best = a
+		}
+	}
+	return best
+}
+
+// judge counts right answers and fits the temperature.
+func (h *heldOut) judge(a *attempt) error {
+	k := len(h.d.Classes.Labels)
+	a.correct = make([]bool, len(h.class))
+	for i, y := range h.class {
+		row := a.scores[i*k : (i+1)*k]
+		top := 0
+		for c, s := range row {
+			if s > row[top] {
+				top = c
+			}
+		}
+		if a.correct[i] = top == y; a.correct[i] {
+			a.right++
+		}
+	}
+	var err error
+	if h.mixes != nil {
+		a.calibration, err = decide.FitTemperatureToMixes(a.scores, k, h.mixes, h.opts.Threads)
+	} else {
+		a.calibration, err = decide.FitTemperature(a.scores, k, h.class, h.opts.Threads)
+	}
+	return err
+}
+
+// try trains a method with each prior, ascending, and judges it.
+func (h *heldOut) try(ctx context.Context, m Method, priors []float64) ([]*attempt, error) {
+	attempts := make([]*attempt, len(priors))
+	for n, prior := range priors {
+		attempts[n] = &attempt{method: m, prior: prior}
+	}
+	for n := range h.parts {
+		if err := h.tryPart(ctx, &h.parts[n], m, attempts, fmt.Sprintf("%s: choosing, part %d of %d", m, n+1, len(h.parts))); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range attempts {
+		if err := h.judge(a); err != nil {
+			return nil, err
+		}
+	}
+	return attempts, nil
+}
+
+// tryPart trains a method on the rows outside a part and appends the scores of
+// the rows inside to the attempts, one a prior.
+func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempts []*attempt, stage string) error {
+	f, err := h.fit(p, m.Names)
+	if err != nil {
+		return err
+	}
+	o, _, err := h.d.options(f, m, h.opts, stage)
+	if err != nil {
+		return err
+	}
+	x, err := f.features.Matrix(h.d.Table, p.test)
+	if err != nil {
+		return err
+	}
+	if c, ok := o.Trainer.(softmax.Converge); ok && c.Tolerance == 0 {
+		c.Tolerance = choosingTolerance
+		o.Trainer = c
+	}
+	var priors []float64
+	for _, a := range attempts {
+		priors = append(priors, a.prior)
+	}
+	next := 0
+	return softmax.FitPath(ctx, f.examples(), len(h.d.Classes.Labels), o, priors, func(_ float64, l *softmax.Layer, _ softmax.Record) error {
+		m.scale(l, h.opts.Threads)
+		attempts[next].scores = append(attempts[next].scores, classScores(l, x, h.opts.Threads)...)
+		next++
+		return nil
+	})
+}
+
+// choosingTolerance is that of fits which only serve to choose: far below what
+// a held-out row can show.
+const choosingTolerance = 3e-3
+
+// fit returns the features of the rows outside a part.
+func (h *heldOut) fit(p *heldOutPart, names bool) (*fitted, error) {
+	n := 0
+	if names {
+		n = 1
+	}
+	if p.fitted[n] == nil {
+		f, err := h.d.fit(p.train, names)
+		if err != nil {
+			return nil, err
+		}
+		p.fitted[n] = f
+	}
+	return p.fitted[n], nil
+}
+
+// The priors that are tried unless the user gives some: these, then weaker or
+// stronger ones while the last one gains.
+var (
+	firstPriors    = []float64{3, 10, 30, 100}
+	weakerPriors   = [][]float64{{300, 1000}, {3000, 10000}}
+	strongerPriors = []float64{0.3, 1}
+)
+
+// path tries a method with the priors of the options, or with default ones, and
+// returns the attempts in ascending order of the prior.
+func (h *heldOut) path(ctx context.Context, m Method) ([]*attempt, error) {
+	if priors := h.opts.Priors; priors != nil {
+		return h.try(ctx, m, priors)
+	}
+	if ignoresPrior(h.opts.Trainer) {
+		return h.try(ctx, m, []float64{softmax.DefaultPrior})
+	}
+	all, err := h.try(ctx, m, firstPriors)
+	if err != nil {
+		return nil, err
+	}
+	if gains(all[0], all[1:]) {
+		stronger, err := h.try(ctx, m, strongerPriors)
+		return slices.Concat(stronger, all), err
+	}
+	for _, weaker := range weakerPriors {
+		if h.hinge && !h.few {
+			break // where so weak a prior helps, squared hinge does too, in a tenth of the time
+		}
+		if last := len(all) - 1; !gains(all[last], all[:last]) {
+			break
+		}
+		more, err := h.try(ctx, m, weaker)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// gains tells whether an attempt is worth a step beyond all others: it has more
+// right answers, or as many and a lower log loss by leastGain.
+func gains(a *attempt, others []*attempt) bool {
+	b := bestOf(others)
+	return a.better(b) && (a.right > b.right || a.logLoss() < (1-leastGain)*b.logLoss())
+}
+
+func candidates(attempts []*attempt) []softmax.Candidate {
+	var out []softmax.Candidate
+	for _, a := range attempts {
+		out = append(out, softmax.Candidate{
+			Method: a.method.String(), Prior: a.prior,
+			Accuracy: float64(a.right) / float64(len(a.correct)), LogLoss: a.logLoss(),
+		})
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package tune
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// The layer of the mean is the mean of the layers of its parts, each at its
+// temperature.
+func TestMeanOfLosses(t *testing.T) {
+	d, rows, test := corpus(t, 6, 30, same)
+	r, err := Fit(ctx, d, rows, Method{Loss: CrossEntropyHinge}, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := d.hold(rows, Options{Seed: 1})
+	plain, err := h.path(ctx, Method{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hinges, err := h.try(ctx, Method{Loss: SquaredHinge}, hingePriors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := bestOf(plain), bestOf(hinges)
+	one, err := Settings{Method{}, p.prior}.Fit(ctx, d, rows, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Settings{Method{Loss: SquaredHinge}, q.prior}.Fit(ctx, d, rows, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, w := range r.Layer.Weight {
+		want := float64(one.Layer.Weight[j])/2/p.temperature() + float64(two.Layer.Weight[j])/2/q.temperature()
+		if math.Abs(float64(w)-want) > 1e-5*(1+math.Abs(want)) {
+			t.Fatalf("weight %d is %v, want %v", j, w, want)
+		}
+	}
+	if a := accuracy(t, d, r, test); a < 0.6 {
+		t.Errorf("accuracy %.2f on easy data", a)
+	}
+}
+
+// A plan that leaves the loss open tries squared hinge and the mean; one that names
+// a loss, a prior or a trainer does not.
+func TestLossesTried(t *testing.T) {
+	d, rows, _ := corpus(t, 25, 1, same)
+	for _, tc := range []struct {
+		name    string
+		plan    Plan
+		options Options
+		hinge   bool
+	}{
+		{"open", Plan{Sharing: "none"}, Options{}, true},
+		{"a sharing", Plan{Sharing: "names"}, Options{}, false},
+		{"cross entropy", Plan{Sharing: "none", Loss: CrossEntropy}, Options{}, false},
+		{"smoothing", Plan{Sharing: "none", Smoothing: 0.1}, Options{}, false},
+		{"a prior", Plan{Sharing: "none"}, Options{Priors: []float64{10}}, false},
+		{"SGD", Plan{Sharing: "none"}, Options{Trainer: softmax.SGD{Epochs: 1}}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r, err := tc.plan.Fit(ctx, d, rows, tc.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, loss := range []string{SquaredHinge, CrossEntropyHinge} {
+				tried := slices.ContainsFunc(r.Candidates, func(c softmax.Candidate) bool { return c.Method == loss })
+				if tried != tc.hinge {
+					t.Errorf("%s tried: %v, want %v", loss, tried, tc.hinge)
+				}
+			}
+		})
+	}
+}
+
+func TestSquaredHingeTakesNoSharing(t *testing.T) {
+	d, rows, _ := corpus(t, 4, 1, same)
+	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge, Sharing: knowledge.Spec{knowledge.Names}}, Options{}); err == nil {
+		t.Error("no error")
+	}
+	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge}, Options{Trainer: softmax.SGD{}}); err == nil {
+		t.Error("no error for a trainer")
+	}
+}
