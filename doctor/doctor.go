@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
@@ -142,10 +144,14 @@ func check(d *tune.Data, rows []int, records *Records, opts Options) error {
 	if n := len(rows); records != nil && records.Rows() != n && records.Rows() != len(d.Class) {
 		return fmt.Errorf("doctor: records of %d rows, want those of the %d rows to examine", records.Rows(), n)
 	}
-	if b := opts.Base; b != 0 && !(b >= 1.0001 && b <= 1e6) {
-		return fmt.Errorf("doctor: base %v, want a number from 1.0001 to 1e6, or 0 for 2", b)
-	}
-	return nil
+	return opts.Check()
+}
+
+// Check returns an *option.Error for a field that is out of range.
+func (o Options) Check() error {
+	return cmp.Or(
+		option.Check("Base", o.Base, o.Base == 0 || o.Base >= 1.0001 && o.Base <= 1e6, "a number from 1.0001 to 1e6, such as 2"),
+		option.Check("Threads", o.Threads, o.Threads >= 0, "a number of at least 0"))
 }
 
 func kindWord(k dataset.Kind) string {

@@ -230,7 +230,7 @@ func TestRefusals(t *testing.T) {
 		}, "records of 24 rows"},
 		{"base", func() (*Report, error) {
 			return Examine(t.Context(), p.data, p.rows, nil, Options{Base: 1})
-		}, "base 1, want"},
+		}, "Base is 1, want"},
 		{"one class", func() (*Report, error) {
 			d := *p.data
 			d.Classes.Labels = d.Classes.Labels[:1]

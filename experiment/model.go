@@ -5,6 +5,7 @@ import (
 
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/matrix"
@@ -78,7 +79,7 @@ func (n *knowledge) newModel(method Method) (*model, error) {
 			o.Hierarchy, err = loss.NewHierarchicalSoftmax(t)
 		}
 	default:
-		err = fmt.Errorf("experiment: method %q: %w", method, ErrOptions)
+		err = option.Check("Method", method, false, "one of those that Methods returns")
 	}
 	return m, err
 }

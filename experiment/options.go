@@ -1,10 +1,12 @@
 package experiment
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Defaults of Options.
@@ -15,9 +17,6 @@ const (
 	TestRows         = 10_000
 	ValidationRows   = 500
 )
-
-// ErrOptions says that a field of Options is out of range.
-var ErrOptions = errors.New("option out of range")
 
 // Options sets up Run. The zero value is the paper's experiment under all
 // protocols.
@@ -67,31 +66,27 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Rate == 0 {
 		o.Rate = DefaultRate
 	}
-	bad := func(format string, args ...any) (Options, error) {
-		return o, fmt.Errorf("experiment: "+format+": %w", append(args, ErrOptions)...)
+	return o, o.check()
+}
+
+// check returns an *option.Error for the first field that is out of range.
+func (o Options) check() error {
+	whole := func(name string, n, least, most int) error {
+		return option.Check(name, n, n == 0 || n >= least && n <= most, fmt.Sprintf("%d to %d, or 0 for the default", least, most))
 	}
-	switch {
-	case o.Runs < 1 || o.Runs > 1e6 || o.TunedRuns < 1 || o.TunedRuns > 1e6:
-		return bad("%d and %d runs, want 1 to 1,000,000", o.Runs, o.TunedRuns)
-	case !slices.Contains([]Truth{Isotropic, LowRank, Clustered}, o.Truth):
-		return bad("truth %q, want isotropic, low-rank or clustered", o.Truth)
-	case o.Init != TorchInit && o.Init != ZeroInit:
-		return bad("init %q, want torch or zeros", o.Init)
-	case !(o.Rate > 0) || math.IsInf(o.Rate, 0):
-		return bad("learning rate %v, want a positive number", o.Rate)
-	case o.Base != 0 && !(o.Base >= 1.0001 && o.Base <= 1e6):
-		return bad("base %v, want 1.0001 to 1e6", o.Base)
-	case o.N < 0 || o.N > 1e6 || o.D < 0 || o.D > 1e5 || o.K < 0 || o.K > 5000 || o.K == 1:
-		return bad("n = %d, d = %d, k = %d, want at most 1,000,000, 100,000 and 2 to 5,000", o.N, o.D, o.K)
-	case !(o.Sigma >= 0) || math.IsInf(o.Sigma, 0):
-		return bad("sigma = %v, want a positive number", o.Sigma)
-	}
+	err := cmp.Or(
+		whole("Runs", o.Runs, 1, 1e6), whole("TunedRuns", o.TunedRuns, 1, 1e6),
+		whole("N", o.N, 1, 1e6), whole("D", o.D, 1, 1e5), whole("K", o.K, 2, 5000),
+		option.Check("Truth", o.Truth, slices.Contains([]Truth{Isotropic, LowRank, Clustered}, o.Truth), "isotropic, low-rank or clustered"),
+		option.Check("Init", o.Init, o.Init == TorchInit || o.Init == ZeroInit, "torch or zeros"),
+		option.Check("Rate", o.Rate, o.Rate > 0 && !math.IsInf(o.Rate, 1), "a number above 0, such as 0.0001"),
+		option.Check("Base", o.Base, o.Base == 0 || o.Base >= 1.0001 && o.Base <= 1e6, "a number from 1.0001 to 1e6, such as 1.3, or 0 for the default"),
+		option.Check("Sigma", o.Sigma, o.Sigma >= 0 && !math.IsInf(o.Sigma, 1), "a number above 0, or 0 for the paper's"),
+		option.Check("Threads", o.Threads, o.Threads >= 0, "a number of at least 0"))
 	for _, p := range o.Protocols {
-		if !slices.Contains(Protocols(), p) {
-			return bad("protocol %q, want paper, one-pass or converged", p)
-		}
+		err = cmp.Or(err, option.Check("Protocol", p, slices.Contains(Protocols(), p), "paper, one-pass or converged"))
 	}
-	return o, nil
+	return err
 }
 
 // runs returns the number of draws under a protocol.

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // quick are options of little work.
@@ -331,15 +333,16 @@ func TestSweeps(t *testing.T) {
 
 func TestOptionsRefused(t *testing.T) {
 	for name, o := range map[string]Options{
-		"runs": {Runs: -1}, "tuned runs": {TunedRuns: -1}, "protocol": {Protocols: []Protocol{"best"}}, "truth": {Truth: "round"},
+		"runs": {Runs: -1}, "TunedRuns": {TunedRuns: -1}, "protocol": {Protocols: []Protocol{"best"}}, "truth": {Truth: "round"},
 		"init": {Init: "ones"}, "rate": {Rate: -1}, "infinite rate": {Rate: math.Inf(1)}, "base": {Base: 1}, "n": {N: -1}, "k": {K: 1},
-		"sigma": {Sigma: -2}, "NaN": {Sigma: math.NaN()},
+		"sigma": {Sigma: -2}, "NaN as sigma": {Sigma: math.NaN()},
 	} {
-		if _, err := Run(context.Background(), []Name{Norms}, o); !errors.Is(err, ErrOptions) {
-			t.Errorf("%s: %v, want ErrOptions", name, err)
+		_, err := Run(context.Background(), []Name{Norms}, o)
+		if refused, ok := errors.AsType[*option.Error](err); !ok || !strings.HasSuffix(strings.ToLower(name), strings.ToLower(refused.Name)) {
+			t.Errorf("%s: %v, want an *option.Error", name, err)
 		}
 	}
-	if _, err := Run(context.Background(), []Name{"figure 6"}, Options{}); !errors.Is(err, ErrOptions) {
+	if _, err := Run(context.Background(), []Name{"figure 6"}, Options{}); !strings.Contains(fmt.Sprint(err), `"figure 6", want data-regimes`) {
 		t.Errorf("an unknown experiment: %v", err)
 	}
 }

@@ -1,10 +1,11 @@
 package experiment
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Setting is one size of a problem.
@@ -121,7 +122,7 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 		s.Fixed.N = 0
 		return []Sweep{s}, nil
 	}
-	return nil, fmt.Errorf("experiment: %q, want data-regimes, norms, tree-shapes, metric-quality or low-rank: %w", name, ErrOptions)
+	return nil, option.Check("Experiment", name, false, "data-regimes, norms, tree-shapes, metric-quality or low-rank")
 }
 
 // powers returns lo, 2 lo, 4 lo ... hi.

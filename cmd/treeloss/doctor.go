@@ -72,12 +72,6 @@ func (f *doctorFlags) options() (doctor.Options, error) {
 	if err := f.known.check(f.from, f.data.data); err != nil {
 		return o, err
 	}
-	if !(f.base >= 1.0001 && f.base <= 1e6) {
-		return o, usagef("--base %v, want a number from 1.0001 to 1e6, such as 2", f.base)
-	}
-	if f.threads < 0 {
-		return o, usagef("--threads %d, want a number of at least 0", f.threads)
-	}
 	switch f.train {
 	case "auto":
 	case "on":
@@ -87,7 +81,7 @@ func (f *doctorFlags) options() (doctor.Options, error) {
 	default:
 		return o, usagef("--train=%s, want on, off or auto", f.train)
 	}
-	return o, nil
+	return o, o.Check()
 }
 
 func (f *doctorFlags) run(ctx context.Context, a *app) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,34 +118,14 @@ func (f *experimentFlags) options() (experiment.Options, error) {
 	default:
 		return o, usagef("--average %q: want on or off", f.average)
 	}
-	if o.Runs < 1 {
-		return o, usagef("--runs %d: want at least 1", o.Runs)
-	}
-	for _, n := range []struct {
-		flag        string
-		value       int
-		least, most int
-	}{{"tuned-runs", o.TunedRuns, 1, 1e6}, {"n", o.N, 1, 1e6}, {"d", o.D, 1, 1e5}, {"k", o.K, 2, 5000}} {
-		if n.value != 0 && (n.value < n.least || n.value > n.most) {
-			return o, usagef("--%s %d, want %d to %d, or 0 for the default", n.flag, n.value, n.least, n.most)
-		}
-	}
 	switch {
-	case o.Threads < 0:
-		return o, usagef("--threads %d, want a number of at least 0", o.Threads)
-	case !(o.Rate > 0) || math.IsInf(o.Rate, 1):
-		return o, usagef("--rate %v, want a number above 0, such as %v", o.Rate, experiment.DefaultRate)
-	case !(o.Sigma >= 0) || math.IsInf(o.Sigma, 1):
-		return o, usagef("--sigma %v, want a number above 0, or 0 for the paper's", o.Sigma)
-	case o.Base != 0 && !(o.Base >= 1.0001 && o.Base <= 1e6):
-		return o, usagef("--base %v, want a number from 1.0001 to 1e6, such as 1.3, or 0 for the default", o.Base)
+	case o.Runs == 0: // would be the default
+		return o, usagef("--runs 0, want at least 1")
 	case f.resume && f.folder == "":
 		return o, usagef("--resume needs --out, the folder to go on with")
 	}
-	if _, err := experiment.Sweeps(experiment.Norms, o); err != nil {
-		return o, usageError{err}
-	}
-	return o, nil
+	_, err := experiment.Sweeps(experiment.Norms, o)
+	return o, err
 }
 
 func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
