@@ -14,9 +14,7 @@ import (
 
 	"github.com/treeloss/treeloss/compare"
 	"github.com/treeloss/treeloss/knowledge"
-	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/report"
-	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -145,21 +143,21 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	if f.report != "" {
-		page := comparisonPage{
-			title:  fmt.Sprintf("%d methods compared on %s", len(all[0].Results), filepath.Base(f.data.first())),
-			labels: data.Classes.Labels, tables: all,
-			facts: []report.Fact{
+		page := compare.Page{
+			Title:  fmt.Sprintf("%d methods compared on %s", len(all[0].Results), filepath.Base(f.data.first())),
+			Labels: data.Classes.Labels, Tables: all,
+			Facts: []report.Fact{
 				{Name: "Data", Value: strings.Join(f.data.data, ", ")},
 				{Name: "Test data", Value: cmp.Or(strings.Join(f.test, ", "), "rows of the data that were not trained on")},
 				{Name: "Seeds", Value: fmt.Sprintf("1 to %d, one draw each", f.seeds)},
 			},
 		}
-		page.tree = comparedTree(all, data.Classes, knowledge)
-		if err := page.save(a, f.report, time.Since(began)); err != nil {
+		page.Tree = compare.TreeOf(all, data.Classes, knowledge)
+		if err := saveReport(a, page.Report(), f.report, time.Since(began)); err != nil {
 			return err
 		}
 	}
-	table := joined(all)
+	table := compare.Joined(all)
 	if a.json {
 		return a.printJSON(table)
 	}
@@ -223,21 +221,15 @@ func (f *compareFlags) sources() []source {
 		sources("--test-labels", f.testLabels), sources("--class-weight", f.weight), f.classes.known.sources())
 }
 
-// draw is one comparison: the splits with so many training rows a class.
-type draw struct {
-	shots  int
-	splits []compare.Split
-}
-
 // draws makes all splits, so that too few rows show before the work begins.
-func (f *compareFlags) draws(data *tune.Data, n int, test []int) ([]draw, error) {
-	var list []draw
+func (f *compareFlags) draws(data *tune.Data, n int, test []int) ([]compare.Draw, error) {
+	var list []compare.Draw
 	for _, shots := range f.shots {
 		splits, err := compare.Shots(data, n, shots, f.seeds, test)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, draw{shots, splits})
+		list = append(list, compare.Draw{Shots: shots, Splits: splits})
 	}
 	return list, nil
 }
@@ -247,89 +239,15 @@ func known(d *tune.Data, rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
 }
 
-// comparison is the outcome of a comparison and what its similarity accuracy is
-// by, null if nothing is.
-type comparison struct {
-	*compare.Table
-	SimilarityOf *string `json:"similarity_of"`
-
-	shots int             // training rows of each class, 0 for all
-	tree  *labeltree.Tree // of the first method that has one, or nil
-}
-
-// runComparisons makes one comparison for each draw.
-func runComparisons(ctx context.Context, a *app, data *tune.Data, draws []draw, methods []string, opts compare.Options) ([]*comparison, error) {
-	var list []*comparison
-	for _, d := range draws {
-		stage := ""
-		if len(draws) > 1 {
-			stage = fmt.Sprintf("%d shots, ", d.shots)
-		}
-		one, err := runComparison(ctx, a, stage, data, d, methods, opts)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
-}
-
-// joined returns one table with the results of all. Those of several tables
-// say how many training rows a class had.
-func joined(all []*comparison) *comparison {
-	last := all[len(all)-1]
-	if len(all) == 1 {
-		return last
-	}
-	table, out := *last.Table, *last
-	table.Results = nil
-	for _, one := range all {
-		for _, r := range one.Results {
-			r.Shots = one.shots
-			table.Results = append(table.Results, r)
-		}
-	}
-	out.Table = &table
-	return &out
-}
-
-// runComparison compares with a progress bar and with the best similarity of
-// classes that there is.
-func runComparison(ctx context.Context, a *app, before string, data *tune.Data, d draw, methods []string, opts compare.Options) (*comparison, error) {
-	out := &comparison{shots: d.shots}
-	var by string
-	var err error
-	if opts.Similarity, by, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
-		return nil, err
-	}
+// runComparisons compares with a progress bar.
+func runComparisons(ctx context.Context, a *app, data *tune.Data, draws []compare.Draw, methods []string, opts compare.Options) ([]*compare.Comparison, error) {
 	bar := &progress{app: a}
-	opts.Progress = func(_ string, split int, stage string, p softmax.Progress) {
-		if len(d.splits) > 1 {
-			stage = fmt.Sprintf("split %d of %d, %s", split+1, len(d.splits), stage)
-		}
-		bar.report(before+stage, p)
-	}
-	keep := opts.Keep
-	opts.Keep = func(method string, split int, r *tune.Result, s *score.Counter) {
-		if out.tree == nil {
-			out.tree = r.Tree
-		}
-		if keep != nil {
-			keep(method, split, r, s)
-		}
-	}
-	out.Table, err = compare.Run(ctx, data, d.splits, methods, opts)
-	bar.done()
-	if err != nil {
-		return nil, err
-	}
-	if by != "" {
-		out.SimilarityOf = &by
-	}
-	return out, nil
+	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.report(stage, p) }
+	defer bar.done()
+	return compare.RunAll(ctx, data, draws, methods, opts)
 }
 
-func printComparison(a *app, t *comparison) {
+func printComparison(a *app, t *compare.Comparison) {
 	several := t.Results[0].Shots > 0
 	heads := []string{"method", "accuracy", "difference", "macro F1", "similarity accuracy", "seconds"}
 	if several {
@@ -359,24 +277,13 @@ func printComparison(a *app, t *comparison) {
 	switch {
 	case several:
 		rows = "shots: training rows of each class"
-	case t.shots > 0:
-		rows = fmt.Sprintf("%d training rows of each class", t.shots)
+	case t.Shots > 0:
+		rows = fmt.Sprintf("%d training rows of each class", t.Shots)
 	}
 	by := "not known: the names have no letters"
 	if t.SimilarityOf != nil {
 		by = *t.SimilarityOf
 	}
-	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, ± its standard error over %s\n", overWords(t.Table))
+	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, ± its standard error over %s\n", t.OverWords())
 	fmt.Fprintf(a.out, "%d classes, %s, %d test rows; similarity of classes: %s\n", t.Classes, rows, t.TestRows, by)
-}
-
-// overWords says what the errors of a table cover.
-func overWords(t *compare.Table) string {
-	if t.Over == score.OverRows {
-		return "the test rows of one split"
-	}
-	if t.OwnTest {
-		return fmt.Sprintf("%d splits", t.Splits)
-	}
-	return fmt.Sprintf("%d splits with the same test rows", t.Splits)
 }

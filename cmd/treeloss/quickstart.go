@@ -61,14 +61,14 @@ func sentences() []string {
 const quickstartShots = 5
 
 // quickstartCurve compares with fewer training rows, for a learning curve.
-func quickstartCurve(ctx context.Context, a *app, data *tune.Data, rows int, test []int, opts compare.Options) ([]*comparison, error) {
-	var draws []draw
+func quickstartCurve(ctx context.Context, a *app, data *tune.Data, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
+	var draws []compare.Draw
 	for _, shots := range []int{1, 3} {
 		splits, err := compare.Shots(data, rows, shots, 1, test)
 		if err != nil {
 			return nil, err
 		}
-		draws = append(draws, draw{shots, splits})
+		draws = append(draws, compare.Draw{Shots: shots, Splits: splits})
 	}
 	return runComparisons(ctx, a, data, draws, quickstartMethods(), opts)
 }
@@ -110,23 +110,24 @@ func runQuickstart(ctx context.Context, a *app, path, folder string, threads int
 			}
 		},
 	}
-	main := draw{quickstartShots, []compare.Split{{Train: train, Test: test, Seed: 1}}}
-	table, err := runComparison(ctx, a, "", data, main, quickstartMethods(), opts)
+	main := compare.Draw{Shots: quickstartShots, Splits: []compare.Split{{Train: train, Test: test, Seed: 1}}}
+	tables, err := runComparisons(ctx, a, data, []compare.Draw{main}, quickstartMethods(), opts)
 	if err != nil {
 		return err
 	}
+	table := tables[0]
 	if folder != "" {
 		opts.Keep = nil
 		fewer, err := quickstartCurve(ctx, a, data, len(train), test, opts)
 		if err != nil {
 			return err
 		}
-		page := comparisonPage{
-			title:  "Quickstart: 77 intents of bank customers",
-			labels: data.Classes.Labels, tables: append(fewer, table), tree: table.tree,
-			facts: []report.Fact{{Name: "Data", Value: quickstart.Attribution}, {Name: "Seeds", Value: "1, one draw"}},
+		page := compare.Page{
+			Title:  "Quickstart: 77 intents of bank customers",
+			Labels: data.Classes.Labels, Tables: append(fewer, table), Tree: table.Tree,
+			Facts: []report.Fact{{Name: "Data", Value: quickstart.Attribution}, {Name: "Seeds", Value: "1, one draw"}},
 		}
-		if err := page.save(a, folder, time.Since(began)); err != nil {
+		if err := saveReport(a, page.Report(), folder, time.Since(began)); err != nil {
 			return err
 		}
 	}
@@ -147,7 +148,7 @@ func runQuickstart(ctx context.Context, a *app, path, folder string, threads int
 	}
 	if a.json {
 		return a.printJSON(struct {
-			*comparison
+			*compare.Comparison
 			Predictions []answered `json:"predictions"`
 			Model       string     `json:"model,omitempty"`
 		}{table, answers, path})

@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -6,31 +6,29 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/treeloss/treeloss/compare"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/report"
 	"github.com/treeloss/treeloss/score"
 )
 
-// comparisonPage is a comparison as a page.
-type comparisonPage struct {
-	title  string
-	labels []string        // of the classes
-	tables []*comparison   // by rising number of training rows of each class
-	tree   *labeltree.Tree // nil: none is drawn
-	facts  []report.Fact
+// Page is comparisons as a page.
+type Page struct {
+	Title  string
+	Labels []string        // of the classes
+	Tables []*Comparison   // by rising number of training rows of each class
+	Tree   *labeltree.Tree // nil: none is drawn
+	Facts  []report.Fact
 }
 
 // last is the table with the most training rows, which the page looks into.
-func (p *comparisonPage) last() *comparison { return p.tables[len(p.tables)-1] }
+func (p *Page) last() *Comparison { return p.Tables[len(p.Tables)-1] }
 
 // best returns the most accurate method of a table, cross entropy left out; nil
 // if there is no other.
-func best(t *compare.Table) *compare.Result {
-	var found *compare.Result
+func best(t *Table) *Result {
+	var found *Result
 	for i := range t.Results[1:] {
 		if r := &t.Results[i+1]; found == nil || r.Accuracy > found.Accuracy {
 			found = r
@@ -39,18 +37,19 @@ func best(t *compare.Table) *compare.Result {
 	return found
 }
 
-func (p *comparisonPage) save(a *app, folder string, took time.Duration) error {
+// Report draws the page.
+func (p *Page) Report() *report.Page {
 	last := p.last()
-	page := &report.Page{Title: p.title, Lead: p.lead()}
+	page := &report.Page{Title: p.Title, Lead: p.lead()}
 	page.Sections = append(page.Sections, p.accuracy())
-	if len(p.tables) > 1 {
+	if len(p.Tables) > 1 {
 		page.Sections = append(page.Sections, p.curve())
 	}
 	if best := best(last.Table); best != nil {
 		page.Sections = append(page.Sections, p.classes(best), p.confusions(best))
 	}
-	if p.tree != nil {
-		page.Sections = append(page.Sections, report.Section{Heading: "Tree of the classes", Tree: p.tree,
+	if p.Tree != nil {
+		page.Sections = append(page.Sections, report.Section{Heading: "Tree of the classes", Tree: p.Tree,
 			Paragraphs: []string{"Classes that are near to each other in the tree share parameters when a tree is the sharing. Names in italics are pseudoclasses: inner nodes that are no class."}})
 	}
 	similarity := "not known: the names have no letters"
@@ -58,17 +57,17 @@ func (p *comparisonPage) save(a *app, folder string, took time.Duration) error {
 		similarity = *last.SimilarityOf
 	}
 	var shots []string
-	for _, t := range p.tables {
-		shots = append(shots, rowsOfClass(t.shots))
+	for _, t := range p.Tables {
+		shots = append(shots, rowsOfClass(t.Shots))
 	}
-	page.Facts = append(slices.Clone(p.facts),
+	page.Facts = append(slices.Clone(p.Facts),
 		report.Fact{Name: "Training rows", Value: strings.Join(shots, "; ")},
 		report.Fact{Name: "Test rows", Value: fmt.Sprintf("%d in each split", last.TestRows)},
 		report.Fact{Name: "Classes", Value: fmt.Sprint(last.Classes)},
 		report.Fact{Name: "Tuning", Value: "each method chose its settings in the same way, on rows held out of its training rows; with too few rows it took the defaults"},
-		report.Fact{Name: "Intervals", Value: "95 %, over " + overWords(last.Table)},
+		report.Fact{Name: "Intervals", Value: "95 %, over " + last.OverWords()},
 		report.Fact{Name: "Similarity of classes", Value: similarity})
-	return saveReport(a, page, folder, took)
+	return page
 }
 
 // rowsOfClass says how many training rows a class has.
@@ -83,12 +82,12 @@ func rowsOfClass(shots int) string {
 }
 
 // lead says what came out, from the numbers alone.
-func (p *comparisonPage) lead() []string {
+func (p *Page) lead() []string {
 	last := p.last()
-	first := fmt.Sprintf("%s, %d test rows. Training rows: %s.", counted(last.Classes, "class", "classes"), last.TestRows, rowsOfClass(last.shots))
-	if len(p.tables) > 1 {
+	first := fmt.Sprintf("%s, %d test rows. Training rows: %s.", counted(last.Classes, "class", "classes"), last.TestRows, rowsOfClass(last.Shots))
+	if len(p.Tables) > 1 {
 		first = fmt.Sprintf("%s, %d test rows. Training rows: %d to %d of each class; what follows is about %[4]d of each unless it says otherwise.",
-			counted(last.Classes, "class", "classes"), last.TestRows, p.tables[0].shots, last.shots)
+			counted(last.Classes, "class", "classes"), last.TestRows, p.Tables[0].Shots, last.Shots)
 	}
 	lead := []string{first}
 	r := best(last.Table)
@@ -133,7 +132,7 @@ func interval(i score.Interval) string {
 	return points(i.Low) + " to " + points(i.High)
 }
 
-func (p *comparisonPage) accuracy() report.Section {
+func (p *Page) accuracy() report.Section {
 	last := p.last()
 	accuracies := &report.Chart{Name: "accuracy", Title: "Accuracy", XLabel: "accuracy, points", Percent: true,
 		Caption: "Bars are 95 % intervals of each method alone. As all methods were tested on the same rows, look at differences to compare them."}
@@ -163,13 +162,13 @@ func add(v *report.Values, i score.Interval) {
 }
 
 // results is the table of all numbers.
-func (p *comparisonPage) results() report.Table {
+func (p *Page) results() report.Table {
 	t := report.Table{Name: "results", Caption: "All results, in points; shots: training rows of each class",
 		Heads: []string{"method", "shots", "accuracy", "95 % interval", "difference", "95 % interval", "macro F1", "similarity accuracy", "seconds"}}
-	for _, one := range p.tables {
+	for _, one := range p.Tables {
 		shots := "all"
-		if one.shots > 0 {
-			shots = fmt.Sprint(one.shots)
+		if one.Shots > 0 {
+			shots = fmt.Sprint(one.Shots)
 		}
 		for i, r := range one.Results {
 			name, gain, gainInterval := r.Method, signed(r.Difference), interval(r.DifferenceInterval)
@@ -187,17 +186,17 @@ func (p *comparisonPage) results() report.Table {
 }
 
 // curve is what more training rows bring.
-func (p *comparisonPage) curve() report.Section {
+func (p *Page) curve() report.Section {
 	accuracies := &report.Figure{Name: "learning-curve", Title: "Accuracy over training rows", XLabel: "training rows of each class", YLabel: "accuracy, points",
 		LogX: true, Percent: true, Caption: "Bars are 95 % intervals of each method alone."}
 	gains := &report.Figure{Name: "learning-difference", Title: "Difference to cross entropy over training rows", XLabel: "training rows of each class",
 		YLabel: "accuracy minus that of cross entropy, points", LogX: true, Percent: true, Zero: true, Caption: "On the same test rows, with paired 95 % intervals."}
 	for m, r := range p.last().Results {
 		own, paired := report.Series{Name: r.Method, Look: m%8 + 1}, report.Series{Name: r.Method, Look: m%8 + 1}
-		for _, one := range p.tables {
+		for _, one := range p.Tables {
 			r := one.Results[m]
-			point(&own, one.shots, r.Interval)
-			point(&paired, one.shots, r.DifferenceInterval)
+			point(&own, one.Shots, r.Interval)
+			point(&paired, one.Shots, r.DifferenceInterval)
 		}
 		accuracies.Series = append(accuracies.Series, own)
 		if m > 0 {
@@ -220,7 +219,7 @@ func point(s *report.Series, shots int, i score.Interval) {
 const chartedClasses = 12
 
 // classes is what each class gains and loses.
-func (p *comparisonPage) classes(best *compare.Result) report.Section {
+func (p *Page) classes(best *Result) report.Section {
 	last := p.last()
 	var rates [][]score.Class
 	for _, r := range last.Results {
@@ -244,7 +243,7 @@ func (p *comparisonPage) classes(best *compare.Result) report.Section {
 	}
 	values := report.Values{Name: "gain in recall", Look: 3}
 	for _, c := range shown {
-		chart.Rows = append(chart.Rows, p.labels[c])
+		chart.Rows = append(chart.Rows, p.Labels[c])
 		values.X = append(values.X, gain(c))
 	}
 	chart.Series = []report.Values{values}
@@ -263,7 +262,7 @@ func (p *comparisonPage) classes(best *compare.Result) report.Section {
 	}
 	table.Heads = append(table.Heads, "gain of "+best.Method)
 	for _, c := range tested {
-		row := []string{p.labels[c], fmt.Sprint(after[c].Support)}
+		row := []string{p.Labels[c], fmt.Sprint(after[c].Support)}
 		for m := range rates {
 			row = append(row, points(rates[m][c].Recall))
 		}
@@ -278,16 +277,16 @@ func (p *comparisonPage) classes(best *compare.Result) report.Section {
 const listedConfusions = 15
 
 // confusions are the most frequent mistakes before and after.
-func (p *comparisonPage) confusions(best *compare.Result) report.Section {
+func (p *Page) confusions(best *Result) report.Section {
 	before := &p.last().Results[0]
-	list := func(name, caption string, of, beside *compare.Result) report.Table {
+	list := func(name, caption string, of, beside *Result) report.Table {
 		count := map[[2]int]int{}
 		for _, c := range beside.Total.Confusions(-1) {
 			count[[2]int{c.True, c.Predicted}] = c.Count
 		}
 		t := report.Table{Name: name, Caption: caption, Heads: []string{"class", "predicted as", of.Method, beside.Method}}
 		for _, c := range of.Total.Confusions(listedConfusions) {
-			t.Rows = append(t.Rows, []string{p.labels[c.True], p.labels[c.Predicted], fmt.Sprint(c.Count), fmt.Sprint(count[[2]int{c.True, c.Predicted}])})
+			t.Rows = append(t.Rows, []string{p.Labels[c.True], p.Labels[c.Predicted], fmt.Sprint(c.Count), fmt.Sprint(count[[2]int{c.True, c.Predicted}])})
 		}
 		return t
 	}
@@ -304,15 +303,15 @@ func (p *comparisonPage) confusions(best *compare.Result) report.Section {
 // drawnClasses is the number of classes up to which a page has a tree.
 const drawnClasses = 2000
 
-// comparedTree returns the tree of a method that was compared, else the V-tree
+// TreeOf returns the tree of a method that was compared, else the V-tree
 // if one can be built; nil if there is none or it is too large to draw.
-func comparedTree(all []*comparison, c knowledge.Classes, opts knowledge.Options) *labeltree.Tree {
+func TreeOf(all []*Comparison, c knowledge.Classes, opts knowledge.Options) *labeltree.Tree {
 	if len(c.Labels) > drawnClasses {
 		return nil
 	}
 	for _, one := range all {
-		if one.tree != nil {
-			return one.tree
+		if one.Tree != nil {
+			return one.Tree
 		}
 	}
 	tree, err := knowledge.BuildTree(knowledge.VTree, c, opts)
@@ -320,4 +319,12 @@ func comparedTree(all []*comparison, c knowledge.Classes, opts knowledge.Options
 		return nil // names that say nothing make no tree, and nobody asked for one
 	}
 	return tree
+}
+
+// points prints a fraction as points, 0..100.
+func points(x float64) string {
+	if math.IsNaN(x) {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 100*x)
 }
