@@ -135,7 +135,7 @@ func decoder(kind byte, item int) func(b []byte) float64 {
 	le := binary.LittleEndian
 	switch string(kind) + fmt.Sprint(item) {
 	case "f2":
-		return func(b []byte) float64 { return half.Float64(le.Uint16(b)) }
+		return func(b []byte) float64 { return float64(half.Float32(le.Uint16(b))) }
 	case "f4":
 		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
 	case "f8":

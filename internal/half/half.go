@@ -3,20 +3,16 @@ package half
 
 import "math"
 
-// Float64 returns the value of the 16 bits h: exactly, infinities and NaN too.
-func Float64(h uint16) float64 {
-	exponent, fraction := int(h>>10&31), float64(h&1023)
-	v := math.Ldexp(1024+fraction, exponent-25)
-	switch {
-	case exponent == 0:
-		v = math.Ldexp(fraction, -24)
-	case exponent == 31 && fraction == 0:
-		v = math.Inf(1)
-	case exponent == 31:
-		return math.NaN()
+// Float32 returns the value of a binary16 number, 1 sign bit, 5 bits of exponent
+// with bias 15, 10 of fraction: exactly, infinities and NaN too.
+func Float32(h uint16) float32 {
+	sign := uint32(h>>15) << 31
+	exponent, fraction := uint32(h>>10)&31, uint32(h)&1023
+	switch exponent {
+	case 31: // infinity, or NaN with its payload
+		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
+	case 0: // zero and the subnormals, fraction / 2^24
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
 	}
-	if h>>15 == 1 {
-		return -v
-	}
-	return v
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }

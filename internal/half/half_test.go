@@ -6,7 +6,7 @@ import (
 )
 
 // The values that IEEE 754-2019 names for binary16.
-func TestFloat64(t *testing.T) {
+func TestFloat32(t *testing.T) {
 	for h, want := range map[uint16]float64{
 		0x3c00: 1, 0xc000: -2, 0x3555: 1365. / 4096, // the nearest to 1/3
 		0x7bff: 65504,           // the largest
@@ -15,20 +15,20 @@ func TestFloat64(t *testing.T) {
 		0x83ff: -1023 * 0x1p-24, // the largest subnormal one, negative
 		0x7c00: math.Inf(1), 0xfc00: math.Inf(-1), 0: 0,
 	} {
-		if got := Float64(h); got != want {
+		if got := float64(Float32(h)); got != want {
 			t.Errorf("%#04x is %v, want %v", h, got, want)
 		}
 	}
-	if got := Float64(0x8000); got != 0 || !math.Signbit(got) {
+	if got := float64(Float32(0x8000)); got != 0 || !math.Signbit(got) {
 		t.Errorf("0x8000 is %v, want -0", got)
 	}
-	if got := Float64(0x7e00); !math.IsNaN(got) {
+	if got := float64(Float32(0x7e00)); !math.IsNaN(got) {
 		t.Errorf("0x7e00 is %v, want NaN", got)
 	}
 	// Positive numbers are in the order of their bits.
 	for h := uint16(1); h <= 0x7c00; h++ {
-		if !(Float64(h) > Float64(h-1)) {
-			t.Fatalf("%#04x is %v, not above %v", h, Float64(h), Float64(h-1))
+		if !(float64(Float32(h)) > float64(Float32(h-1))) {
+			t.Fatalf("%#04x is %v, not above %v", h, float64(Float32(h)), float64(Float32(h-1)))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/treeloss/treeloss/internal/half"
 )
 
 // maxDims is the most dimensions a tensor may have; numpy and PyTorch stop
@@ -59,7 +61,7 @@ func Bytes(name string, x []byte, shape ...int) Tensor {
 func (t *Tensor) Float32s() ([]float32, error) {
 	switch t.DType {
 	case F16:
-		return widen(t, halfToFloat32)
+		return widen(t, half.Float32)
 	case BF16:
 		return widen(t, func(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) })
 	}
@@ -167,18 +169,4 @@ func widen(t *Tensor, convert func(uint16) float32) ([]float32, error) {
 		x[i] = convert(binary.LittleEndian.Uint16(t.Data[2*i:]))
 	}
 	return x, nil
-}
-
-// halfToFloat32 converts an IEEE 754 binary16 number: 1 sign bit, 5 bits of
-// exponent with bias 15, 10 of fraction. Every one is exact in a float32.
-func halfToFloat32(h uint16) float32 {
-	sign := uint32(h>>15) << 31
-	exponent, fraction := uint32(h>>10)&31, uint32(h)&1023
-	switch exponent {
-	case 31: // infinity, or NaN with its payload
-		return math.Float32frombits(sign | 0xff<<23 | fraction<<13)
-	case 0: // zero and the subnormals, fraction / 2^24
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }

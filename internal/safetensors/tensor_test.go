@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/internal/half"
 )
 
 func TestTypedRoundTrip(t *testing.T) {
@@ -92,13 +94,13 @@ func TestHalfPrecision(t *testing.T) {
 		default:
 			want = sign * math.Ldexp(1+fraction/1024, exponent-15)
 		}
-		got := float64(halfToFloat32(uint16(h)))
+		got := float64(half.Float32(uint16(h)))
 		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != (sign < 0) {
 			t.Fatalf("%#04x: %v, want %v", h, got, want)
 		}
 	}
-	half := Tensor{DType: F16, Shape: []int{2}, Data: []byte{0x00, 0x3c, 0x00, 0xc0}}
-	if x, err := half.Float32s(); err != nil || !slices.Equal(x, []float32{1, -2}) {
+	short := Tensor{DType: F16, Shape: []int{2}, Data: []byte{0x00, 0x3c, 0x00, 0xc0}}
+	if x, err := short.Float32s(); err != nil || !slices.Equal(x, []float32{1, -2}) {
 		t.Error(x, err)
 	}
 	brain := Tensor{DType: BF16, Shape: []int{2}, Data: []byte{0x80, 0x3f, 0x00, 0xc0}}

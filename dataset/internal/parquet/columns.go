@@ -161,7 +161,7 @@ func (c *Column) finish(stored parquet.Value) (v Value, err error) {
 	case c.half && len(v.Bytes) != 2:
 		return v, errors.New("a number of half precision that has not two bytes; write the file anew")
 	case c.half:
-		v.Number = half.Float64(binary.LittleEndian.Uint16(v.Bytes))
+		v.Number = float64(half.Float32(binary.LittleEndian.Uint16(v.Bytes)))
 	case c.decimal != 0:
 		v.Number = float64(v.Int)
 		for i, b := range v.Bytes { // two's complement, the highest byte first
