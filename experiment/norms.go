@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/treeloss/treeloss/theory"
 )
 
@@ -99,25 +101,12 @@ func (r *runner) norms(s *Sweep) *NormsResult {
 					x, y = append(x, math.Log(p.X)), append(y, math.Log(cells[i][run][name]))
 				}
 			}
-			power = append(power, slope(x, y))
+			_, slope := stat.LinearRegression(x, y, nil, false)
+			power = append(power, slope)
 		}
 		out.Exponents = append(out.Exponents, Exponent{name, interval(power)})
 	}
 	return out
-}
-
-// slope returns the slope of the line of least squares.
-func slope(x, y []float64) float64 {
-	var mx, my, xy, xx float64
-	for i := range x {
-		mx += x[i] / float64(len(x))
-		my += y[i] / float64(len(x))
-	}
-	for i := range x {
-		xy += (x[i] - mx) * (y[i] - my)
-		xx += (x[i] - mx) * (x[i] - mx)
-	}
-	return xy / xx
 }
 
 // Exponent returns the exponent of a quantity, NaN if it has none.

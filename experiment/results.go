@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/treeloss/treeloss/score"
 )
 
 // Results are the outcome of Run. Rates and differences are fractions 0..1.
@@ -75,21 +75,14 @@ func (i Interval) Below(x float64) bool { return i.High < x }
 func (i Interval) Same() bool    { return i.Low == 0 && i.High == 0 }
 func (i Interval) Unknown() bool { return math.IsNaN(i.Low) }
 
-// interval returns the mean of x and its interval.
+// interval returns the mean of x and its interval; without x, or with an infinity
+// among it, none is known.
 func interval(x []float64) Interval {
-	n := float64(len(x))
-	var mean, squares float64
-	for _, v := range x {
-		mean += v / n
+	i, err := score.MeanInterval(x)
+	if err != nil {
+		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	}
-	for _, v := range x {
-		squares += (v - mean) * (v - mean)
-	}
-	if len(x) < 2 {
-		return Interval{mean, math.NaN(), math.NaN()}
-	}
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
-	return Interval{mean, mean - half, mean + half}
+	return Interval{i.Mean, i.Low, i.High}
 }
 
 // results reads all cells of the sweeps.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -153,15 +154,7 @@ func (r *runner) add(s *Sweep) {
 // work does all jobs, the long ones first so that no thread is left with one at
 // the end.
 func (r *runner) work(ctx context.Context) error {
-	slices.SortStableFunc(r.jobs, func(a, b job) int {
-		switch {
-		case a.cost > b.cost:
-			return -1
-		case a.cost < b.cost:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(r.jobs, func(a, b job) int { return cmp.Compare(b.cost, a.cost) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	threads := r.opts.Threads
