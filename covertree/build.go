@@ -77,19 +77,19 @@ type builder struct {
 	// can be from c's parent and still be covered by c or a point below c.
 	chain float64
 
-	seen  []sight
-	queue queue     // of those, whose children are still to be looked at
-	ask   []int32   // children whose distance is asked for together
-	place []int32   // where they stand among their parent's children
-	away  []float64 // their distances
+	seen     []reached
+	queue    queue     // of those, whose children are still to be looked at
+	ask      []int32   // children whose distance is asked for together
+	place    []int32   // where they stand among their parent's children
+	measured []float64 // their distances
 }
 
-// sight is a point whose distance to the new point is known.
-type sight struct {
-	away   float64 // over R
-	point  int32
-	parent int32 // the sight of its parent, -1 for the root
-	place  int32 // among the parent's children
+// reached is a point whose distance to the new point is known.
+type reached struct {
+	distance float64 // over R
+	point    int32
+	parent   int32 // the place of its parent among those, -1 for the root
+	place    int32 // among the parent's children
 }
 
 // batch is how many distances are asked for together: enough for the processor
@@ -103,24 +103,24 @@ func newBuilder(space metric.Space, base float64, order []int) *builder {
 		ranks[n] = int32(p)
 	}
 	return &builder{
-		levels: newLevels(base),
-		space:  metric.Select(space, ranks),
-		order:  order,
-		points: make([]point, len(order)),
-		chain:  base * (base / (base - 1)),
-		ask:    make([]int32, 0, batch),
-		place:  make([]int32, 0, batch),
-		away:   make([]float64, batch),
+		levels:   newLevels(base),
+		space:    metric.Select(space, ranks),
+		order:    order,
+		points:   make([]point, len(order)),
+		chain:    base * (base / (base - 1)),
+		ask:      make([]int32, 0, batch),
+		place:    make([]int32, 0, batch),
+		measured: make([]float64, batch),
 	}
 }
 
 // measure asks for the distances of p to the points b.ask and checks them. They
-// are left in b.away, in the space's own unit.
+// are left in b.measured, in the space's own unit.
 func (b *builder) measure(p int32) error {
 	b.distances += len(b.ask)
-	metric.Distances(b.space, int(p), b.ask, b.away)
+	metric.Distances(b.space, int(p), b.ask, b.measured)
 	for n, q := range b.ask {
-		if d := b.away[n]; !(d >= 0 && d <= math.MaxFloat64) {
+		if d := b.measured[n]; !(d >= 0 && d <= math.MaxFloat64) {
 			return metric.CheckPair(b.order[p], b.order[q], d)
 		}
 	}
@@ -138,7 +138,7 @@ func (b *builder) insertAll() error {
 		if err := b.measure(0); err != nil {
 			return err
 		}
-		for _, d := range b.away[:len(b.ask)] {
+		for _, d := range b.measured[:len(b.ask)] {
 			fromRoot[p], b.scale = d, max(b.scale, d)
 			p++
 		}
@@ -182,16 +182,16 @@ func (b *builder) insertAll() error {
 //     settles the same question for c before its distance is asked for.
 func (b *builder) insert(p int32, fromRoot float64) error {
 	if fromRoot <= negligible {
-		b.addTwin(p, 0, fromRoot)
+		b.addEqual(p, 0, fromRoot)
 		return nil
 	}
 	best, parent := fromRoot, int32(0)
-	b.seen = append(b.seen[:0], sight{away: fromRoot, parent: -1})
+	b.seen = append(b.seen[:0], reached{distance: fromRoot, parent: -1})
 	b.queue = b.queue[:0]
 	b.queue.push(candidate{fromRoot, 0})
 	for len(b.queue) > 0 {
 		next := b.queue.pop()
-		q, x := &b.points[b.seen[next.seen].point], next.away
+		q, x := &b.points[b.seen[next.seen].point], next.distance
 		if outside(x, q.reach, best) {
 			continue
 		}
@@ -202,9 +202,9 @@ func (b *builder) insert(p int32, fromRoot float64) error {
 			}
 			for n, place := range b.place {
 				c := &q.children[place]
-				d := b.away[n] / b.scale
+				d := b.measured[n] / b.scale
 				if d <= negligible {
-					b.addTwin(p, c.point, d)
+					b.addEqual(p, c.point, d)
 					return nil
 				}
 				covers := d <= c.radius && (d < best || d == best && c.point < b.seen[parent].point)
@@ -213,7 +213,7 @@ func (b *builder) insert(p int32, fromRoot float64) error {
 					continue
 				}
 				here := int32(len(b.seen))
-				b.seen = append(b.seen, sight{away: d, point: c.point, parent: next.seen, place: place})
+				b.seen = append(b.seen, reached{distance: d, point: c.point, parent: next.seen, place: place})
 				if covers {
 					best, parent = d, here
 				}
@@ -254,28 +254,28 @@ func outside(x, reach, matter float64) bool {
 	return x > reach+matter+slack*(x+reach)
 }
 
-// add makes p a child of the point in sight, topmost at the given level. The
+// add makes p a child of a point reached, topmost at the given level. The
 // search has seen all ancestors of the parent on its way.
 func (b *builder) add(p, parent int32, level int) {
 	s, radius := b.seen[parent], b.power(level)
 	b.points[p] = point{top: level, parent: s.point}
 	at := &b.points[s.point]
 	place := sort.Search(len(at.children), func(n int) bool { return at.children[n].radius < radius })
-	at.children = slices.Insert(at.children, place, child{point: p, toParent: s.away, radius: radius})
+	at.children = slices.Insert(at.children, place, child{point: p, toParent: s.distance, radius: radius})
 	for parent >= 0 {
 		s := b.seen[parent]
 		parent = s.parent
-		if q := &b.points[s.point]; s.away > q.reach {
-			q.reach = s.away
+		if q := &b.points[s.point]; s.distance > q.reach {
+			q.reach = s.distance
 			if parent >= 0 {
-				b.points[q.parent].children[s.place].reach = s.away
+				b.points[q.parent].children[s.place].reach = s.distance
 			}
 		}
 	}
 }
 
-// addTwin makes p a child of its equal q, below all levels.
-func (b *builder) addTwin(p, q int32, x float64) {
+// addEqual makes p a child of its equal q, below all levels.
+func (b *builder) addEqual(p, q int32, x float64) {
 	b.points[p] = point{top: Bottom, parent: q}
 	b.points[q].children = append(b.points[q].children, child{point: p, toParent: x, radius: -1})
 }

@@ -1,9 +1,10 @@
 package covertree
 
-// candidate is a point on the way down and its distance from where that leads.
+// candidate is a point reached on the way down, by number, and its distance from the
+// new one.
 type candidate struct {
-	away float64
-	seen int32
+	distance float64
+	seen     int32
 }
 
 // queue is a binary heap, the nearest candidate first: that one most likely
@@ -16,7 +17,7 @@ func (q *queue) push(c candidate) {
 	n := len(h) - 1
 	for n > 0 {
 		up := (n - 1) / 2
-		if h[up].away <= c.away {
+		if h[up].distance <= c.distance {
 			break
 		}
 		h[n] = h[up]
@@ -40,10 +41,10 @@ func (q *queue) pop() candidate {
 		if least >= last {
 			break
 		}
-		if least+1 < last && h[least+1].away < h[least].away {
+		if least+1 < last && h[least+1].distance < h[least].distance {
 			least++
 		}
-		if h[least].away >= c.away {
+		if h[least].distance >= c.distance {
 			break
 		}
 		h[n] = h[least]

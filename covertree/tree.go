@@ -25,7 +25,7 @@ type Tree struct {
 
 // point is what the tree knows of one point.
 type point struct {
-	top      int     // topmost level, Bottom for a twin of its parent
+	top      int     // topmost level, Bottom if it is equal to its parent
 	parent   int32   // -1 for the root
 	rank     int32   // place in the order of insertion
 	reach    float64 // largest distance to a point below, over R
@@ -36,7 +36,7 @@ type point struct {
 // children are passed over, and this way without a look at the points' table.
 type child struct {
 	toParent float64 // distance to the parent over R
-	radius   float64 // base^top, the radius of the child's topmost level over R; -1 for a twin
+	radius   float64 // base^top, the radius of the child's topmost level over R; -1 if it is equal to its parent
 	reach    float64 // the child's reach
 	point    int32
 }

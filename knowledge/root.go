@@ -75,7 +75,7 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 		}
 		nodes = append(nodes, n)
 	}
-	way := longestWay(t)
+	way := longestPath(t)
 	if way == 0 {
 		way = 1 // all others are at one place: it is no length to go by
 	}
@@ -91,8 +91,8 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 	return out.WithLengths(nil)
 }
 
-// longestWay is the largest sum of lengths from below the root to a class.
-func longestWay(t *labeltree.Tree) float64 {
+// longestPath is the largest sum of lengths from below the root to a class.
+func longestPath(t *labeltree.Tree) float64 {
 	var longest float64
 	way := make([]float64, t.Len())
 	for v := 1; v < t.Len(); v++ {

@@ -22,7 +22,7 @@ type denseSteps struct {
 	mean   float64 // weight of the examples
 	team   *kernel.Team
 	dense  *kernel.Dense
-	family *kernel.Family // of a tree; nil for any other sharing
+	tree   *kernel.Tree // of a tree; nil for any other sharing
 	rows   [][]float32
 	class  []int32
 	share  []float32
@@ -32,7 +32,7 @@ type denseSteps struct {
 
 func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32]) *denseSteps {
 	batch, team := u.sgd.Batch, kernel.NewTeam(opts.Threads)
-	family, newOp := timesK[float32](opts.shared())
+	tree, newOp := timesK[float32](opts.shared())
 	var general func(worker int, out, g []float32, cols int)
 	if newOp != nil {
 		op := make([]*sharing.Operator[float32], team.Threads())
@@ -42,8 +42,8 @@ func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32]) *denseSt
 		general = func(worker int, out, g []float32, cols int) { op[worker].Kernel(out, g, cols) }
 	}
 	d := &denseSteps{
-		linearUpdate: u, ex: ex, x: ex.X.(*matrix.Dense), mean: ex.totalWeight() / float64(ex.X.Rows()), team: team, family: family,
-		dense: kernel.NewDense(team, u.outputs, u.dim, batch, u.sum != nil, family, general),
+		linearUpdate: u, ex: ex, x: ex.X.(*matrix.Dense), mean: ex.totalWeight() / float64(ex.X.Rows()), team: team, tree: tree,
+		dense: kernel.NewDense(team, u.outputs, u.dim, batch, u.sum != nil, tree, general),
 		rows:  make([][]float32, batch), class: make([]int32, batch), share: make([]float32, batch), target: make([]target, batch),
 	}
 	if ex.Mix != nil || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {

@@ -232,11 +232,11 @@ func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Optio
 	solver.noBias = opts.NoBias
 	v, bias := solver.split(solver.x)
 	if opts.Init != nil {
-		full := basis.room(v, solver.r)
+		full := basis.newFull(v, solver.r)
 		if err := unfold(opts.Init, full, bias, scale, compact, opts.Threads); err != nil {
 			return err
 		}
-		basis.drop(v, full, solver.r)
+		basis.project(v, full, solver.r)
 	}
 	for n, prior := range priors {
 		lambda := scale * scale * ex.meanSquaredNorm() / orDefault(prior)
@@ -244,7 +244,7 @@ func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Optio
 		if fitErr != nil && ctx.Err() == nil { // numbers too large: nothing to keep
 			return fitErr
 		}
-		if err := visit(prior, fold(basis.lift(v, solver.r, opts.Threads), bias, scale, ex.X.Cols(), compact, opts.Hierarchy, opts.Threads), record); err != nil {
+		if err := visit(prior, fold(basis.expand(v, solver.r, opts.Threads), bias, scale, ex.X.Cols(), compact, opts.Hierarchy, opts.Threads), record); err != nil {
 			return err
 		}
 		if fitErr != nil {

@@ -23,8 +23,8 @@ type gradients[T matrix.Float] struct {
 	scores []T        // batch x outputs: the scores, then the gradients in them
 	losses []float64
 
-	family *kernel.Family // K of a tree; nil: none, or that of the blocks
-	panels [][]float32    // memory of its passes
+	tree   *kernel.Tree // K of a tree; nil: none, or that of the blocks
+	panels [][]float32  // memory of its passes
 
 	// The nonzeros of the batch by feature.
 	features []int32 // in the order they are met; of dense examples all
@@ -40,7 +40,7 @@ type block[T matrix.Float] struct {
 	head     *head[T]
 	gradBias []T
 	p        []T
-	kernel   *sharing.Operator[T] // K; nil: none, or a family
+	kernel   *sharing.Operator[T] // K; nil: none, or a tree
 }
 
 const (
@@ -62,8 +62,8 @@ const (
 func newGradients[T matrix.Float](ex Examples, opts Options, batch int, behind, times sharing.Sharing) *gradients[T] {
 	g := &gradients[T]{ex: ex, design: newDesign[T](ex.X, false), threads: opts.Threads,
 		mean: ex.totalWeight() / float64(ex.X.Rows()), losses: make([]float64, batch), slot: make([]int32, ex.X.Cols())}
-	family, newOp := timesK[T](times)
-	g.family, g.panels = family, make([][]float32, (batch+kernelGrain-1)/kernelGrain)
+	tree, newOp := timesK[T](times)
+	g.tree, g.panels = tree, make([][]float32, (batch+kernelGrain-1)/kernelGrain)
 	g.blocks = make([]block[T], (batch+batchGrain-1)/batchGrain)
 	for n := range g.blocks {
 		h := newHead[T](behind, opts.Loss, opts.Hierarchy)
@@ -77,23 +77,23 @@ func newGradients[T matrix.Float](ex Examples, opts Options, batch int, behind, 
 	return g
 }
 
-// timesK returns how gradients are multiplied by the K of a sharing: by a family,
+// timesK returns how gradients are multiplied by the K of a sharing: by a kernel.Tree,
 // by operators, or not at all if both are nil.
-func timesK[T matrix.Float](s sharing.Sharing) (family *kernel.Family, newOp func() *sharing.Operator[T]) {
+func timesK[T matrix.Float](s sharing.Sharing) (tree *kernel.Tree, newOp func() *sharing.Operator[T]) {
 	_, single := any(T(0)).(float32)
 	switch s := s.(type) {
 	case sharing.None:
 		return nil, nil
 	case *sharing.Tree:
 		if single {
-			return familyOf(s), nil
+			return kernelTree(s), nil
 		}
 	}
 	return nil, func() *sharing.Operator[T] { return sharing.NewOperator[T](s) }
 }
 
-// familyOf lays out the tree of a sharing for K passes.
-func familyOf(s *sharing.Tree) *kernel.Family {
+// kernelTree lays out the tree of a sharing for K passes.
+func kernelTree(s *sharing.Tree) *kernel.Tree {
 	t := s.LabelTree()
 	parent, length, class := make([]int32, t.Len()), make([]float64, t.Len()), make([]int32, t.Classes())
 	for v := range parent {
@@ -102,7 +102,7 @@ func familyOf(s *sharing.Tree) *kernel.Family {
 	for c := range class {
 		class[c] = int32(t.Node(c))
 	}
-	f, err := kernel.NewFamily(parent, length, class)
+	f, err := kernel.NewTree(parent, length, class)
 	if err != nil {
 		panic(err) // a labeltree.Tree is a tree
 	}
@@ -132,10 +132,10 @@ func (g *gradients[T]) of(threads int, batch []int32, weight []T, scale T, bias 
 			}
 		}
 	})
-	if g.family != nil {
+	if g.tree != nil {
 		z := any(g.scores).([]float32)
 		kernel.Parallel(threads, len(batch), kernelGrain, func(n, lo, hi int) {
-			g.panels[n] = g.family.MultiplyRows(z[lo*r:hi*r], hi-lo, g.panels[n])
+			g.panels[n] = g.tree.MultiplyRows(z[lo*r:hi*r], hi-lo, g.panels[n])
 		})
 	}
 	gradBias = g.blocks[0].gradBias

@@ -406,7 +406,7 @@ func TestTreesTakeTheFusedStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, ok := loop.stepper.(*denseSteps)
-		if !ok || d.family == nil {
+		if !ok || d.tree == nil {
 			t.Fatalf("kind %v, dense rows: steps by %T without the tree in them", kind, loop.stepper)
 		}
 		d.beginEpoch(0.1, 1)
@@ -418,7 +418,7 @@ func TestTreesTakeTheFusedStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, ok := loop.stepper.(*sparseSteps[float32]); !ok || d.gradients.family == nil || d.gradients.blocks[0].kernel != nil {
+		if d, ok := loop.stepper.(*sparseSteps[float32]); !ok || d.gradients.tree == nil || d.gradients.blocks[0].kernel != nil {
 			t.Errorf("kind %v, sparse rows: steps by %T, example by example", kind, loop.stepper)
 		}
 	}

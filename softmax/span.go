@@ -85,16 +85,16 @@ func newSpan[T matrix.Float](x matrix.Matrix, threads int) (*span[T], matrix.Mat
 	return s, small
 }
 
-// room returns an array for the V (d x r) that the small one stands for.
-func (s *span[T]) room(small []T, r int) []T {
+// newFull returns an array for the V (d x r) that the small one stands for.
+func (s *span[T]) newFull(small []T, r int) []T {
 	if s == nil {
 		return small
 	}
 	return make([]T, s.full.dim*r)
 }
 
-// lift returns V (d x r) of V' (n x r): Xᵀ L⁻ᵀ V'.
-func (s *span[T]) lift(small []T, r, threads int) []T {
+// expand returns V (d x r) of V' (n x r): Xᵀ L⁻ᵀ V'.
+func (s *span[T]) expand(small []T, r, threads int) []T {
 	if s == nil {
 		return small
 	}
@@ -113,13 +113,13 @@ func (s *span[T]) lift(small []T, r, threads int) []T {
 	for i, v := range u {
 		weights[i] = T(v)
 	}
-	out := s.room(small, r)
+	out := s.newFull(small, r)
 	s.full.gradient(threads, out, out, weights, r, 0)
 	return out
 }
 
-// drop sets V' (n x r) to the part of V (d x r) within the span: L⁻¹ X V.
-func (s *span[T]) drop(small, v []T, r int) {
+// project sets V' (n x r) to the part of V (d x r) within the span: L⁻¹ X V.
+func (s *span[T]) project(small, v []T, r int) {
 	if s == nil {
 		return
 	}

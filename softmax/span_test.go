@@ -58,9 +58,9 @@ func TestSpan(t *testing.T) {
 			}
 		}
 	}
-	full := basis.lift(v, r, 2)
+	full := basis.expand(v, r, 2)
 	back := make([]float64, len(v))
-	basis.drop(back, full, r)
+	basis.project(back, full, r)
 	whole, part := newDesign[float64](ex.X, false), newDesign[float64](small, false)
 	a, b := make([]float64, r), make([]float64, r)
 	for i := range 12 {

@@ -31,8 +31,8 @@ func (s *Dense) stepFew() (loss float64) {
 			s.biasGrad[c] += z[c]
 		}
 		switch {
-		case s.family != nil:
-			s.family.multiplyOne(z)
+		case s.tree != nil:
+			s.tree.multiplyOne(z)
 		case s.kernelOf != nil:
 			s.kernelOf(0, s.workers[0].spare, z[:k], 1)
 			copy(z, s.workers[0].spare[:k])

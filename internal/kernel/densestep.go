@@ -26,7 +26,7 @@ type Dense struct {
 
 	kind      kind
 	team      *Team
-	family    *Family
+	tree      *Tree
 	kernelOf  func(worker int, out, g []float32, cols int)
 	loss      func(worker int, grad, scores []float32, row int) float64
 	x, xt     []float32 // the batch, by features and by examples, in panels
@@ -69,15 +69,15 @@ func newRect(rows, cols int) Rect {
 }
 
 // NewDense returns zero weights for k classes and d features. The gradient is
-// multiplied by K of the family, or by kernel, which sets out (k x cols) to K g
+// multiplied by K of the tree, or by kernel, which sets out (k x cols) to K g
 // and is called by one goroutine a worker; both nil: K = I.
-func NewDense(team *Team, k, d, batch int, average bool, family *Family, kernel func(worker int, out, g []float32, cols int)) *Dense {
-	return newDense(best, team, k, d, batch, average, family, kernel)
+func NewDense(team *Team, k, d, batch int, average bool, tree *Tree, kernel func(worker int, out, g []float32, cols int)) *Dense {
+	return newDense(best, team, k, d, batch, average, tree, kernel)
 }
 
-func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family, kernel func(worker int, out, g []float32, cols int)) *Dense {
+func newDense(kd kind, team *Team, k, d, batch int, average bool, tree *Tree, kernel func(worker int, out, g []float32, cols int)) *Dense {
 	nr := kd.panelCols()
-	s := &Dense{Classes: k, Features: d, Batch: batch, kind: kd, team: team, family: family, kernelOf: kernel,
+	s := &Dense{Classes: k, Features: d, Batch: batch, kind: kd, team: team, tree: tree, kernelOf: kernel,
 		Bias: make([]float32, k), BiasVelocity: make([]float32, k)}
 	both := newRect(2*k, d)
 	s.Weight, s.Velocity = both, both
@@ -87,8 +87,8 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, family *Family
 		s.Sum, s.BiasSum = newRect(k, d), make([]float32, k)
 	}
 	s.zRows = k
-	if family != nil {
-		s.zRows = family.Rows()
+	if tree != nil {
+		s.zRows = tree.Rows()
 	}
 	wide := ceil(batch, nr) * nr
 	s.x, s.xt = make([]float32, ceil(d, nr)*s.featurePanel()), make([]float32, wide*d)
@@ -246,8 +246,8 @@ func (s *Dense) normalisePanel(worker, p int) {
 	}
 	scaleColumns32(s.kind, z, k, w.factor, s.biasParts[ceil(nr, 16)*p*k:])
 	switch {
-	case s.family != nil:
-		kernelRows32(s.kind, s.family, z)
+	case s.tree != nil:
+		kernelRows32(s.kind, s.tree, z)
 	case s.kernelOf != nil:
 		s.kernelOf(worker, w.spare, z[:k*nr], nr)
 		copy(z, w.spare)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// randomFamily returns a random tree over k classes: some on inner nodes, some
+// randomTree returns a random tree over k classes: some on inner nodes, some
 // two on one, edges of any length.
-func randomFamily(t testing.TB, rng *rand.Rand, k int) (f *Family, parent []int32, length []float64, class []int32) {
+func randomTree(t testing.TB, rng *rand.Rand, k int) (f *Tree, parent []int32, length []float64, class []int32) {
 	t.Helper()
 	n := 1 + rng.IntN(2*k)
 	parent, length, class = make([]int32, n), make([]float64, n), make([]int32, k)
@@ -20,7 +20,7 @@ func randomFamily(t testing.TB, rng *rand.Rand, k int) (f *Family, parent []int3
 	for c := range class {
 		class[c] = int32(rng.IntN(n))
 	}
-	f, err := NewFamily(parent, length, class)
+	f, err := NewTree(parent, length, class)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func checkDense(t *testing.T, rng *rand.Rand, n int, three *Team, makeRow func(i
 	if large {
 		k, d, batch = 130, 200, 66 // past smallProduct
 	}
-	f, parent, length, class := randomFamily(t, rng, k)
+	f, parent, length, class := randomTree(t, rng, k)
 	a := make([][]float64, k)
 	for c := range a {
 		a[c] = make([]float64, len(parent))
@@ -290,7 +290,7 @@ func BenchmarkDense(b *testing.B) {
 					b.Run(fmt.Sprintf("B=%d/d=%d/k=%d/kind=%v/loss=%s/threads=%d", n, d, k, kd, loss, threads), func(b *testing.B) {
 						team := NewTeam(threads)
 						defer team.Close()
-						var f *Family
+						var f *Tree
 						if loss == "tree" {
 							f = balanced(b, k)
 						}
@@ -308,7 +308,7 @@ func BenchmarkDense(b *testing.B) {
 }
 
 // balanced returns a tree with k leaves and about k/2 inner nodes.
-func balanced(t testing.TB, k int) *Family {
+func balanced(t testing.TB, k int) *Tree {
 	inner := max(1, k/2)
 	parent, length, class := make([]int32, inner+k), make([]float64, inner+k), make([]int32, k)
 	for v := range parent {
@@ -321,7 +321,7 @@ func balanced(t testing.TB, k int) *Family {
 		}
 	}
 	parent[0] = -1
-	f, err := NewFamily(parent, length, class)
+	f, err := NewTree(parent, length, class)
 	if err != nil {
 		t.Fatal(err)
 	}

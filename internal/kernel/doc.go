@@ -1,7 +1,7 @@
 // Package kernel holds the inner loops of training and prediction: vector
 // updates, dot products, sums of sparse and dense rows, softmax, matrix products
 // (Product), a whole training step on dense rows (Dense), products with the K of
-// a tree (Family), and parallel loops whose results do not depend on the number
+// a label tree (Tree), and parallel loops whose results do not depend on the number
 // of threads (Parallel, and Team for steps that must not start goroutines).
 //
 // The functions are generic over float32 (in use) and float64 (in tests of

@@ -42,7 +42,7 @@ func scaleColumnsGo(z []float32, rows int, factor, sum []float32) {
 	}
 }
 
-func kernelRowsGo(f *Family, z []float32) {
+func kernelRowsGo(f *Tree, z []float32) {
 	nr, classes := plain.panelCols(), len(f.classParent)
 	row := func(i int) []float32 { return z[i*nr : (i+1)*nr] }
 	clear(row(f.Rows() - 1))

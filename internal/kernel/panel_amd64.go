@@ -3,7 +3,7 @@
 package kernel
 
 // The functions below check what the assembly trusts: that rows lie within the
-// slices. Row numbers inside a family come from newFamily, which checked them.
+// slices. Row numbers inside a tree come from NewTree, which checked them.
 
 func columnsTop32(k kind, z, bias []float32, rows int, top []float32) {
 	if k == plain {
@@ -50,9 +50,9 @@ func scaleColumns32(k kind, z []float32, rows int, factor, sum []float32) {
 	}
 }
 
-// kernelRows32 is the K pass of a family, in place, on the panel z, which has
-// room for the rows of the family.
-func kernelRows32(k kind, f *Family, z []float32) {
+// kernelRows32 is the K pass of a tree, in place, on the panel z, which has
+// room for the rows of the tree.
+func kernelRows32(k kind, f *Tree, z []float32) {
 	if k == plain {
 		kernelRowsGo(f, z)
 		return

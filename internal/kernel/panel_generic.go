@@ -14,7 +14,7 @@ func scaleColumns32(_ kind, z []float32, rows int, factor, sum []float32) {
 	scaleColumnsGo(z, rows, factor, sum)
 }
 
-func kernelRows32(_ kind, f *Family, z []float32) { kernelRowsGo(f, z) }
+func kernelRows32(_ kind, f *Tree, z []float32) { kernelRowsGo(f, z) }
 
 func stepTile32(_ kind, height, inner int, g []float32, gStride int, x, w, v []float32, stride, cols int, f *factors, _ []int) {
 	stepTileGo(height, inner, g, gStride, x, w, v, stride, cols, f)

@@ -173,7 +173,7 @@ func FuzzAddToRows(f *testing.F) {
 // checkMultiplyRows compares K passes over a random tree with K by its definition.
 func checkMultiplyRows(t *testing.T, rng *rand.Rand, k, rows int, makeZ func(int) []float32) {
 	t.Helper()
-	f, parent, length, class := randomFamily(t, rng, k)
+	f, parent, length, class := randomTree(t, rng, k)
 	if f.Classes() != k {
 		t.Fatalf("%d classes, want %d", f.Classes(), k)
 	}
@@ -230,7 +230,7 @@ func TestMultiplyRows(t *testing.T) {
 	}
 }
 
-func TestNewFamilyRefusesWhatIsNoTree(t *testing.T) {
+func TestNewTreeRefusesWhatIsNoTree(t *testing.T) {
 	one := []float64{1, 1}
 	for name, tc := range map[string]struct {
 		parent []int32
@@ -246,7 +246,7 @@ func TestNewFamilyRefusesWhatIsNoTree(t *testing.T) {
 		"class nowhere":    {[]int32{-1, 0}, one, []int32{2}},
 		"class below zero": {[]int32{-1, 0}, one, []int32{-1}},
 	} {
-		if f, err := NewFamily(tc.parent, tc.length, tc.class); err == nil {
+		if f, err := NewTree(tc.parent, tc.length, tc.class); err == nil {
 			t.Errorf("%s: made %+v", name, f)
 		}
 	}
