@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/report"
 )
 
 // quick are options of little work.
@@ -35,7 +36,7 @@ func files(t *testing.T, r *Results) map[string]string {
 	}
 	for _, section := range r.Page().Sections {
 		for i, picture := range section.Pictures {
-			add(fmt.Sprintf("%s %d.svg", section.Heading, i), picture.WriteSVG)
+			add(fmt.Sprintf("%s %d.svg", section.Heading, i), func(w io.Writer) error { return report.WriteSVG(w, picture) })
 			add(fmt.Sprintf("%s %d.csv", section.Heading, i), picture.WriteCSV)
 		}
 		out[section.Heading] = fmt.Sprint(section.Paragraphs, section.Tables)

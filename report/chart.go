@@ -52,12 +52,6 @@ func (c *Chart) check() error {
 	return nil
 }
 
-// WriteSVG implements Picture.
-func (c *Chart) WriteSVG(w io.Writer) error { return writeSVG(w, c) }
-
-// WritePNG implements Picture.
-func (c *Chart) WritePNG(w io.Writer) error { return writePNG(w, c) }
-
 // WriteCSV writes the columns series, row, x, low and high.
 func (c *Chart) WriteCSV(w io.Writer) error {
 	if err := c.check(); err != nil {

@@ -66,12 +66,6 @@ func (f *Figure) check() error {
 	return nil
 }
 
-// WriteSVG implements Picture.
-func (f *Figure) WriteSVG(w io.Writer) error { return writeSVG(w, f) }
-
-// WritePNG implements Picture.
-func (f *Figure) WritePNG(w io.Writer) error { return writePNG(w, f) }
-
 // WriteCSV writes the columns series, x, y, low, high and marker: the points of
 // each series, then the markers, whose label is in the last column.
 func (f *Figure) WriteCSV(w io.Writer) error {

@@ -18,15 +18,11 @@ const hints = 1000
 
 // scene draws the figure, with its title in the picture if own is true.
 func (f *Figure) scene(own bool) (*scene, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	fonts, err := newFonts()
+	s, y, err := newScene(f, f.describe, own)
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{width: figureWidth, title: f.Title, text: f.describe(), fonts: fonts}
-	y := s.heading(f.Title, own)
+	fonts := s.fonts
 	y = s.legend(f.legend(), y)
 	if f.YLabel != "" {
 		y += lineGap

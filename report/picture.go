@@ -7,15 +7,11 @@ import (
 	"strconv"
 )
 
-// Picture is a Figure or a Chart. Each Write method returns an error, before it
-// writes anything, if the picture cannot be drawn: see Figure and Chart.
+// Picture is a Figure or a Chart.
 type Picture interface {
-	// WriteSVG writes a picture that stands for itself.
-	WriteSVG(w io.Writer) error
-	// WritePNG writes the same picture at two dots a pixel, on white.
-	WritePNG(w io.Writer) error
 	// WriteCSV writes the numbers of the picture, one point a line, in full
-	// precision. A NaN or an infinity is an empty cell.
+	// precision. A NaN or an infinity is an empty cell. A picture that cannot be
+	// drawn is an error before anything is written.
 	WriteCSV(w io.Writer) error
 
 	about() about

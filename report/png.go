@@ -14,8 +14,8 @@ import (
 // pngScale is the number of dots a pixel.
 const pngScale = 2
 
-// writePNG draws a picture that stands for itself.
-func writePNG(w io.Writer, p Picture) error {
+// WritePNG writes the same picture as WriteSVG at two dots a pixel, on white.
+func WritePNG(w io.Writer, p Picture) error {
 	s, err := p.scene(true)
 	if err != nil {
 		return err

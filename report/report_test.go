@@ -98,7 +98,7 @@ func wellFormed(t *testing.T, text []byte) map[string]int {
 func svg(t *testing.T, p Picture) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := p.WriteSVG(&out); err != nil {
+	if err := WriteSVG(&out, p); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -168,10 +168,10 @@ func (s *scene) all() func(yield func(mark) bool) {
 func TestPNG(t *testing.T) {
 	for _, p := range []Picture{regimes(), gains()} {
 		var first, again bytes.Buffer
-		if err := p.WritePNG(&first); err != nil {
+		if err := WritePNG(&first, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.WritePNG(&again); err != nil {
+		if err := WritePNG(&again, p); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(first.Bytes(), again.Bytes()) {
@@ -308,7 +308,7 @@ func TestStrangeNumbers(t *testing.T) {
 			if regexp.MustCompile(`="[^"]*(NaN|Inf)`).MatchString(text) {
 				t.Errorf("%s: a place is no number:\n%s", tc.name, text)
 			}
-			if err := f.WritePNG(io.Discard); err != nil {
+			if err := WritePNG(io.Discard, f); err != nil {
 				t.Errorf("%s: %v", tc.name, err)
 			}
 		}
@@ -373,7 +373,7 @@ func TestThousandClasses(t *testing.T) {
 	if n := strings.Count(out.String(), "class number 999"); n != 3 { // the table; a name and a hint in the tree
 		t.Errorf("the last class occurs %d times, want 3", n)
 	}
-	if err := c.WriteSVG(io.Discard); err == nil || !strings.Contains(err.Error(), "want at most") {
+	if err := WriteSVG(io.Discard, c); err == nil || !strings.Contains(err.Error(), "want at most") {
 		t.Errorf("a chart of 1,000 rows: %v", err)
 	}
 }

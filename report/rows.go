@@ -13,15 +13,11 @@ const (
 
 // scene draws the chart, with its title in the picture if own is true.
 func (c *Chart) scene(own bool) (*scene, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	fonts, err := newFonts()
+	s, y, err := newScene(c, c.describe, own)
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{width: figureWidth, title: c.Title, text: c.describe(), fonts: fonts}
-	y := s.heading(c.Title, own)
+	fonts := s.fonts
 	if len(c.Series) > 1 {
 		y = s.legend(c.legend(), y)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -67,13 +68,11 @@ func (p *Page) files() ([]file, error) {
 	for _, s := range p.Sections {
 		for _, picture := range s.Pictures {
 			name := picture.about().Name
-			if err := add(name+".svg", picture.WriteSVG); err != nil {
-				return nil, err
-			}
-			if err := add(name+".png", picture.WritePNG); err != nil {
-				return nil, err
-			}
-			if err := add(name+".csv", picture.WriteCSV); err != nil {
+			err := cmp.Or(
+				add(name+".svg", func(w io.Writer) error { return WriteSVG(w, picture) }),
+				add(name+".png", func(w io.Writer) error { return WritePNG(w, picture) }),
+				add(name+".csv", picture.WriteCSV))
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -29,6 +29,21 @@ type mark struct {
 	inside     []mark
 }
 
+// newScene begins the scene of a picture with its title, if that is to be in it, and
+// returns where it goes on.
+func newScene(p Picture, describe func() string, own bool) (s *scene, y float64, err error) {
+	if err := p.check(); err != nil {
+		return nil, 0, err
+	}
+	fonts, err := newFonts()
+	if err != nil {
+		return nil, 0, err
+	}
+	title := p.about().Title
+	s = &scene{width: figureWidth, title: title, text: describe(), fonts: fonts}
+	return s, s.heading(title, own), nil
+}
+
 func (s *scene) add(m ...mark) { s.marks = append(s.marks, m...) }
 
 // rule is a straight or broken line.

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// writeSVG writes a picture that stands for itself.
-func writeSVG(w io.Writer, p Picture) error {
+// WriteSVG writes a picture that stands for itself. One that cannot be drawn, see
+// Figure and Chart, is an error before anything is written.
+func WriteSVG(w io.Writer, p Picture) error {
 	s, err := p.scene(true)
 	if err != nil {
 		return err
