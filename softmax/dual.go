@@ -63,9 +63,10 @@ type dual[T matrix.Float] struct {
 	certain   float64          // mass of a target that is not smoothed away
 	elsewhere T                // what smoothing gives each class
 
-	kernel *classKernel[T] // nil: K = I
-	reach  float64         // mean eigenvalue of K
-	slope  []T             // n: δᵀKδ/δᵀδ of the last move δ of each example, with a kernel
+	kernel       *classKernel[T] // nil: K = I
+	reach        float64         // mean eigenvalue of K
+	slope        []T             // n x moves: δᵀKδ/δᵀδ of the last such move δ of each example, with a kernel
+	from, shared []T             // k, with a kernel
 
 	w, bias   []T       // d x stride, k
 	logP      []T       // n x stride
@@ -159,7 +160,7 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 			return nil, err
 		}
 		t.reach = sharing.MeanEigenvalue(opts.Sharing)
-		t.slope = make([]T, n)
+		t.slope, t.from, t.shared = make([]T, moves*n), make([]T, k), make([]T, k)
 		for i := range t.slope {
 			t.slope[i] = T(t.reach)
 		}

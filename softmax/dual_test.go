@@ -229,7 +229,7 @@ func TestDualDoesNotStallOnOneTextOfTwoClasses(t *testing.T) {
 // A path begins each fit near its end.
 func TestDualPathIsWarm(t *testing.T) {
 	ex := texts(1, 600, 90, 7)
-	o := dualOptions(t, 7, Options{Sharing: dualSharings(t, 7)["tree"], Loss: loss.CrossEntropy{Smoothing: 0.1}})
+	o := dualOptions(t, 7, Options{Sharing: dualSharings(t, 7)["features"], Loss: loss.CrossEntropy{Smoothing: 0.1}})
 	passes := func(priors ...float64) (n int, objective float64) {
 		err := convergeDual[float32](context.Background(), ex, o, Converge{Tolerance: 1e-3, MaxSteps: 100}, priors,
 			func(_ float64, _ *Layer, r Record) error { n, objective = r.Steps, r.Objective; return nil })
@@ -278,7 +278,7 @@ func testDualityGap(t *testing.T, ex Examples, lambda, prior float64, s sharing.
 	}
 	most := 1e-5
 	if _, plain := s.(sharing.None); !plain {
-		most = 2e-3 // of K it knows one number an example
+		most = 2e-3 // of K it knows one number a move
 	}
 	if last > most {
 		t.Errorf("after 60 passes the gap is still %v of the objective", last)

@@ -198,7 +198,7 @@ func (t *dual[T]) ascend(b *dualBatch, m int, lambda float64, curvature []T) (ga
 		kernel.MoveMass(moved, p, t.settled, T(w), rate, t.surplus, t.bias, curvature)
 		return gap, objective
 	}
-	t.settleShared(i, p, logP, s, moved, T(length), T(w)*rate, logSum)
+	t.settleShared(i, p, logP, s, moved, T(length), T(w)*rate, logSum, gap/w)
 	kernel.Scale(T(w), moved)
 	kernel.MoveMass(t.delta, p, t.settled, T(w), rate, t.surplus, t.bias, curvature)
 	return gap, objective
@@ -208,35 +208,59 @@ func (t *dual[T]) ascend(b *dualBatch, m int, lambda float64, curvature []T) (ga
 const leastStep = 1e-9
 
 // settleShared sets settled to the distribution of example i after its visit, logP
-// to its logarithm and moved to K δ, δ = p - settled. The dual has δᵀKδ where settle
-// has a multiple of δᵀδ: the slope of the last visit, which changes little between
-// visits. A move that turns out to be steeper could lower the dual and is made anew.
-func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, logSum float64) {
-	for try := range 6 {
-		q := max(length*t.slope[i]+bias, leastStep)
-		c := t.delta
-		copy(c, s)
-		kernel.Axpy(q, p, c)
-		settle(t.settled, logP, c, q, logSum)
-		copy(t.delta, p)
-		kernel.Axpy(-1, t.settled, t.delta)
-		t.kernel.apply(t.team, moved, t.delta)
-		square := kernel.Dot(t.delta, t.delta)
-		if !(square > 0) {
+// to its logarithm and moved to K (p - settled); s, the scores, follow. Where the dual
+// has δᵀKδ for a move δ, settle has a multiple of δᵀδ: the slope that K had for the
+// last such move, which changes little between visits. A move that turns out to be
+// much steeper, which could lower the dual, or much flatter is made anew. Moves follow
+// each other until they have closed most of the example's gap: the first goes where K
+// is steep, the next where it is flat.
+func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, logSum, gap float64) {
+	from, delta, shared := t.from, t.delta, t.shared
+	copy(from, p)
+	clear(moved)
+	for n := range moves {
+		slope := &t.slope[moves*i+n]
+		for try := range 6 {
+			q := max(length**slope+bias, leastStep)
+			copy(delta, s)
+			kernel.Axpy(q, from, delta)
+			settle(t.settled, logP, delta, q, logSum)
+			copy(delta, from)
+			kernel.Axpy(-1, t.settled, delta)
+			t.kernel.apply(t.team, shared, delta)
+			square := kernel.Dot(delta, delta)
+			if !(square > 0) {
+				return
+			}
+			was, now := *slope, kernel.Dot(delta, shared)/square
+			*slope = 1.05 * now
+			if now <= steeper*was && (try > 0 || now*flatter >= was) {
+				break
+			}
+		}
+		kernel.Add(shared, moved)
+		if n == moves-1 {
 			return
 		}
-		slope := kernel.Dot(t.delta, moved) / square
-		if steeper := slope > steeperBy*t.slope[i]; !steeper || try == 5 {
-			t.slope[i] = (t.slope[i] + slope) / 2
+		kernel.Axpy(length, shared, s)
+		kernel.Axpy(bias, delta, s)
+		logSum = kernel.Softmax(shared, s)
+		if logSum+float64(kernel.Dot(t.settled, logP))-float64(kernel.Dot(t.settled, s)) <= closed*gap {
 			return
 		}
-		t.slope[i] = 1.05 * slope
+		copy(from, t.settled)
 	}
 }
 
-// steeperBy is by how much a slope may exceed the one that a move was made for:
-// below 2 the dual rises all the same.
-const steeperBy = 1.2
+const (
+	// moves is how many moves a visit makes at most behind a sharing.
+	moves = 3
+	// closed is the share of an example's gap that ends its visit.
+	closed = 0.15
+	// steeper and flatter are by how much the slope of a move may differ from the one it
+	// was made for: up to twice as steep the dual rises all the same.
+	steeper, flatter = 1.2, 4
+)
 
 // settle sets p to about the distribution with log p + q p = c - const, which
 // maximises the dual in one example, and logP to its logarithm. logSum is that of
