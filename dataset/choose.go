@@ -38,19 +38,19 @@ type choice struct {
 
 // chooser finds the parts of the columns.
 type chooser struct {
-	cols  []column
-	opts  Options
-	noun  string         // "column" or "key"
-	typed bool           // what a column holds is known, not guessed from the first row
-	first map[string]int // name to the first column that has it
-	twin  map[int]int    // column to another of the same name
+	cols   []column
+	opts   Options
+	noun   string         // "column" or "key"
+	typed  bool           // what a column holds is known, not guessed from the first row
+	first  map[string]int // name to the first column that has it
+	double map[int]int    // column to another of the same name
 }
 
 func newChooser(cols []column, opts Options, noun string) *chooser {
-	c := &chooser{cols: cols, opts: opts, noun: noun, first: make(map[string]int, len(cols)), twin: make(map[int]int)}
+	c := &chooser{cols: cols, opts: opts, noun: noun, first: make(map[string]int, len(cols)), double: make(map[int]int)}
 	for i, col := range cols {
 		if j, ok := c.first[col.name]; ok {
-			c.twin[i], c.twin[j] = j, i
+			c.double[i], c.double[j] = j, i
 		} else {
 			c.first[col.name] = i
 		}
@@ -63,16 +63,16 @@ func newChooser(cols []column, opts Options, noun string) *chooser {
 func (c *chooser) choose() (choice, error) {
 	got := choice{label: -1, text: -1, weight: -1}
 	if c.opts.Text != "" && len(c.opts.Columns) > 0 {
-		return got, fmt.Errorf("both --text and --features are given; choose one")
+		return got, fmt.Errorf("both Options.Text and Options.Columns are given; choose one")
 	}
 	var err error
 	if c.opts.Text != "" {
-		if got.text, err = c.find(c.opts.Text, "--text"); err != nil {
+		if got.text, err = c.find(c.opts.Text, "Options.Text"); err != nil {
 			return got, err
 		}
 	}
 	if c.opts.Weight != "" {
-		if got.weight, err = c.find(c.opts.Weight, "--weight"); err != nil {
+		if got.weight, err = c.find(c.opts.Weight, "Options.Weight"); err != nil {
 			return got, err
 		}
 	}
@@ -101,7 +101,7 @@ func (c *chooser) choose() (choice, error) {
 // chooseLabel returns the label's column, -1 if it is missing and may be.
 func (c *chooser) chooseLabel(got choice) (int, error) {
 	if c.opts.Label != "" {
-		i, err := c.find(c.opts.Label, "--label")
+		i, err := c.find(c.opts.Label, "Options.Label")
 		if err != nil && c.opts.Unlabelled && !c.occurs(c.opts.Label) {
 			return -1, nil
 		}
@@ -115,7 +115,7 @@ func (c *chooser) chooseLabel(got choice) (int, error) {
 		i = c.usual(labelNames, func(i int) bool { return c.cols[i].holds == shares && free(i) })
 	}
 	if i < 0 && !c.opts.Unlabelled {
-		return -1, fmt.Errorf("no label %s found: %s; name it with --label", c.noun, c.all())
+		return -1, fmt.Errorf("no label %s found: %s; name it with Options.Label", c.noun, c.all())
 	}
 	if i < 0 {
 		return -1, nil
@@ -145,7 +145,7 @@ func (c *chooser) namedNumbers(got choice) (choice, error) {
 		got.list = got.list || c.cols[i].holds == list
 	}
 	if got.list && len(got.numbers) > 1 {
-		return got, fmt.Errorf("--features has %s, one with an array; name keys with numbers, or the one with the array", input.Plural(len(got.numbers), c.noun))
+		return got, fmt.Errorf("Options.Columns has %s, one with an array; name keys with numbers, or the one with the array", input.Plural(len(got.numbers), c.noun))
 	}
 	return got, nil
 }
@@ -156,7 +156,7 @@ func (c *chooser) namedNumbers(got choice) (choice, error) {
 func (c *chooser) match(pattern string, got choice) ([]int, error) {
 	if i, ok := c.first[pattern]; ok {
 		if i == got.label || i == got.weight {
-			return nil, fmt.Errorf("%s %q is named in --features and is the label or the weight; leave it out of one", c.noun, pattern)
+			return nil, fmt.Errorf("%s %q is named in Options.Columns and is the label or the weight; leave it out of one", c.noun, pattern)
 		}
 		return []int{i}, nil
 	}
@@ -165,7 +165,7 @@ func (c *chooser) match(pattern string, got choice) ([]int, error) {
 		for i, col := range c.cols {
 			fits, err := path.Match(pattern, col.name)
 			if err != nil {
-				return nil, fmt.Errorf("--features %q is no pattern: want names with *, ? and [a-z]", pattern)
+				return nil, fmt.Errorf("Options.Columns %q is no pattern: want names with *, ? and [a-z]", pattern)
 			}
 			if fits && i != got.label && i != got.weight {
 				found = append(found, i)
@@ -175,7 +175,7 @@ func (c *chooser) match(pattern string, got choice) ([]int, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	i, err := c.find(pattern, "--features")
+	i, err := c.find(pattern, "Options.Columns")
 	return []int{i}, err
 }
 
@@ -199,7 +199,7 @@ func (c *chooser) foundNumbers(got choice) (choice, error) {
 		}
 	}
 	if len(got.numbers) == 0 {
-		return got, fmt.Errorf("neither a text %s nor one with numbers found: %s; name the text with --text, or numbers with --features", c.noun, c.all())
+		return got, fmt.Errorf("neither a text %s nor one with numbers found: %s; name the text with Options.Text, or numbers with Options.Columns", c.noun, c.all())
 	}
 	return got, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // find returns the column of that name, exact or else but for case.
-func (c *chooser) find(name, flag string) (int, error) {
+func (c *chooser) find(name, option string) (int, error) {
 	found := -1
 	for _, same := range []func(string) bool{
 		func(s string) bool { return s == name },
@@ -26,7 +26,7 @@ func (c *chooser) find(name, flag string) (int, error) {
 			return found, nil
 		}
 	}
-	return -1, fmt.Errorf("no %s %q: %s; name one of them with %s", c.noun, name, c.all(), flag)
+	return -1, fmt.Errorf("no %s %q: %s; name one of them with %s", c.noun, name, c.all(), option)
 }
 
 func (c *chooser) occurs(name string) bool {
@@ -47,7 +47,7 @@ func (c *chooser) usual(names string, fits func(i int) bool) int {
 
 // unique refuses a column that shares its name with another.
 func (c *chooser) unique(i int) error {
-	if j, ok := c.twin[i]; ok {
+	if j, ok := c.double[i]; ok {
 		return fmt.Errorf("%s %q occurs twice, as %d and %d; rename one", c.noun, c.cols[i].name, min(i, j)+1, max(i, j)+1)
 	}
 	return nil

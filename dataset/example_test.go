@@ -50,7 +50,7 @@ func ExampleError() {
 	_, err := dataset.NewReader(strings.NewReader("width,species\nabc,daisy\n"), "train.csv", dataset.Options{Columns: []string{"width"}})
 	fmt.Println(err)
 	// Output:
-	// train.csv:2:1: column "width": "abc" is not a number; name the numeric columns with --features
+	// train.csv:2:1: column "width": "abc" is not a number; name the numeric columns with Options.Columns
 }
 
 func ExampleShots() {

@@ -20,7 +20,7 @@ func (j *jsonl) take(i int, ex *Example) error {
 		return nil
 	case j.weight:
 		at := j.scan.i
-		v, err := j.float(i, "--weight")
+		v, err := j.float(i, "Options.Weight")
 		if err == nil && v < 0 {
 			j.scan.i = at
 			err = j.refuse(i, "weight %g, want 0 or more", v)
@@ -29,7 +29,7 @@ func (j *jsonl) take(i int, ex *Example) error {
 		return err
 	}
 	if !j.list {
-		v, err := j.float(i, "--features")
+		v, err := j.float(i, "Options.Columns")
 		j.values[j.slot[i]] = v
 		return err
 	}
@@ -40,7 +40,7 @@ func (j *jsonl) take(i int, ex *Example) error {
 	j.values = j.values[:0]
 	n := 0
 	err := j.scan.array(func() error {
-		v, err := j.float(i, "--features")
+		v, err := j.float(i, "Options.Columns")
 		if n++; n <= j.width {
 			j.values = append(j.values, v)
 		}
@@ -62,7 +62,7 @@ func (j *jsonl) takeLabel(ex *Example) error {
 	case number, truth:
 		b = j.scan.token()
 	case list:
-		return j.refuse(j.label, "an array, want one label; keep one of them or name another key with --label")
+		return j.refuse(j.label, "an array, want one label; keep one of them or name another key with Options.Label")
 	default:
 		switch {
 		case j.scan.peek() == '{':
@@ -82,17 +82,17 @@ func (j *jsonl) takeLabel(ex *Example) error {
 }
 
 // float reads a number of key i.
-func (j *jsonl) float(i int, flag string) (float64, error) {
+func (j *jsonl) float(i int, option string) (float64, error) {
 	j.scan.peek()
 	at := j.scan.i
 	if h := j.scan.holds(); h != number {
-		return 0, j.refuse(i, "%s, want a number; name keys with numbers with %s", j.value(), flag)
+		return 0, j.refuse(i, "%s, want a number; name keys with numbers with %s", j.value(), option)
 	}
 	b := j.scan.token()
 	v, err := parseNumber(b)
 	if err != nil {
 		j.scan.i = at
-		return 0, j.refuse(i, "%s", numberProblem(b, err, flag))
+		return 0, j.refuse(i, "%s", numberProblem(b, err, option))
 	}
 	return v, nil
 }

@@ -62,7 +62,7 @@ func newNPY(in *input.Stream, opts Options) (source, error) {
 		}
 		n.about += ", labels from " + opts.Labels
 	case !opts.Unlabelled:
-		return nil, input.Refuse(in.Name, 0, 0, "an array without labels; name their file with --labels (.npy, or text with one a line)")
+		return nil, input.Refuse(in.Name, 0, 0, "an array without labels; name their file with Options.Labels (.npy, or text with one a line)")
 	}
 	return n, nil
 }

@@ -204,10 +204,10 @@ func TestNPYRefusals(t *testing.T) {
 			t.Errorf("got %v, want %s", err, tc.want)
 		}
 	}
-	if _, _, err := readText(string(good), "x.npy", Options{}); err == nil || !strings.Contains(err.Error(), "name their file with --labels") {
+	if _, _, err := readText(string(good), "x.npy", Options{}); err == nil || !strings.Contains(err.Error(), "name their file with Options.Labels") {
 		t.Error(err)
 	}
-	if _, _, err := readText(string(good), "x.npy", Options{Unlabelled: true, Columns: []string{"a"}}); err == nil || !strings.Contains(err.Error(), "leave out --features") {
+	if _, _, err := readText(string(good), "x.npy", Options{Unlabelled: true, Columns: []string{"a"}}); err == nil || !strings.Contains(err.Error(), "leave out Options.Columns") {
 		t.Error(err)
 	}
 }

@@ -44,20 +44,20 @@ func (o Options) maxRecord() int {
 // withoutColumns refuses the options that a format without named columns
 // cannot obey: leaving them aside would silently train on something else.
 func (o Options) withoutColumns(file string, format Format, kind Kind) error {
-	var flag string
+	var option string
 	switch {
 	case o.later:
 		return nil
 	case o.Weight != "":
-		flag = "--weight"
+		option = "Options.Weight"
 	case len(o.Columns) > 0:
-		flag = "--features"
+		option = "Options.Columns"
 	case o.Text != "" && kind != Text:
-		flag = "--text"
+		option = "Options.Text"
 	default:
 		return nil
 	}
-	return input.Refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV, JSONL or Parquet", format, flag)
+	return input.Refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV, JSONL or Parquet", format, option)
 }
 
 // The usual names, in lower case. Earlier ones win.

@@ -87,22 +87,22 @@ func parquetHolds(k parquet.Kind) holding {
 
 // checkTypes refuses columns that were asked for and hold something else.
 func (p *parquetRows) checkTypes() error {
-	refuseType := func(i int, want, flag string) error {
+	refuseType := func(i int, want, option string) error {
 		c := p.file.Columns[i]
-		return input.Refuse(p.name, 0, 0, "column %q holds %s, want %s; name another with %s", c.Name, c.What, want, flag)
+		return input.Refuse(p.name, 0, 0, "column %q holds %s, want %s; name another with %s", c.Name, c.What, want, option)
 	}
 	if i := p.label; i >= 0 && (p.file.Columns[i].Kind == parquet.Other || p.file.Columns[i].Kind == parquet.List) {
-		return refuseType(i, "labels: text, integers or truth values", "--label")
+		return refuseType(i, "labels: text, integers or truth values", "Options.Label")
 	}
 	if i := p.choice.text; i >= 0 && p.file.Columns[i].Kind != parquet.Text {
-		return refuseType(i, "text", "--text")
+		return refuseType(i, "text", "Options.Text")
 	}
 	if i := p.weight; i >= 0 && parquetHolds(p.file.Columns[i].Kind) != number {
-		return refuseType(i, "a number", "--weight")
+		return refuseType(i, "a number", "Options.Weight")
 	}
 	for _, i := range p.numbers {
 		if h := parquetHolds(p.file.Columns[i].Kind); h != number && h != list {
-			return refuseType(i, "a number", "--features")
+			return refuseType(i, "a number", "Options.Columns")
 		}
 	}
 	return nil
@@ -243,7 +243,7 @@ func (p *parquetRows) checkText(i int, v parquet.Value) error {
 
 func (p *parquetRows) number(i int, v parquet.Value) (float64, error) {
 	if v.Null {
-		return 0, p.refuse(i, "is null, want a number; fill it in, or leave the column out with --features")
+		return 0, p.refuse(i, "is null, want a number; fill it in, or leave the column out with Options.Columns")
 	}
 	if math.IsNaN(v.Number) || math.IsInf(v.Number, 0) {
 		return 0, p.refuse(i, "%v is not a finite number; fill it in or remove the row", v.Number)

@@ -37,7 +37,7 @@ func Open(path string, opts Options) (*Reader, error) { return OpenAll([]string{
 // is opened and its first example read before OpenAll returns.
 func OpenAll(paths []string, opts Options) (*Reader, error) {
 	if len(paths) == 0 {
-		return nil, input.Refuse("dataset", 0, 0, "no file given; name one with --data")
+		return nil, input.Refuse("dataset", 0, 0, "no file given; name one")
 	}
 	if len(paths) > 1 && opts.Labels != "" {
 		return nil, input.Refuse(opts.Labels, 0, 0, "one labels file for %d data files; join the arrays", len(paths))

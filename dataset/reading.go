@@ -8,4 +8,4 @@ import "github.com/treeloss/treeloss/internal/input"
 type Error = input.Error
 
 // reading says what a file of examples holds.
-var reading = input.Options{Want: "a file of examples", Forms: formats + "; folders of pictures go with --network"}
+var reading = input.Options{Want: "a file of examples", Forms: formats + "; folders of pictures go with a network"}

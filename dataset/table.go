@@ -110,7 +110,7 @@ func (t *table) next(ex *Example) error {
 	if t.weight >= 0 {
 		v, err := parseNumber(t.rec.field(t.weight))
 		if err != nil {
-			return t.refuse(t.weight, "%s", numberProblem(t.rec.field(t.weight), err, "--weight"))
+			return t.refuse(t.weight, "%s", numberProblem(t.rec.field(t.weight), err, "Options.Weight"))
 		}
 		if v < 0 {
 			return t.refuse(t.weight, "weight %g, want 0 or more", v)
@@ -123,7 +123,7 @@ func (t *table) next(ex *Example) error {
 	for _, i := range t.numbers {
 		v, err := parseNumber(t.rec.field(i))
 		if err != nil {
-			return t.refuse(i, "%s", numberProblem(t.rec.field(i), err, "--features"))
+			return t.refuse(i, "%s", numberProblem(t.rec.field(i), err, "Options.Columns"))
 		}
 		ex.Values = append(ex.Values, v)
 	}

@@ -27,17 +27,17 @@ func parseNumber(b []byte) (float64, error) {
 }
 
 // numberProblem says why a value is refused and what to do.
-func numberProblem(value []byte, err error, flag string) string {
+func numberProblem(value []byte, err error, option string) string {
 	what := input.Clip(bytes.TrimSpace(value)) + " " + err.Error()
 	switch {
 	case len(bytes.TrimSpace(value)) == 0:
-		return "is empty, want a number; fill it in, or leave the column out with " + flag
+		return "is empty, want a number; fill it in, or leave the column out with " + option
 	case err == errNotFinite:
 		return what + "; fill it in or remove the row"
-	case flag == "--weight":
-		return what + "; name the weights with --weight"
+	case option == "Options.Weight":
+		return what + "; name the weights with Options.Weight"
 	}
-	return what + "; name the numeric columns with " + flag
+	return what + "; name the numeric columns with " + option
 }
 
 // interner gives equal labels one string, so that a label costs memory once

@@ -112,7 +112,7 @@ func TestBadExamples(t *testing.T) {
 		{"a folder as taxonomy", train(desk, "--taxonomy", "testdata"), 1, []string{"testdata: cannot read: it is a folder, want a file"}},
 		{"no such taxonomy", train(desk, "--taxonomy", "missing.csv"), 1, []string{"missing.csv: no such file", "--taxonomy"}},
 		{"no such distances", train(desk, "--distances", "missing.txt"), 1, []string{"missing.txt: no such file", "--distances"}},
-		{"pictures without a network", train(filepath.Join(t.TempDir(), ".")), 1, []string{"is a folder", "--network"}},
+		{"pictures without a network", train(filepath.Join(t.TempDir(), ".")), 1, []string{"is a folder", "a network"}},
 		{"examples for a network", train(desk, "--network", "resnet20"), 1, []string{"desk.csv", "neither a file of CIFAR-100", "folder of pictures"}},
 		{"no such pictures", train("missing", "--network", "resnet20"), 1, []string{"missing: no such file or folder"}},
 		{"missing validation file", train(desk, "--valid", "missing.csv"), 1, []string{"missing.csv", "check the path"}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/internal/option"
 )
 
@@ -23,6 +24,9 @@ func inFlags(err error) (text string, wrongCall bool) {
 	if c, ok := errors.AsType[*option.Conflict](err); ok {
 		wrongCall = true
 		text = strings.ReplaceAll(text, c.Error(), (&option.Conflict{A: flagOf(c.A), B: flagOf(c.B), Why: c.Why}).Error())
+	}
+	if e, ok := errors.AsType[*input.Error](err); ok {
+		text = strings.ReplaceAll(text, e.Error(), e.In(flagOf))
 	}
 	if h, ok := errors.AsType[*option.Hint](err); ok {
 		own := &option.Hint{Advice: h.Advice, Names: h.Names}
