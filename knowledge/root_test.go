@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
 )
@@ -47,7 +47,7 @@ func TestClassesWithoutVectorHangAtTheRoot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, want := labeltree.LengthDistance(tree), labeltree.LengthDistance(part)
+			d, want := treetest.LengthDistance(tree), treetest.LengthDistance(part)
 			for i, a := range have {
 				for j, b := range have {
 					if got := d.Distance(a, b); got != want.Distance(i, j) {

@@ -151,15 +151,3 @@ func (t *Tree) ClassesBelow(v int) []int {
 	slices.Sort(classes)
 	return classes
 }
-
-// Leaves returns the leaves at or below node v, ascending; for a V-tree these
-// are the nodes of ClassesBelow(v).
-func (t *Tree) Leaves(v int) []int {
-	var leaves []int
-	for u := v; u < t.end[v]; u++ {
-		if t.IsLeaf(u) {
-			leaves = append(leaves, u)
-		}
-	}
-	return leaves
-}

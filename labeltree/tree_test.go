@@ -110,16 +110,13 @@ func TestAccessors(t *testing.T) {
 		}
 		height := 0
 		for v := range tree.Len() {
-			var children, leaves, classes []int
+			var children, classes []int
 			for u := range tree.Len() {
 				if tree.Parent(u) == v {
 					children = append(children, u)
 				}
 				if (u >= v && u < tree.End(v)) != above(v, u) {
 					t.Fatalf("node %d is not where End(%d) = %d says", u, v, tree.End(v))
-				}
-				if above(v, u) && len(tree.Children(u)) == 0 {
-					leaves = append(leaves, u)
 				}
 				lca := -1
 				for a := range tree.Len() {
@@ -136,8 +133,8 @@ func TestAccessors(t *testing.T) {
 					classes = append(classes, c)
 				}
 			}
-			if !slices.Equal(tree.Children(v), children) || !slices.Equal(tree.Leaves(v), leaves) || !slices.Equal(tree.ClassesBelow(v), classes) {
-				t.Fatalf("node %d: children %v leaves %v classes %v, want %v %v %v", v, tree.Children(v), tree.Leaves(v), tree.ClassesBelow(v), children, leaves, classes)
+			if !slices.Equal(tree.Children(v), children) || !slices.Equal(tree.ClassesBelow(v), classes) {
+				t.Fatalf("node %d: children %v classes %v, want %v %v", v, tree.Children(v), tree.ClassesBelow(v), children, classes)
 			}
 			if tree.IsLeaf(v) != (len(children) == 0) {
 				t.Fatalf("IsLeaf(%d) is wrong", v)

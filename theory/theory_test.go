@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/treeloss/treeloss/covertree"
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
@@ -170,7 +171,7 @@ func TestNormsOfTrees(t *testing.T) {
 			t.Errorf("seed %d: ‖V*‖ = %v, want at most ‖U*‖ = %v and ‖W‖ = %v", seed, normV, normU, normW)
 		}
 		for _, tree := range []*labeltree.Tree{u, v} {
-			if got, want := Stretch(tree), math.Sqrt(metric.MaxDistance(labeltree.LengthDistance(tree))/2); math.Abs(got-want) > 1e-12 {
+			if got, want := Stretch(tree), math.Sqrt(metric.MaxDistance(treetest.LengthDistance(tree))/2); math.Abs(got-want) > 1e-12 {
 				t.Errorf("seed %d: stretch %v, want %v", seed, got, want)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -204,7 +204,7 @@ func TestImageNetDistances(t *testing.T) {
 	if tree.Classes() != 200 {
 		t.Fatalf("%d classes, want 200", tree.Classes())
 	}
-	way := labeltree.LengthDistance(tree)
+	way := treetest.LengthDistance(tree)
 	for i := range 200 {
 		for j := range i {
 			if got, want := way.Distance(i, j), 2*space.Distance(i, j)*space.Distance(i, j); math.Abs(got-want) > 1e-6*want {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -92,7 +93,7 @@ func requireSameDistances(t *testing.T, what string, got, want *labeltree.Tree) 
 			if g, w := labeltree.Distance(got).Distance(i, j), labeltree.Distance(want).Distance(i, j); g != w {
 				t.Errorf("%s: %d edges between classes %d and %d, want %d", what, int(g), i, j, int(w))
 			}
-			if g, w := labeltree.LengthDistance(got).Distance(i, j), labeltree.LengthDistance(want).Distance(i, j); g != w {
+			if g, w := treetest.LengthDistance(got).Distance(i, j), treetest.LengthDistance(want).Distance(i, j); g != w {
 				t.Errorf("%s: classes %d and %d are %v apart, want %v", what, i, j, g, w)
 			}
 		}

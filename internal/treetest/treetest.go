@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/metric"
 )
 
 // Figure1 is the left half of the paper's figure 1. Its V-tree is
@@ -88,4 +89,18 @@ func Apart(tree *labeltree.Tree, a, b int) float64 {
 		return far
 	}
 	return down(v)
+}
+
+// LengthDistance is the space of the classes at the sum of the lengths of the edges
+// on the way from one to the other.
+func LengthDistance(tree *labeltree.Tree) metric.Space {
+	down := make([]float64, tree.Len())
+	for v := 1; v < tree.Len(); v++ {
+		down[v] = down[tree.Parent(v)] + tree.Length(v)
+	}
+	return metric.Func(tree.Classes(), func(i, j int) float64 {
+		a, b := tree.Node(min(i, j)), tree.Node(max(i, j))
+		top := down[tree.LCA(a, b)]
+		return (down[a] - top) + (down[b] - top)
+	})
 }
