@@ -121,7 +121,7 @@ func TestFitRefuses(t *testing.T) {
 		{"one class", ok[:2], treeloss.Options{}, "only one class"},
 		{"unknown sharing", ok, treeloss.Options{Sharing: "magic"}, "unknown sharing"},
 		{"unknown loss", ok, treeloss.Options{Loss: "hinge"}, "unknown loss"},
-		{"no taxonomy", ok, treeloss.Options{Sharing: "taxonomy"}, "--taxonomy"},
+		{"no taxonomy", ok, treeloss.Options{Sharing: "taxonomy"}, "Options.Taxonomy"},
 		{"missing taxonomy file", ok, treeloss.Options{Taxonomy: "nowhere.csv"}, "nowhere.csv"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -198,11 +197,11 @@ func (l Like) fits(r *dataset.Reader, in Input) error {
 		err := fmt.Errorf("%s: holds %v, but the model was trained on %v", path, got, l.Kind)
 		switch l.Kind {
 		case dataset.Text:
-			return option.Advise(err, "name the column of the text with %s", "Text")
+			return fmt.Errorf("%w; name the column of the text with Options.Text", err)
 		case dataset.Sparse:
 			return fmt.Errorf("%w; give LIBSVM lines", err)
 		}
-		return option.Advise(err, "name its numeric columns with %s", "Columns")
+		return fmt.Errorf("%w; name its numeric columns with Options.Columns", err)
 	}
 	if l.Kind != dataset.Numbers {
 		return nil
@@ -211,7 +210,7 @@ func (l Like) fits(r *dataset.Reader, in Input) error {
 		return fmt.Errorf("%s: %d numbers a row, but the model was trained on %d; bring rows with the columns of its training data", path, r.Width(), len(l.Columns))
 	}
 	if got := r.Columns(); len(in.Options.Columns) == 0 && got != nil && !slices.Equal(got, l.Columns) {
-		return option.Advise(fmt.Errorf("%s: the numeric columns begin with %q, those of the model with %q", path, got[0], l.Columns[0]), "name them in the model's order with %s", "Columns")
+		return fmt.Errorf("%s: the numeric columns begin with %q, those of the model with %q; name them in the model's order with Options.Columns", path, got[0], l.Columns[0])
 	}
 	return nil
 }

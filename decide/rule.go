@@ -26,7 +26,7 @@ var ErrNoTree = errors.New("no tree over the classes")
 func (r Rule) NeedsTree() bool { return r.Cost || r.Confidence > 0 }
 
 // Check returns an *option.Error for a number that is out of range, and an
-// *option.Conflict for two choices that exclude each other.
+// *option.Misuse for two choices that exclude each other.
 func (r Rule) Check() error {
 	hedges := r.Confidence > 0
 	return cmp.Or(

@@ -96,8 +96,8 @@ func TestRulesRefused(t *testing.T) {
 		}
 	}
 	for _, rule := range []Rule{{Confidence: 0.9, Reject: 0.5}, {Confidence: 0.9, Cost: true}, {Confidence: 0.9, Top: 2}} {
-		var both *option.Conflict
-		if _, err := NewDecider(rule, 2, tree); !errors.As(err, &both) || both.A != "Confidence" {
+		var both *option.Misuse
+		if _, err := NewDecider(rule, 2, tree); !errors.As(err, &both) || both.Names[0] != "Confidence" {
 			t.Errorf("%+v: %v, want that they exclude each other", rule, err)
 		}
 	}

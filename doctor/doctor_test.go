@@ -156,7 +156,7 @@ func TestMeasuredDespiteASmallClass(t *testing.T) {
 // With many rows a class names are measured only if asked.
 func TestNamesMeasuredIfAsked(t *testing.T) {
 	p := admit(t, texts(70, 0)[:210], "") // 3 classes
-	if r := p.examine(t, Options{}); r.Gain != nil || !strings.Contains(strings.Join(r.Skipped, " "), "--train") {
+	if r := p.examine(t, Options{}); r.Gain != nil || !strings.Contains(strings.Join(r.Skipped, " "), "training asked for") {
 		t.Errorf("gain %+v, skipped %q", r.Gain, r.Skipped)
 	}
 	r := p.examine(t, Options{Train: On})

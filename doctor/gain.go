@@ -59,10 +59,10 @@ func (r *Report) measure(ctx context.Context, d *tune.Data, rows []int, e *examp
 	case opts.Train == Off:
 		return 0, nil
 	case len(methods) < 2:
-		r.skip("gain: with so many rows a class the names are not worth trying; --train measures them all the same")
+		r.skip("gain: with so many rows a class the names are not worth trying; with training asked for they are measured all the same")
 		return 0, nil
 	case opts.Train == Auto && work > maxMeasureWork:
-		r.skip("gain of each source on held-out rows: measuring takes more than seconds; ask for it with --train")
+		r.skip("gain of each source on held-out rows: measuring takes more than seconds; it is done if training is asked for")
 		return 0, nil
 	}
 	o := tune.Options{Seed: opts.Seed, Threads: opts.Threads, Progress: opts.Progress}

@@ -55,7 +55,7 @@ func (r *Report) weigh(ctx context.Context, d *tune.Data, e *examples, space met
 		r.skip("weights: not trained, as asked")
 		return nil
 	case opts.Train == Auto && work > maxFitWork:
-		r.skip("weights, lambda and norms: training takes more than seconds; ask for it with --train")
+		r.skip("weights, lambda and norms: training takes more than seconds; it is done if training is asked for")
 		return nil
 	}
 	o := softmax.Options{Prior: prior, Seed: opts.Seed, Threads: opts.Threads}

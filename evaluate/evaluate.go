@@ -139,7 +139,7 @@ func (e *Evaluation) count(number, at int, x dataset.Example, p []float32) error
 	if !known {
 		switch e.options.UnknownLabels {
 		case Stop:
-			return option.Advise(fmt.Errorf("%v: label %q was never trained", x.Place, unknown), "correct it, or choose %s wrong or skip", "UnknownLabels")
+			return fmt.Errorf("%v: label %q was never trained; correct it, or choose Options.UnknownLabels wrong or skip", x.Place, unknown)
 		case Skip:
 			return nil
 		}

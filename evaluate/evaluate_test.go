@@ -16,7 +16,6 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/evaluate"
-	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 )
@@ -192,8 +191,7 @@ func TestUnknownLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var hint *option.Hint
-	if err := e.Count(t.Context(), in); !errors.As(err, &hint) || hint.Names[0] != "UnknownLabels" || !strings.Contains(err.Error(), "rows:2") {
+	if err := e.Count(t.Context(), in); err == nil || !strings.Contains(err.Error(), "rows:2") || !strings.Contains(err.Error(), "Options.UnknownLabels") {
 		t.Errorf("%v, want the place of the label", err)
 	}
 	if _, err := evaluate.New(classifier(t), evaluate.Options{UnknownLabels: "guess"}); err == nil {

@@ -271,7 +271,7 @@ func Metric(source Source, c Classes) (metric.Space, error) {
 // says what it is wanted for.
 func (c Classes) checkTaxonomy(use string) error {
 	if c.Taxonomy == nil {
-		return fmt.Errorf("%s taxonomy: no tree over the classes, give one with --taxonomy FILE: %w", use, ErrMissing)
+		return fmt.Errorf("%s taxonomy: no tree over the classes, give one with Options.Taxonomy: %w", use, ErrMissing)
 	}
 	if n := c.Taxonomy.Classes(); n != len(c.Labels) {
 		return fmt.Errorf("%s taxonomy: a tree of %d classes, want one of the %d labels", use, n, len(c.Labels))
@@ -282,7 +282,7 @@ func (c Classes) checkTaxonomy(use string) error {
 // checkVectors returns an error unless there is a vector for each label.
 func (c Classes) checkVectors(use string) error {
 	if c.Vectors == nil {
-		return fmt.Errorf("%s vectors: no vectors of the class names, give a file with --label-vectors FILE: %w", use, ErrMissing)
+		return fmt.Errorf("%s vectors: no vectors of the class names, give a file with Options.Vectors: %w", use, ErrMissing)
 	}
 	if n := c.Vectors.Rows(); n != len(c.Labels) {
 		return fmt.Errorf("%s vectors: %d vectors for %d labels", use, n, len(c.Labels))
@@ -310,7 +310,7 @@ func unitRows(m *matrix.Dense) *matrix.Sparse {
 // checkExamples returns an error unless there are examples of the classes.
 func (c Classes) checkExamples(use string) error {
 	if c.X == nil {
-		return fmt.Errorf("%s means: no examples of the classes, give some with --data FILE: %w", use, ErrMissing)
+		return fmt.Errorf("%s means: no examples of the classes, give some: %w", use, ErrMissing)
 	}
 	if n := c.X.Rows(); n != len(c.Class) {
 		return fmt.Errorf("%s means: %d rows and classes of %d rows, want as many", use, n, len(c.Class))

@@ -395,11 +395,11 @@ func TestErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{"no taxonomy", build(bare, Taxonomy, Options{}), ErrMissing, "give one with --taxonomy"},
-		{"no examples", build(bare, Means, Options{}), ErrMissing, "give some with --data"},
-		{"no taxonomy for a metric", space(bare, Taxonomy), ErrMissing, "metric taxonomy: no tree over the classes, give one with --taxonomy"},
-		{"no examples for a metric", space(bare, Means), ErrMissing, "metric means: no examples of the classes, give some with --data"},
-		{"no examples for a v-tree", build(bare, VTree, Options{From: Means}), ErrMissing, "--data"},
+		{"no taxonomy", build(bare, Taxonomy, Options{}), ErrMissing, "give one with Options.Taxonomy"},
+		{"no examples", build(bare, Means, Options{}), ErrMissing, "give some"},
+		{"no taxonomy for a metric", space(bare, Taxonomy), ErrMissing, "metric taxonomy: no tree over the classes, give one with Options.Taxonomy"},
+		{"no examples for a metric", space(bare, Means), ErrMissing, "metric means: no examples of the classes, give some"},
+		{"no examples for a v-tree", build(bare, VTree, Options{From: Means}), ErrMissing, "no examples of the classes"},
 		{"no metric from a tree", space(c, VTree), ErrSpec, `no metric from "v-tree", want one of names, vectors, taxonomy, distances, weights, means`},
 		{"names are no tree", tree(Names), ErrSpec, `"names" is no tree, want taxonomy, u-tree, v-tree, linkage`},
 		{"unknown source", build(c, "words", Options{}), ErrSpec, `"words" is no tree`},

@@ -158,7 +158,7 @@ func all(k int) []int {
 // labels.
 func (c Classes) checkDistances(use string) error {
 	if c.Distances == nil {
-		return fmt.Errorf("%s distances: no distances between the classes, give a list of them with --distances FILE: %w", use, ErrMissing)
+		return fmt.Errorf("%s distances: no distances between the classes, give a list of them with Options.Distances: %w", use, ErrMissing)
 	}
 	if n := c.Distances.Len(); n != len(c.Labels) {
 		return fmt.Errorf("%s distances: of %d classes, want those of the %d labels", use, n, len(c.Labels))
@@ -169,7 +169,7 @@ func (c Classes) checkDistances(use string) error {
 // checkWeights returns an error unless there are weights for the labels.
 func (c Classes) checkWeights(use string) error {
 	if c.Weights == nil {
-		return fmt.Errorf("%s weights: no trained weights of the classes, give a model that has some with --weights-model MODEL: %w", use, ErrMissing)
+		return fmt.Errorf("%s weights: no trained weights of the classes, give a model that has some with Options.Weights: %w", use, ErrMissing)
 	}
 	if n := c.Weights.SymmetricDim(); n != len(c.Labels) {
 		return fmt.Errorf("%s weights: of %d classes, want those of the %d labels", use, n, len(c.Labels))

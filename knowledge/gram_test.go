@@ -238,8 +238,8 @@ func TestGramRefusals(t *testing.T) {
 		is   error
 		want string
 	}{
-		{"no distances", build(Classes{Labels: labels}, Distances), ErrMissing, "--distances FILE"},
-		{"no weights", build(Classes{Labels: labels}, Weights), ErrMissing, "--weights-model MODEL"},
+		{"no distances", build(Classes{Labels: labels}, Distances), ErrMissing, "Options.Distances"},
+		{"no weights", build(Classes{Labels: labels}, Weights), ErrMissing, "Options.Weights"},
 		{"no distances for a metric", space(Classes{Labels: labels}, Distances), ErrMissing, "metric distances"},
 		{"no weights for a metric", space(Classes{Labels: labels}, Weights), ErrMissing, "metric weights"},
 		{"distances of other classes", build(Classes{Labels: labels, Distances: two}, Distances), nil, "of 2 classes, want those of the 3 labels"},

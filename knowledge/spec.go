@@ -35,22 +35,6 @@ func Metrics() []Source {
 	return []Source{Names, Vectors, Taxonomy, Distances, Weights, Means}
 }
 
-// Flag returns the flag of the command line that brings a source, "" for one
-// that the examples bring themselves.
-func (s Source) Flag() string {
-	switch s {
-	case Vectors:
-		return "--label-vectors"
-	case Taxonomy:
-		return "--taxonomy"
-	case Distances:
-		return "--distances"
-	case Weights:
-		return "--weights-model"
-	}
-	return ""
-}
-
 // Spec is a sum of sources, as on the command line: names+taxonomy. An empty
 // one means none.
 type Spec []Source

@@ -12,7 +12,7 @@ func (s SGD) Check() error {
 	err := cmp.Or(checkEpochs(s.Epochs, s.Batch, s.Patience, s.Rate, s.WeightDecay),
 		option.Check("Momentum", s.Momentum, s.Momentum >= 0 && s.Momentum < 1, "a number from 0 to below 1, such as 0.9"))
 	if err == nil && s.Nesterov && s.Momentum == 0 {
-		return option.Advise(nil, "%s does nothing without a momentum; give one, such as %s 0.9", "Nesterov", "Momentum")
+		return option.Refuse("%s does nothing without a momentum; give one, such as %s 0.9", "Nesterov", "Momentum")
 	}
 	return err
 }

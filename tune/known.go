@@ -116,7 +116,7 @@ func readWeights(path string, labels []string) (*mat.SymDense, error) {
 	case err != nil:
 		return nil, err
 	case m.Layer.Hierarchy != nil:
-		return nil, fmt.Errorf("%s: the weights of a hierarchical softmax belong to the nodes of its tree, not to classes; give a model trained with another --loss", path)
+		return nil, fmt.Errorf("%s: the weights of a hierarchical softmax belong to the nodes of its tree, not to classes; give a model trained with another Options.Loss", path)
 	case len(labels) > knowledge.MaxGram:
 		return nil, fmt.Errorf("%s: weights as knowledge of %d classes, want at most %d; use names or a taxonomy", path, len(labels), knowledge.MaxGram)
 	}

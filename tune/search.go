@@ -76,7 +76,7 @@ func (f *Found) Default() Trial {
 }
 
 // ErrNoHeldOut says that there is no row to choose by.
-var ErrNoHeldOut = errors.New("no class has two rows, so none can be held out; add examples, or give some to choose by with --valid")
+var ErrNoHeldOut = errors.New("no class has two rows, so none can be held out; add examples, or give some to choose by with Options.Valid")
 
 // Search looks for the best settings in a space by trials on held-out rows.
 //
@@ -156,7 +156,7 @@ func newSearch(d *Data, rows []int, space Space, opts SearchOptions) (*search, e
 		opts.Metric = Accuracy
 	}
 	if opts.Metric == SimilarityAccuracy && opts.Similarity == nil {
-		return nil, fmt.Errorf("metric %s: the names of the classes have no letters to compare them by; give vectors of them with --label-vectors", opts.Metric)
+		return nil, fmt.Errorf("metric %s: the names of the classes have no letters to compare them by; give vectors of them with Options.Vectors", opts.Metric)
 	}
 	space.Fixed.Prior = space.Fixed.Prior || ignoresPrior(opts.Tune.Trainer)
 	if opts.Now == nil {

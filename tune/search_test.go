@@ -228,7 +228,7 @@ func TestSearchHoldsOut(t *testing.T) {
 		{"no methods", Space{}, SearchOptions{}, "no methods"},
 		{"one fold", space, SearchOptions{Folds: 1}, "want at least 2"},
 		{"no similarity", space, SearchOptions{Metric: SimilarityAccuracy}, "similarity-accuracy"},
-		{"the one method fails", Space{Methods: []Method{{}, {Sharing: knowledge.Spec{knowledge.Taxonomy}}}, apart: true}, SearchOptions{}, "--taxonomy"},
+		{"the one method fails", Space{Methods: []Method{{}, {Sharing: knowledge.Spec{knowledge.Taxonomy}}}, apart: true}, SearchOptions{}, "Options.Taxonomy"},
 		{"yardstick fails", Space{Methods: []Method{{Loss: "hinge"}}}, SearchOptions{}, "hinge"},
 	} {
 		if _, err := Search(ctx, many, rows, tc.space, tc.opts); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -263,7 +263,7 @@ func TestRefusals(t *testing.T) {
 		{"smoothing of another loss", Method{Loss: SimLoss, Smoothing: 0.1}, "label smoothing"},
 		{"hierarchical softmax over a sum", Method{Loss: HierarchicalSoftmax, Sharing: knowledge.Spec{knowledge.VTree, knowledge.Linkage}}, "one tree"},
 		{"hierarchical softmax over a U-tree", Method{Loss: HierarchicalSoftmax, Sharing: knowledge.Spec{knowledge.UTree}}, "V-tree"},
-		{"taxonomy that is not there", Method{Sharing: knowledge.Spec{knowledge.Taxonomy}}, "--taxonomy"},
+		{"taxonomy that is not there", Method{Sharing: knowledge.Spec{knowledge.Taxonomy}}, "Options.Taxonomy"},
 		{"unknown loss", Method{Loss: "hinge"}, "unknown loss"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

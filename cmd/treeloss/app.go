@@ -48,7 +48,7 @@ func (a *app) jsonFlag(c *cobra.Command) {
 // logf writes a line to the log unless --quiet.
 func (a *app) logf(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.log, format+"\n", args...)
+		fmt.Fprintln(a.log, namesInFlags(fmt.Sprintf(format, args...)))
 	}
 }
 

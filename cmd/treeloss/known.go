@@ -46,6 +46,13 @@ func (f *knownFlags) add(c *cobra.Command) {
 	choices(c, "unknown", unknownPolicies()...)
 }
 
+// flagOfSource returns the flag that names the file of a source, "" for a source
+// that the examples bring themselves.
+func flagOfSource(s knowledge.Source) string {
+	return map[knowledge.Source]string{knowledge.Vectors: "--label-vectors", knowledge.Taxonomy: "--taxonomy",
+		knowledge.Distances: "--distances", knowledge.Weights: "--weights-model"}[s]
+}
+
 // path returns what the flag of a source names, "" for none.
 func (f *knownFlags) path(s knowledge.Source) string {
 	switch s {
@@ -66,7 +73,7 @@ func (f *knownFlags) sources() []source {
 	var list []source
 	for _, s := range knowledge.Metrics() {
 		if path := f.path(s); path != "" {
-			list = append(list, source{s.Flag(), path})
+			list = append(list, source{flagOfSource(s), path})
 		}
 	}
 	return list
@@ -76,12 +83,12 @@ func (f *knownFlags) sources() []source {
 // was asked for.
 func (f *knownFlags) given(what string, spec knowledge.Spec) error {
 	for _, s := range spec {
-		if s.Flag() != "" && f.path(s) == "" {
+		if flagOfSource(s) != "" && f.path(s) == "" {
 			file := "FILE"
 			if s == knowledge.Weights {
 				file = "MODEL"
 			}
-			return usagef("%s needs a file: name it with %s %s", what, s.Flag(), file)
+			return usagef("%s needs a file: name it with %s %s", what, flagOfSource(s), file)
 		}
 	}
 	return nil
@@ -99,18 +106,18 @@ func (f *knownFlags) check(from string, data []string) error {
 		return usagef("--unknown %s says what to do with names that have no vector: give vectors with --label-vectors FILE", f.unknown)
 	case f.vectors == "-" && f.distances == "-":
 		return usagef("--label-vectors and --distances cannot both be the standard input; name a file for one of them")
-	case source.Flag() != "" && f.path(source) == "":
-		return usagef("--from %s needs a file: name it with %s", from, source.Flag())
+	case flagOfSource(source) != "" && f.path(source) == "":
+		return usagef("--from %s needs a file: name it with %s", from, flagOfSource(source))
 	}
 	for _, s := range knowledge.Metrics() {
 		switch path := f.path(s); {
 		case path == "-" && slices.Contains(data, "-"):
-			return usagef("--data and %s cannot both be the standard input; name a file for one of them", s.Flag())
+			return usagef("--data and %s cannot both be the standard input; name a file for one of them", flagOfSource(s))
 		case path == "" || s == knowledge.Weights:
 		case anymodel.IsFile(path) && s == knowledge.Taxonomy:
 			return fmt.Errorf("%s is a model; write its tree to a file with treeloss tree show --format json, and give that to --taxonomy", path)
 		case anymodel.IsFile(path):
-			return fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, s.Flag())
+			return fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, flagOfSource(s))
 		}
 	}
 	if f.weights == "" {
@@ -197,7 +204,7 @@ func (f *knownFlags) explain(err error) error {
 		var flags []string
 		for _, s := range knowledge.Metrics() {
 			if f.path(s) != "" {
-				flags = append(flags, s.Flag())
+				flags = append(flags, flagOfSource(s))
 			}
 		}
 		return fmt.Errorf("%w of %s", err, strings.Join(flags, " and "))

@@ -124,11 +124,11 @@ func (f *treeBuildFlags) one() error {
 		case f.from == "" && s == knowledge.Taxonomy:
 			return usagef("--taxonomy goes with --from taxonomy")
 		case f.from != "" && f.from != string(s):
-			return usagef("%s goes with --from %s, not with --from %s", s.Flag(), s, f.from)
+			return usagef("%s goes with --from %s, not with --from %s", flagOfSource(s), s, f.from)
 		case first != "":
-			return usagef("a tree is built from one source: %s or %s", first, s.Flag())
+			return usagef("a tree is built from one source: %s or %s", first, flagOfSource(s))
 		default:
-			first = s.Flag()
+			first = flagOfSource(s)
 		}
 	}
 	return nil

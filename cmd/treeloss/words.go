@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
-	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/internal/option"
 )
 
@@ -21,25 +21,25 @@ func inFlags(err error) (text string, wrongCall bool) {
 		wrongCall = true
 		text = strings.ReplaceAll(text, e.Error(), fmt.Sprintf("%s %s, want %s", flagOf(e.Name), e.Text(), e.Want))
 	}
-	if c, ok := errors.AsType[*option.Conflict](err); ok {
-		wrongCall = true
-		text = strings.ReplaceAll(text, c.Error(), (&option.Conflict{A: flagOf(c.A), B: flagOf(c.B), Why: c.Why}).Error())
+	if m, ok := errors.AsType[*option.Misuse](err); ok {
+		text, wrongCall = strings.ReplaceAll(text, m.Error(), m.In(flagOf)), true
 	}
-	if e, ok := errors.AsType[*input.Error](err); ok {
-		text = strings.ReplaceAll(text, e.Error(), e.In(flagOf))
-	}
-	if h, ok := errors.AsType[*option.Hint](err); ok {
-		own := &option.Hint{Advice: h.Advice, Names: h.Names}
-		text, wrongCall = strings.ReplaceAll(text, own.Error(), own.In(flagOf)), wrongCall || h.Err == nil
-	}
-	return text, wrongCall
+	return namesInFlags(text), wrongCall
 }
+
+// namesInFlags replaces the Options.Name of a text of the library by a flag.
+func namesInFlags(text string) string {
+	return optionName.ReplaceAllStringFunc(text, func(name string) string { return flagOf(strings.TrimPrefix(name, "Options.")) })
+}
+
+// optionName is how a text of the library names an option that would mend them.
+var optionName = regexp.MustCompile(`\bOptions\.[A-Z][A-Za-z]+`)
 
 // flagOf returns the flag of an option of the library: its name in small letters,
 // but for a few. A value may stand behind the name.
 func flagOf(option string) string {
 	name, value, _ := strings.Cut(option, " ")
-	special := map[string]string{"Columns": "features", "Cost": "decode cost"}
+	special := map[string]string{"Columns": "features", "Cost": "decode cost", "Vectors": "label-vectors", "Weights": "weights-model"}
 	flag := special[name]
 	if flag == "" {
 		for i, r := range name {

@@ -135,7 +135,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(o.Train.TensorBoard); err == nil && !info.IsDir() {
-		return nil, option.Advise(fmt.Errorf("%s is no folder", o.Train.TensorBoard), "name one to write event files to with %s", "TensorBoard")
+		return nil, fmt.Errorf("%s is no folder; name one to write event files to with Options.TensorBoard", o.Train.TensorBoard)
 	}
 	r := &run{o: o}
 	read := r.pictures
@@ -157,7 +157,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	t, err := train.New(b, r.task, r.set, r.valid, r.o.Train)
 	if errors.Is(err, train.ErrCheckpoint) {
-		return nil, option.Advise(fmt.Errorf("%s holds an earlier training of this model", o.Train.Folder), "go on with it by %s, or remove that folder to start anew", "Resume")
+		return nil, fmt.Errorf("%s holds an earlier training of this model; go on with it by Options.Resume, or remove that folder to start anew", o.Train.Folder)
 	}
 	if err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ func imageNetDefaults(o *train.Options) {
 // needsValid refuses a patience without examples to measure on.
 func (r *run) needsValid(what string) error {
 	if len(r.o.Valid) == 0 && r.o.Train.Patience > 0 {
-		return option.Advise(nil, "%s needs "+what+" to measure on, name them with %s", "Patience", "Valid")
+		return option.Refuse("%s needs "+what+" to measure on, name them with %s", "Patience", "Valid")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -28,7 +29,7 @@ func (r *run) open(ctx context.Context, paths []string, labels string) (*images.
 		if o.SkipDamaged {
 			name = "Damaged"
 		}
-		return nil, option.Advise(nil, "%s is for folders of pictures, and "+paths[0]+" is CIFAR-100", name)
+		return nil, option.Refuse("%s is for folders of pictures, and "+strings.ReplaceAll(paths[0], "%", "%%")+" is CIFAR-100", name)
 	}
 	if !o.SkipDamaged {
 		return p, nil
@@ -71,7 +72,7 @@ func (r *run) pictures(ctx context.Context) error {
 			o.Log("left out: %d of %d pictures to measure on, whose classes are not trained", others, all.Len())
 		}
 		if valid.Len() == 0 {
-			return option.Advise(fmt.Errorf("%s: no picture of a class of the training data", o.Valid[0]), "is it the right file for %s?", "Valid")
+			return fmt.Errorf("%s: no picture of a class of the training data; is it the right file for Options.Valid?", o.Valid[0])
 		}
 		if r.valid, err = valid.Data(scale, images.Options{Augment: images.None}); err != nil {
 			return err

@@ -29,7 +29,7 @@ func ReadTexts(in classify.Input, log func(format string, args ...any)) (*Labell
 	}
 	defer r.Close()
 	if r.Kind() != dataset.Text {
-		return nil, option.Advise(fmt.Errorf("%s: %s, BERT wants texts", in.Name(), r.Kind()), "name their column with %s", "Text")
+		return nil, fmt.Errorf("%s: %s, BERT wants texts; name their column with Options.Text", in.Name(), r.Kind())
 	}
 	log("%s", r.Describe())
 	t := &Labelled{}
@@ -69,7 +69,7 @@ func (t *Labelled) keep(classes []string) (texts []string, labels []int32, other
 func (r *run) texts(folder string) error {
 	o := r.o
 	if o.Plan.Loss == tune.HierarchicalSoftmax {
-		return option.Advise(nil, "%s hierarchical-softmax is not there for bert", "Loss")
+		return option.Refuse("%s hierarchical-softmax is not there for bert", "Loss")
 	}
 	e, err := bert.Open(folder)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *run) texts(folder string) error {
 			o.Log("left out: %d of %d texts to measure on, whose classes are not trained", others, len(all.Texts))
 		}
 		if len(texts) == 0 {
-			return option.Advise(fmt.Errorf("%s: no text of a class of the training data", o.Valid[0]), "is it the right file for %s?", "Valid")
+			return fmt.Errorf("%s: no text of a class of the training data; is it the right file for Options.Valid?", o.Valid[0])
 		}
 		if r.valid, err = e.Texts(texts, labels, set.Length()); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/internal/option"
 )
 
 // classNames reads a name a line, in the order of the classes, or the column of a
@@ -23,7 +22,7 @@ func classNames(spec string, classes []string) (names []string, err error) {
 		names, err = dataset.ReadLabels(spec)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, option.Advise(err, "check the path of %s", "ClassNames")
+		return nil, fmt.Errorf("%w; check the path of Options.ClassNames", err)
 	}
 	if err != nil {
 		return nil, err

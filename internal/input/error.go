@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,17 +34,6 @@ func (e *Error) Error() string {
 		}
 	}
 	return s + ": " + e.Message
-}
-
-// optionName is the name of an option of the library in a message.
-var optionName = regexp.MustCompile(`\bOptions\.([A-Z]\w*)`)
-
-// In is Error in other words for the options of the library that the message
-// names, such as Options.Label.
-func (e *Error) In(words func(option string) string) string {
-	own := *e
-	own.Message = optionName.ReplaceAllStringFunc(e.Message, func(s string) string { return words(s[len("Options."):]) })
-	return own.Error()
 }
 
 // Unwrap returns the cause.

@@ -1,6 +1,7 @@
-// Package option has the error for options that are out of range. The library
-// checks each option once, where it is first used; a program that sets options by
-// flags maps the name in the error to its own words.
+// Package option has the errors for options that are out of range or do not go
+// together. The library checks each option once, where it is first used; a program
+// that sets options by flags maps the names in these errors to its own words. Other
+// errors name an option that would mend them as Options.Name.
 package option
 
 import (
@@ -37,51 +38,31 @@ func Check(name string, value any, ok bool, want string) error {
 	return &Error{Name: name, Value: value, Want: want}
 }
 
-// Conflict says that two options that are both set exclude each other.
-type Conflict struct {
-	A, B string // their names
-	Why  string
+// Misuse says that options do not go together, or that one is missing.
+type Misuse struct {
+	Text  string // each %s stands for a name
+	Names []string
 }
 
-// Error returns "Confidence and Reject exclude each other: " and why.
-func (c *Conflict) Error() string {
-	return fmt.Sprintf("%s and %s exclude each other: %s", c.A, c.B, c.Why)
-}
+// Refuse returns a Misuse.
+func Refuse(text string, names ...string) error { return &Misuse{text, names} }
 
-// Exclude returns a Conflict if both options are set, else nil.
-func Exclude(a string, aSet bool, b string, bSet bool, why string) error {
-	if aSet && bSet {
-		return &Conflict{a, b, why}
-	}
-	return nil
-}
-
-// Hint is an error that options would mend.
-type Hint struct {
-	Err    error  // what is wrong; nil: the advice says all
-	Advice string // what to do; each %s stands for a name
-	Names  []string
-}
-
-// Advise returns a Hint. Without err the call was wrong.
-func Advise(err error, advice string, names ...string) error { return &Hint{err, advice, names} }
-
-// Error returns what is wrong and what to do, such as "a.csv: holds numbers; name
-// the column of the text with Text".
-func (h *Hint) Error() string { return h.In(func(name string) string { return name }) }
+// Error returns a text such as "Patience needs pictures, name them with Valid".
+func (m *Misuse) Error() string { return m.In(func(name string) string { return name }) }
 
 // In is Error in other words for the names.
-func (h *Hint) In(words func(name string) string) string {
-	args := make([]any, len(h.Names))
-	for i, name := range h.Names {
+func (m *Misuse) In(words func(name string) string) string {
+	args := make([]any, len(m.Names))
+	for i, name := range m.Names {
 		args[i] = words(name)
 	}
-	advice := fmt.Sprintf(h.Advice, args...)
-	if h.Err == nil {
-		return advice
-	}
-	return h.Err.Error() + "; " + advice
+	return fmt.Sprintf(m.Text, args...)
 }
 
-// Unwrap returns what is wrong.
-func (h *Hint) Unwrap() error { return h.Err }
+// Exclude returns a Misuse if both options are set, else nil.
+func Exclude(a string, aSet bool, b string, bSet bool, why string) error {
+	if !aSet || !bSet {
+		return nil
+	}
+	return Refuse("%s and %s exclude each other: "+why, a, b)
+}
