@@ -8,6 +8,14 @@
 //	Layer + feature.Set + labels -> Model -> Save ... Load -> Predict
 //	SGD, AdamW -> Checkpoint -> SaveCheckpoint ... LoadCheckpoint -> Resume
 //
+// SGD and AdamW share a loop of epochs. How a step is made is the choice of
+// newStepper:
+//
+//	epochs.go -> stepper: denseSteps   SGD on dense rows, one pass of kernel.Dense
+//	                      sparseSteps  SGD on sparse rows, no momentum, no averaging
+//	                      rowSteps     SGD on sparse rows, all else
+//	                      adamUpdate   AdamW, on V and not on W
+//
 // A Layer knows numbers only. A Model also knows how a record becomes a row and
 // what the classes are called; it is what a file holds.
 //
@@ -18,8 +26,9 @@
 //
 // Weights are feature-major, d x k, everywhere but inside SGD on dense rows: there
 // a step is one pass of kernel.Dense, which keeps them class-major with padded rows
-// (k x d) and hands them back at the end of each epoch. SGD on sparse rows without momentum and averaging keeps the weight decay
-// as a factor beside the weights, and its gradients go straight into their rows.
+// (k x d) and hands them back at the end of each epoch. SGD on sparse rows without
+// momentum and averaging keeps the weight decay as a factor beside the weights, and
+// its gradients go straight into their rows.
 //
 // Results do not depend on the number of threads: every sum is made in an order
 // that the data fixes. They may differ in the last digits between processors,

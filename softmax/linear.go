@@ -46,6 +46,11 @@ type linearMap[T matrix.Float] struct {
 func (u *linearUpdate[T]) beginEpoch(rate float64, steps int) {
 	u.rate, u.step = rate, 0
 	clear(u.last)
+	// The map of a step without a gradient, η the rate, λ the decay, μ the momentum:
+	//
+	//	v' = λ w + μ v    w' = w - η v'    sum' = sum + w'
+	//
+	// and for Nesterov w' = w - η (λ w + μ v'). The bias has λ = 0.
 	one := func(decay float64) [6]float64 {
 		mu := u.sgd.Momentum
 		vw, vv := decay, mu
