@@ -66,6 +66,25 @@ func (t *Table) Rows() int {
 	return t.sparse.Rows()
 }
 
+// Values returns how many numbers the given rows hold: of texts the n-grams that
+// differ within each.
+func (t *Table) Values(rows []int) int {
+	sum := 0
+	for _, i := range rows {
+		switch t.kind {
+		case dataset.Text:
+			ids, _ := t.bags.row(i)
+			sum += len(ids)
+		case dataset.Numbers:
+			sum += t.dense.Columns
+		default:
+			index, _ := t.sparse.Row(i)
+			sum += len(index)
+		}
+	}
+	return sum
+}
+
 // Add appends a record. A record of another kind, another number of numeric
 // columns, sparse features that do not ascend from 0, and a number that does
 // not fit a 32-bit float are errors that name the record's place, and then

@@ -28,9 +28,8 @@ type heldOutPart struct {
 	fitted      [2]*fitted // without and with names as examples; nil until needed
 }
 
-// manyRowsPerClass is the mean number of rows of a class from which losses are
-// compared as equals. With fewer, cross entropy is better than squared hinge on
-// most sets, and held-out rows are too few to tell small differences.
+// manyRowsPerClass is the mean number of rows of a class from which cross entropy
+// needs no weaker priors than the first ones where squared hinge is tried too.
 const manyRowsPerClass = 20
 
 // maxHeldOutScores bounds the memory for the scores of held-out rows: of more

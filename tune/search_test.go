@@ -201,7 +201,7 @@ func TestSearchHoldsOut(t *testing.T) {
 		held int
 		how  string
 	}{
-		{"as in training", many, rows, SearchOptions{}, len(rows), "3 folds, as in training"},
+		{"as in training", many, rows, SearchOptions{}, len(rows), "5 folds, as in training"},
 		{"folds", many, rows, SearchOptions{Folds: 4}, len(rows), "4 folds"},
 		{"validation rows", many, rows, SearchOptions{Tune: Options{Valid: valid}}, len(valid), "validation rows"},
 		{"two rows a class", two, twoRows, SearchOptions{}, len(twoRows), "fewer than 3 rows"},

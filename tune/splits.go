@@ -34,11 +34,11 @@ func (d *Data) splits(rows []int, opts Options) (train, held [][]int) {
 		return nil, nil
 	}
 	var parts [][]int // places in common
-	if len(rows) > maxFoldRows {
+	if n := d.parts(rows); n == 1 {
 		_, h := dataset.HoldOut(y, len(counts), heldOutShare, opts.Seed)
 		parts = [][]int{h}
 	} else {
-		parts = dataset.Folds(y, len(counts), folds, opts.Seed)
+		parts = dataset.Folds(y, len(counts), folds, opts.Seed)[:n]
 	}
 	for _, part := range parts {
 		for i, n := range part {
@@ -46,6 +46,16 @@ func (d *Data) splits(rows []int, opts Options) (train, held [][]int) {
 		}
 	}
 	return deal(rows, parts)
+}
+
+// parts is the number of parts of rows, a fifth of them each, that are held out in
+// turn: enough of them for a choice, where that takes seconds.
+func (d *Data) parts(rows []int) int {
+	if len(rows) <= maxFoldRows {
+		return folds
+	}
+	work := float64(d.Table.Values(rows)) * float64(len(d.Classes.Labels))
+	return max(1, min(folds, folds*enoughHeldOut/len(rows), int(cheapWork/work)))
 }
 
 // deal returns, for each part, a list of places in rows, the rows outside of it
@@ -78,8 +88,10 @@ func present(counts []int) (classes int) {
 }
 
 const (
-	maxFoldRows  = 1500 // up to here every row is held out once
-	folds        = 3
-	heldOutRows  = 3 // of a class that can spare one
-	heldOutShare = 0.2
+	maxFoldRows   = 1500 // up to here every row is held out once
+	folds         = 5
+	heldOutRows   = 3 // of a class that can spare one
+	heldOutShare  = 0.2
+	enoughHeldOut = 3000 // rows whose answers tell methods apart by half a point
+	cheapWork     = 8e7  // values in the rows x classes of all parts together
 )

@@ -47,7 +47,8 @@ func TestSplitsOfALongTail(t *testing.T) {
 		{"one class only could spare rows", []int{9, 1, 2}, 0},
 		{"one row a class", []int{1, 1, 1}, 0},
 		{"two rows a class", []int{2, 2, 2}, 0},
-		{"many rows", []int{900, 700, 3, 2, 1}, 180 + 140 + 1},
+		{"many rows", []int{9000, 7000, 3, 2, 1}, 1800 + 1400 + 1},
+		{"rows enough for two parts of five", []int{4000, 3000}, 2800},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, rows := tail(t, tc.counts...)

@@ -63,7 +63,8 @@ type panel struct {
 }
 
 // methods in the order of the table. Of treeloss "none" knows nothing of the
-// classes, "default" has their names and the taxonomy.
+// classes, "default" has their names and the taxonomy; "treeloss --loss hxe" and the
+// like are trained with these flags.
 var methods = []string{"treeloss none", "treeloss default", "LinearSVC", "LogisticRegression", "MultinomialNB", "ComplementNB", "fastText"}
 
 func main() {
@@ -76,7 +77,7 @@ func main() {
 	flag.DurationVar(&p.limit, "limit", 10*time.Minute, "time limit of one training")
 	shots := flag.String("shots", "1,5,10,0", "rows of a class, separated by commas; 0 takes all")
 	seeds := flag.Int("seeds", 5, "draws of few rows; all rows of fewer than 1000 are drawn once")
-	only := flag.String("methods", strings.Join(methods, ","), "methods, separated by commas")
+	only := flag.String("methods", strings.Join(methods, ","), "methods, separated by commas; \"treeloss FLAGS\" takes flags of train")
 	path := flag.String("results", "panel.jsonl", "file of results, appended to")
 	flag.Parse()
 	if err := p.run(flag.Args(), *shots, *seeds, strings.Split(*only, ","), *path); err != nil {
@@ -195,6 +196,8 @@ func (p *panel) treeloss(r *result, variant, folder, train, test string) error {
 	model := filepath.Join(p.dir, "model")
 	args := []string{"train", "--quiet", "--data", train, "--model", model}
 	switch taxonomy := filepath.Join(folder, "taxonomy.csv"); {
+	case strings.HasPrefix(variant, "--"):
+		args = append(args, strings.Fields(variant)...)
 	case variant == "none":
 		args = append(args, "--sharing", "none", "--names-as-examples", "off")
 	default:

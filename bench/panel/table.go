@@ -11,9 +11,9 @@ import (
 // mean accuracy over the draws of each method; then means over the sets.
 func printTable(w io.Writer, all []result) {
 	var used []string
-	for _, m := range methods {
-		if slices.ContainsFunc(all, func(r result) bool { return r.Method == m }) {
-			used = append(used, m)
+	for _, r := range all {
+		if !slices.Contains(used, r.Method) {
+			used = append(used, r.Method)
 		}
 	}
 	type line struct {
