@@ -109,8 +109,7 @@ const (
 	// restoredAbove is the prior from where rounding shows in W.
 	restoredAbove = 300
 	// stalled is the share of the gap of four passes before that ends the ascent
-	// where Newton's method may be the better way: where a pass over the examples
-	// has fewer than newtonProducts multiplications.
+	// where Newton's method may be the better way.
 	stalled        = 0.9
 	newtonProducts = 2e7
 
@@ -122,22 +121,30 @@ const (
 	hardRounds                               = 50
 )
 
-// dualPays tells whether the dual is the way to the minimum of a problem.
+// dualPays tells whether the dual is the way to the minimum of a problem. A small one
+// goes to Newton's method where steps of the ascent would be too long to help, or where
+// there is a layer to start from; for a large one Newton's method is no way at all.
 func dualPays(ex Examples, opts Options, priors []float64) bool {
-	if _, sparse := ex.X.(*matrix.Sparse); !sparse || opts.Hierarchy != nil || opts.Init != nil {
-		return false
-	}
-	if slices.Max(priors)*max(1, sharing.MeanEigenvalue(opts.Sharing)) > largestPrior {
+	x, sparse := ex.X.(*matrix.Sparse)
+	if !sparse || opts.Hierarchy != nil {
 		return false
 	}
 	switch opts.Loss.(type) {
 	case loss.CrossEntropy, *loss.SoftLabels:
-		return true
+		near := slices.Max(priors)*max(1, sharing.MeanEigenvalue(opts.Sharing)) <= largestPrior
+		return largeForNewton(x, opts.Sharing.Classes()) || near && opts.Init == nil
 	}
 	return false
 }
 
-// newDual begins at W = 0 and p_i = t_i. The loss is one that dualPays knows.
+// largeForNewton tells whether a pass over the examples has more multiplications than
+// Newton's method, with its hundreds of passes, does in seconds.
+func largeForNewton(x *matrix.Sparse, k int) bool {
+	return float64(len(x.Value))*float64(k) > newtonProducts
+}
+
+// newDual begins at W = 0 and p_i = t_i, the bias at that of a layer to start from. The
+// loss is one that dualPays knows.
 func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T], error) {
 	x, k, threads := ex.X.(*matrix.Sparse), opts.Sharing.Classes(), opts.Threads
 	n, stride := x.Rows(), dualStride(k)
@@ -147,6 +154,11 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 		w: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), gaps: make([]float64, n), surplus: make([]T, k), curvature: make([]T, k),
 		scores: make([]T, batchRows*stride), p: make([]T, batchRows*stride), moved: make([]T, batchRows*stride),
 		settled: make([]T, k), delta: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(opts.Seed, streamDual)),
+	}
+	if opts.Init != nil {
+		for c, b := range opts.Init.Bias {
+			t.bias[c] = T(b)
+		}
 	}
 	switch l := opts.Loss.(type) {
 	case loss.CrossEntropy:

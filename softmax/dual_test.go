@@ -226,6 +226,26 @@ func TestDualDoesNotStallOnOneTextOfTwoClasses(t *testing.T) {
 	}
 }
 
+// A large problem goes to the dual even far along a path and from a layer, whose bias
+// stays where it is asked to.
+func TestLargeProblemsGoToTheDual(t *testing.T) {
+	const k = 600
+	ex := texts(7, 8000, 500, k)
+	start := newLayer(k, 500)
+	start.Bias[3] = 2
+	o := dualOptions(t, k, Options{Init: start, NoBias: true, Prior: 1e6, Trainer: Converge{Tolerance: 0.5, MaxSteps: 1}})
+	if !dualPays(ex, o, []float64{o.Prior}) {
+		t.Fatal("not a problem for the dual")
+	}
+	l, r, err := Fit(context.Background(), ex, k, o)
+	if err != nil || r.Products > 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if !slices.Equal(l.Bias, start.Bias) {
+		t.Errorf("bias %v", l.Bias[:5])
+	}
+}
+
 // A path begins each fit near its end.
 func TestDualPathIsWarm(t *testing.T) {
 	ex := texts(1, 600, 90, 7)

@@ -212,6 +212,17 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	return convergeNewton[T](ctx, ex, opts, c, priors, visit)
 }
 
+// ConvergeBytes is about how much memory Converge takes to fit k classes to these
+// inputs, without the inputs and with the layer.
+func ConvergeBytes(x matrix.Matrix, k int, opts Options) float64 {
+	n, d, classes := float64(x.Rows()), float64(x.Cols()), float64(k)
+	opts, err := opts.withDefaults(k)
+	if err == nil && dualPays(Examples{X: x}, opts, []float64{DefaultPrior}) && !spanPays(x) {
+		return 4 * classes * (2*d + n)
+	}
+	return 4 * classes * (7*d + 2*n)
+}
+
 // inputScale is the power of two that brings the inputs near length 1, so that
 // features and bias have like curvature. Weights are found for inputs times this.
 func (ex Examples) inputScale() float64 {
@@ -258,6 +269,9 @@ func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Optio
 // the ascent of a small one stalls, Newton's method goes on from there.
 func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
 	scale := ex.inputScale()
+	if ex.X.Cols()*opts.Sharing.Classes() > manyWeights {
+		runtime.GC() // else what the fit before has left counts beside this
+	}
 	few := ex
 	small, merged := mergeFeatures(ex.X.(*matrix.Sparse))
 	few.X = small
@@ -266,7 +280,7 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 		return err
 	}
 	flat := newLayer(t.k, ex.X.Cols())
-	patient := float64(len(t.x.Value))*float64(t.k) > newtonProducts
+	patient := largeForNewton(ex.X.(*matrix.Sparse), t.k)
 	most := c.MaxSteps
 	if !patient {
 		most = min(mostPasses, most)
@@ -317,6 +331,9 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 	}
 	return nil
 }
+
+// manyWeights is from where a collection of garbage takes no time beside a fit.
+const manyWeights = 1 << 25
 
 func orDefault(prior float64) float64 {
 	if prior == 0 {

@@ -69,6 +69,9 @@ func TestMergedFeaturesHaveTheSameScores(t *testing.T) {
 		double.AppendRow(append(at, int32(2*x.Columns+i)), append(v, 0.5)) // and one of its own
 	}
 	twice.X = double
+	if bytes := ConvergeBytes(twice.X, 6, Options{}); bytes != 4*6*(2*500+300) {
+		t.Errorf("%v bytes", bytes)
+	}
 	if dualPays(twice, dualOptions(t, 6, Options{}), []float64{20}) == spanPays(twice.X) {
 		t.Fatal("not a problem for the dual")
 	}

@@ -103,8 +103,7 @@ func (d *Data) watch(f *fitted, trainer softmax.Trainer, opts Options) (softmax.
 	return trainer, nil
 }
 
-// Limits of the convergent trainer, whose memory is about seven numbers a
-// weight and two an example and class.
+// Limits of the convergent trainer.
 const (
 	maxConvergeBytes = 4 << 30
 	maxPassProducts  = 2e10 // multiplications in a pass over the examples
@@ -112,13 +111,12 @@ const (
 
 // trainerFor returns the convergent trainer, or SGD if the work is too large
 // for it.
-func trainerFor(x matrix.Matrix, k int) softmax.Trainer {
-	n, d := float64(x.Rows()), float64(x.Cols())
-	values := n * d
+func trainerFor(x matrix.Matrix, k int, o softmax.Options) softmax.Trainer {
+	values := float64(x.Rows()) * float64(x.Cols())
 	if s, ok := x.(*matrix.Sparse); ok {
 		values = float64(len(s.Value))
 	}
-	if 4*float64(k)*(7*d+2*n) > maxConvergeBytes || values*float64(k) > maxPassProducts {
+	if softmax.ConvergeBytes(x, k, o) > maxConvergeBytes || values*float64(k) > maxPassProducts {
 		return softmax.SGD{Epochs: 10, Average: true}
 	}
 	return softmax.Converge{}
@@ -157,7 +155,7 @@ func (d *Data) options(f *fitted, m Method, opts Options, stage string) (softmax
 	case opts.Trainer != nil:
 		o.Trainer = opts.Trainer
 	default:
-		o.Trainer = trainerFor(f.x, len(d.Classes.Labels))
+		o.Trainer = trainerFor(f.x, len(d.Classes.Labels), o)
 	}
 	if opts.Progress != nil {
 		o.Progress = func(p softmax.Progress) { opts.Progress(stage, p) }

@@ -39,7 +39,7 @@ func (h *heldOut) takesHinge(m Method) bool {
 	if err != nil {
 		return false
 	}
-	_, converges := trainerFor(f.x, len(h.d.Classes.Labels)).(softmax.Converge)
+	_, converges := trainerFor(f.x, len(h.d.Classes.Labels), softmax.Options{}).(softmax.Converge)
 	return converges
 }
 
