@@ -8,10 +8,10 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/theory"
 	"github.com/treeloss/treeloss/tune"
 )
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/theory"
 	"github.com/treeloss/treeloss/tune"
 )
 

@@ -7,10 +7,10 @@ import (
 	"math"
 
 	"github.com/treeloss/treeloss/covertree"
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/theory"
 	"github.com/treeloss/treeloss/tune"
 )
 

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/theory"
 )
 
 // layerOf returns a layer with the rows of w, k x d, as weights.

@@ -8,10 +8,10 @@ import (
 	"math"
 
 	"github.com/treeloss/treeloss/covertree"
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/theory"
 )
 
 // averaged is what the mean of the weights over a pass is called beside the

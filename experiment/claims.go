@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/theory"
 )
 
 // Claim is one claim of the paper beside what came of it.

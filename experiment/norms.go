@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/treeloss/treeloss/theory"
+	"github.com/treeloss/treeloss/internal/theory"
 )
 
 // NormsResult is the outcome of Norms.

@@ -2,8 +2,8 @@ package experiment
 
 import (
 	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/theory"
 )
 
 // Names of the numbers of a cell of Norms.
