@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/experiment"
+	"github.com/treeloss/treeloss/internal/experiment"
 )
 
 // experimentFlags are the flags of treeloss experiment.

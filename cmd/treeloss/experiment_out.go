@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/treeloss/treeloss/experiment"
 	"github.com/treeloss/treeloss/internal/atomicfile"
+	"github.com/treeloss/treeloss/internal/experiment"
 	"github.com/treeloss/treeloss/internal/input"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treeloss/treeloss/experiment"
+	"github.com/treeloss/treeloss/internal/experiment"
 )
 
 // smallShapes is an experiment of little work.

@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 
 // The same for treeloss experiment all --runs 2, which takes most of a minute:
 //
-//	TREELOSS_GOLDEN=1 go test ./experiment -run TestGoldenAll
+//	TREELOSS_GOLDEN=1 go test ./internal/experiment -run TestGoldenAll
 func TestGoldenAll(t *testing.T) {
 	if os.Getenv("TREELOSS_GOLDEN") == "" {
 		t.Skip("runs every experiment, most of a minute; set TREELOSS_GOLDEN=1, as CI does")
