@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/doctor"
+	"github.com/treeloss/treeloss/internal/doctor"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/tune"
 )

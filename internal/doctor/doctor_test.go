@@ -275,7 +275,7 @@ func TestSameSeedSameReport(t *testing.T) {
 
 // Examine must say on real data what SCIENCE says of it.
 func TestOnRealData(t *testing.T) {
-	const folder = "../../shared/data/"
+	const folder = "../../../shared/data/"
 	if _, err := os.Stat(folder + "leaves/leaves.csv"); err != nil {
 		t.Skip("the real data of ../shared is not beside the repository")
 	}
