@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/report"
 	"github.com/treeloss/treeloss/score"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/compare"
+	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/knowledge"
-	"github.com/treeloss/treeloss/report"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/treeloss/treeloss/compare"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/quickstart"
-	"github.com/treeloss/treeloss/report"
+	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/report"
+	"github.com/treeloss/treeloss/internal/report"
 )
 
 // reportFlag adds --report.

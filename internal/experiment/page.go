@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/treeloss/treeloss/report"
+	"github.com/treeloss/treeloss/internal/report"
 )
 
 // looks gives each method one colour and marker in all figures.

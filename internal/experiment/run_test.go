@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/internal/option"
-	"github.com/treeloss/treeloss/report"
+	"github.com/treeloss/treeloss/internal/report"
 )
 
 // quick are options of little work.
