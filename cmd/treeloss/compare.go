@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/treeloss/treeloss/compare"
+	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"

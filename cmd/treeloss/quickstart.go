@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/compare"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/quickstart"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/score"
