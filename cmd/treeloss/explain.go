@@ -13,7 +13,7 @@ import (
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/explain"
+	"github.com/treeloss/treeloss/internal/explain"
 	"github.com/treeloss/treeloss/softmax"
 )
 

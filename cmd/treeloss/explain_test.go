@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/explain"
+	"github.com/treeloss/treeloss/internal/explain"
 )
 
 // reasons reads lines of explain --json.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/explain"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/explain"
 	"github.com/treeloss/treeloss/softmax"
 )
 
