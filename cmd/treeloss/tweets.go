@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/internal/atomicfile"
-	"github.com/treeloss/treeloss/tweets"
+	"github.com/treeloss/treeloss/internal/tweets"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
