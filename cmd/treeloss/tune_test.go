@@ -115,7 +115,7 @@ func TestTuneIsDeterministic(t *testing.T) {
 
 func TestTunePrints(t *testing.T) {
 	o := succeed(t, "tune", "--data", desk, "--trials", "6", "--nested", "2")
-	for _, want := range []string{"difference", "(trial 1), paired", "48 held-out rows", "3 folds, as in training", "6 trials", "ended by: --trials",
+	for _, want := range []string{"difference", "(trial 1), paired", "48 held-out rows", "5 folds, as in training", "6 trials", "ended by: --trials",
 		"the best of 6 trials looks better than it is", "a search of its own in each of 2 folds: accuracy", "\ntreeloss train --data testdata/desk.csv --sharing "} {
 		if !strings.Contains(o.out, want) {
 			t.Errorf("tune prints\n%swant %q in it", o.out, want)

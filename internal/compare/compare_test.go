@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		{"no splits", context.Background(), nil, []string{"names"}, "no splits"},
 		{"unknown method", context.Background(), splits, []string{"magic"}, "magic"},
 		{"method twice", context.Background(), splits, []string{"names", "names"}, "twice"},
-		{"no taxonomy", context.Background(), splits, []string{"taxonomy"}, "--taxonomy"},
+		{"no taxonomy", context.Background(), splits, []string{"taxonomy"}, "give one with Options.Taxonomy"},
 		{"cancelled", cancelled, splits, []string{"names"}, "canceled"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
