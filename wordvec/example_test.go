@@ -38,7 +38,7 @@ the 1 1 1
 	}
 	// Output:
 	// tiny.vec: word2vec text, 4 words x 3, 3 kept
-	// wordvec: 1 of 3 class names have words without a vector in tiny.vec (no vector): "okapi" (okapi); rename them, use other vectors, or choose for unknown words: average, subword (fastText .bin), drop or root
+	// tiny.vec: 1 of 3 class names have words without a vector (no vector): "okapi" (okapi); rename them, use other vectors, or choose for unknown words: average, subword (fastText .bin), drop or root
 	// 3 class names, vectors of 3 numbers from tiny.vec; unknown words: root
 	//   one vector: 1, mean of their words: 1, without a vector: 1
 	//   okapi: okapi unknown (root)

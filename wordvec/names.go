@@ -112,7 +112,7 @@ func (v *Vectors) Names(labels []string, policy Unknown) (*LabelVectors, error) 
 			return ok
 		})}
 		if stranger {
-			return nil, fmt.Errorf("wordvec: class name %s was not among those asked for when %s was read", quote(label), v.info.Name)
+			return nil, fmt.Errorf("class name %s was not among those asked for when %s was read", quote(label), v.info.Name)
 		}
 		unknown := name.unknown()
 		if len(unknown) > 0 {
@@ -128,7 +128,7 @@ func (v *Vectors) Names(labels []string, policy Unknown) (*LabelVectors, error) 
 		for w := range name.Words {
 			row, err := v.wordOf(&name.Words[w], policy)
 			if err != nil {
-				return nil, fmt.Errorf("wordvec: class name %s: %w", quote(label), err)
+				return nil, fmt.Errorf("class name %s: %w", quote(label), err)
 			}
 			if row != nil {
 				addTo(sum, row)
@@ -159,7 +159,7 @@ func (v *Vectors) wordOf(w *Word, policy Unknown) ([]float32, error) {
 		return nil, nil
 	}
 	s := subwordSpelling(w.Text)
-	row, err := v.subword(s)
+	row, err := v.Subword(s)
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +177,8 @@ func (v *Vectors) refusal(names []string, k int, policy Unknown) error {
 		what = "have no word with a vector, so there is nothing to average"
 		choices = "subword (fastText .bin), drop or root"
 	}
-	return fmt.Errorf("wordvec: %d of %d class names %s in %s (%w): %s; rename them, use other vectors, or choose for unknown words: %s",
-		len(names), k, what, v.info.Name, ErrUnknown, list, choices)
+	return fmt.Errorf("%s: %d of %d class names %s (%w): %s; rename them, use other vectors, or choose for unknown words: %s",
+		v.info.Name, len(names), k, what, ErrUnknown, list, choices)
 }
 
 // Present returns the classes that have a vector, ascending.

@@ -115,7 +115,7 @@ func TestPolicies(t *testing.T) {
 		err    string // what the error holds
 	}{
 		{UnknownError, labels[:2], [][]float32{cat, mean}, []Fate{Found, Found}, ""},
-		{UnknownError, labels, nil, nil, `2 of 4 class names have words without a vector in test (no vector): "black_zork" (zork), "zork" (zork)`},
+		{UnknownError, labels, nil, nil, `2 of 4 class names have words without a vector (no vector): "black_zork" (zork), "zork" (zork)`},
 		{UnknownAverage, labels[:3], [][]float32{cat, mean, black}, []Fate{Found, Found, Found}, ""},
 		{UnknownAverage, labels, nil, nil, `1 of 4 class names have no word`},
 		{UnknownDrop, labels, [][]float32{cat, mean, zero, zero}, []Fate{Found, Found, Dropped, Dropped}, ""},

@@ -56,14 +56,6 @@ func isContinuation(b byte) bool { return b&0xC0 == 0x80 }
 // not ask for the word, and, wrapping ErrUnknown, if a word outside the
 // vocabulary has no n-grams (fastText gives zeros there).
 func (v *Vectors) Subword(word string) ([]float32, error) {
-	row, err := v.subword(word)
-	if err != nil {
-		return nil, fmt.Errorf("wordvec: %w", err)
-	}
-	return row, nil
-}
-
-func (v *Vectors) subword(word string) ([]float32, error) {
 	if v.info.Format != FastTextBinary {
 		return nil, fmt.Errorf("%s (%s) has no n-grams to build %s from, want a fastText .bin: %w", v.info.Name, v.info.Format, quote(word), ErrUnknown)
 	}

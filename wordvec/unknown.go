@@ -41,7 +41,7 @@ func (u Unknown) String() string {
 func ParseUnknown(s string) (Unknown, error) {
 	i := slices.Index(unknownNames(), s)
 	if i < 0 {
-		return 0, fmt.Errorf("wordvec: policy %q for unknown words, want one of %s", s, strings.Join(unknownNames(), ", "))
+		return 0, fmt.Errorf("policy %q for unknown words, want one of %s", s, strings.Join(unknownNames(), ", "))
 	}
 	return Unknown(i), nil
 }

@@ -89,14 +89,14 @@ type Neighbour struct {
 // infinite value is an error.
 func (v *Vectors) Nearest(q []float32, n int) ([]Neighbour, error) {
 	if len(q) != v.Dim() {
-		return nil, fmt.Errorf("wordvec: nearest: a query of %d numbers, want %d", len(q), v.Dim())
+		return nil, fmt.Errorf("nearest: a query of %d numbers, want %d", len(q), v.Dim())
 	}
 	if i := notFinite(q); i >= 0 {
-		return nil, fmt.Errorf("wordvec: nearest: number %d of the query is %v, want a finite one", i+1, q[i])
+		return nil, fmt.Errorf("nearest: number %d of the query is %v, want a finite one", i+1, q[i])
 	}
 	norm := math.Sqrt(dot(q, q))
 	if norm == 0 {
-		return nil, errors.New("wordvec: nearest: the query is a vector of zeros, which has no direction")
+		return nil, errors.New("nearest: the query is a vector of zeros, which has no direction")
 	}
 	var best []Neighbour
 	for i, row := range v.rows {
@@ -131,19 +131,19 @@ func (v *Vectors) Nearest(q []float32, n int) ([]Neighbour, error) {
 // supervised fastText model, whose sentence vectors are another thing.
 func (v *Vectors) Sentence(text string) ([]float32, error) {
 	if v.info.Supervised {
-		return nil, fmt.Errorf("wordvec: %s is a supervised fastText model, which makes sentence vectors from word n-grams and </s>: want an unsupervised one (skipgram or cbow)", v.info.Name)
+		return nil, fmt.Errorf("%s: a supervised fastText model, which makes sentence vectors from word n-grams and </s>: want an unsupervised one (skipgram or cbow)", v.info.Name)
 	}
 	sum := make([]float64, v.Dim())
 	n := 0
 	for _, word := range strings.FieldsFunc(text, isASCIISpace) {
 		if !v.asked(word) {
-			return nil, fmt.Errorf("wordvec: sentence: %w", v.notAsked(word))
+			return nil, fmt.Errorf("sentence: %w", v.notAsked(word))
 		}
 		row, ok := v.Vector(word)
 		if !ok && v.ngrams != nil {
 			var err error
-			if row, err = v.subword(word); err != nil && !errors.Is(err, ErrUnknown) {
-				return nil, fmt.Errorf("wordvec: sentence: %w", err)
+			if row, err = v.Subword(word); err != nil && !errors.Is(err, ErrUnknown) {
+				return nil, fmt.Errorf("sentence: %w", err)
 			}
 		}
 		length := math.Sqrt(dot(row, row))
