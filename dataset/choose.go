@@ -24,7 +24,7 @@ const (
 	number         // or, in CSV and TSV, nothing
 	truth          // JSON true or false
 	list           // JSON array, Parquet list of numbers
-	shares         // JSON object of numbers
+	soft           // JSON object of numbers
 	other          // JSON object or null, other Parquet columns
 )
 
@@ -112,7 +112,7 @@ func (c *chooser) chooseLabel(got choice) (int, error) {
 	}
 	i := c.usual(labelNames, func(i int) bool { return c.cols[i].holds < list && free(i) })
 	if i < 0 { // an object may be data about the row: a plain label goes before
-		i = c.usual(labelNames, func(i int) bool { return c.cols[i].holds == shares && free(i) })
+		i = c.usual(labelNames, func(i int) bool { return c.cols[i].holds == soft && free(i) })
 	}
 	if i < 0 && !c.opts.Unlabelled {
 		return -1, fmt.Errorf("no label %s found: %s; name it with Options.Label", c.noun, c.all())

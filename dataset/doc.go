@@ -44,15 +44,15 @@
 // Reader.Describe says what was chosen. A weight is read only from a column
 // that Options.Weight names: a column called "weight" is often a measurement.
 //
-// # Unbalanced classes and doubtful labels
+// # Unbalanced classes and soft labels
 //
 // The weight column says how much a row counts, ReadClassWeights reads how much
-// each class does. A JSONL row may name several classes with their shares:
+// each class does. A JSONL row may have soft labels, a distribution over classes:
 //
 //	{"text": "a small wolf?", "labels": {"husky": 0.75, "wolf": 0.25}}
 //
-// Then Example.Mix has the shares, and Example.Label the class of the largest.
-// Shares sum to 1, but for rounding, or are whole numbers that count votes.
+// Then Example.Mix has the distribution, and Example.Label its most probable class.
+// Soft labels sum to 1, but for rounding, or are whole numbers that count votes.
 //
 // # Lines to predict
 //

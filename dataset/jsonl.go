@@ -102,7 +102,7 @@ func (j *jsonl) glance() holding {
 		if at := j.scan.holds(); at != number {
 			holds = list // of anything but numbers: no distribution
 		} else if holds == other {
-			holds = shares
+			holds = soft
 		}
 		j.scan.skip()
 		return nil

@@ -28,16 +28,16 @@ func (j *jsonl) takeMix(ex *Example) error {
 		label := j.labels.get(bytes.TrimSpace(key))
 		start := j.scan.i
 		if label == "" {
-			return j.refuse(j.label, "the name of a class is empty; fill it in or remove its share")
+			return j.refuse(j.label, "the name of a class is empty; fill it in or remove it")
 		}
 		if j.scan.holds() != number {
-			return j.refuse(j.label, "%s as the share of %s, want a number", j.value(), input.Clip(label))
+			return j.refuse(j.label, "%s as the value of %s, want a number", j.value(), input.Clip(label))
 		}
 		b := j.scan.token()
 		v, err := parseNumber(b)
 		if err != nil || v < 0 {
 			j.scan.i = start
-			return j.refuse(j.label, "a share of %s for %s, want a finite number, 0 or more", input.Clip(b), input.Clip(label))
+			return j.refuse(j.label, "a value of %s for %s, want a finite number, 0 or more", input.Clip(b), input.Clip(label))
 		}
 		most, sum = max(most, v), sum+v
 		votes = votes && v == math.Trunc(v)
@@ -51,7 +51,7 @@ func (j *jsonl) takeMix(ex *Example) error {
 	for i := 1; i < len(j.mix); i++ {
 		if j.mix[i].Label == j.mix[i-1].Label {
 			j.scan.i = at
-			return j.refuse(j.label, "class %s has two shares; keep one", input.Clip(j.mix[i].Label))
+			return j.refuse(j.label, "class %s has two values; keep one", input.Clip(j.mix[i].Label))
 		}
 	}
 	if most == 0 {
@@ -59,11 +59,11 @@ func (j *jsonl) takeMix(ex *Example) error {
 			return nil
 		}
 		j.scan.i = at
-		return j.refuse(j.label, "no class has a share above 0, want a label or shares; fill it in or remove the line")
+		return j.refuse(j.label, "no class has a value above 0, want a label or soft labels; fill it in or remove the line")
 	}
 	if off := math.Abs(sum - 1); !votes && off > min(roundedShare*float64(len(j.mix)), mostRounded)+1e-9 {
 		j.scan.i = at
-		return j.refuse(j.label, "the shares sum to %.4g, want 1, or whole numbers that count votes", sum)
+		return j.refuse(j.label, "the soft labels sum to %.4g, want 1, or whole numbers that count votes", sum)
 	}
 	ex.Mix, ex.Label = normalise(j.mix, most)
 	return nil

@@ -71,7 +71,7 @@ func (j *jsonl) takeLabel(ex *Example) error {
 			j.scan.skip()
 			return nil
 		}
-		return j.refuse(j.label, "%s, want a label: a string, a number, a bool or an object of shares", j.value())
+		return j.refuse(j.label, "%s, want a label: a string, a number, a bool or soft labels", j.value())
 	}
 	ex.Label = j.labels.get(bytes.TrimSpace(b))
 	if ex.Label == "" && !j.opts.Unlabelled {

@@ -33,7 +33,7 @@ func describe(cols []column, c choice, noun string) parts {
 		return cols[i].name
 	}
 	p.labelName, p.textName, p.weightName = name(c.label), name(c.text), name(c.weight)
-	p.mixed = c.label >= 0 && cols[c.label].holds == shares
+	p.mixed = c.label >= 0 && cols[c.label].holds == soft
 	s = append(s, labelPart(p, noun))
 	if c.text >= 0 {
 		s = append(s, fmt.Sprintf("text %s %q", noun, p.textName))

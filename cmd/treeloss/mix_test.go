@@ -84,13 +84,13 @@ func TestEvaluateUnknownShares(t *testing.T) {
 
 func TestBadShares(t *testing.T) {
 	for _, tc := range []struct{ labels, want string }{
-		{`{"cat":0.75,"dog":0.2}`, "the shares sum to 0.95, want 1"},
-		{`{"cat":1.5,"dog":-0.5}`, `a share of "-0.5" for "dog"`},
-		{`{}`, "no class has a share above 0"},
+		{`{"cat":0.75,"dog":0.2}`, "the soft labels sum to 0.95, want 1"},
+		{`{"cat":1.5,"dog":-0.5}`, `a value of "-0.5" for "dog"`},
+		{`{}`, "no class has a value above 0"},
 		{`{"cat":NaN}`, "NaN"},
 		{`{"cat":1e999}`, "finite"},
 		{`{"cat":"much"}`, "want a number"},
-		{`{"cat":0.5,"cat":0.5}`, "has two shares"},
+		{`{"cat":0.5,"cat":0.5}`, "has two values"},
 	} {
 		data := file(t, "bad.jsonl", `{"text":"purr","labels":"cat"}`+"\n"+`{"text":"bark","labels":`+tc.labels+"}\n")
 		model := file(t, "m.safetensors", "")
