@@ -20,7 +20,7 @@ func Wall() Clock {
 const shortest = 200 * time.Microsecond
 
 // Medians returns the median time of a call of each work, in seconds. The works
-// take turns, so that whatever else the machine does hits all alike, until each
+// take turns, so that whatever else the machine does hits all equally, until each
 // was timed for the budget and at least three times. One call of each goes
 // before and is not counted.
 func Medians(clock Clock, budget time.Duration, works ...func()) []float64 {
