@@ -3,21 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/internal/tweets"
 	"github.com/treeloss/treeloss/wordvec"
 )
@@ -129,11 +125,11 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	out, err := newTweetFiles(f.out)
+	out, err := tweets.Create(f.out)
 	if err != nil {
-		return err
+		return fmt.Errorf("--out: %w", err)
 	}
-	defer out.drop()
+	defer out.Discard()
 	bar := &progress{app: a, began: time.Now()}
 	var all tweets.Counts
 	for _, path := range f.data {
@@ -147,10 +143,10 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 		var c tweets.Counts
 		if path == "-" {
 			o.Name = stdinName
-			c, err = tweets.Read(ctx, a.in, o, out.write)
+			c, err = tweets.Read(ctx, a.in, o, out.Write)
 		} else {
 			o.Name = path
-			c, err = tweets.Open(ctx, path, o, out.write)
+			c, err = tweets.Open(ctx, path, o, out.Write)
 		}
 		bar.done()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +163,7 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 		}
 		return fmt.Errorf("no tweet with an emoji to keep in %d lines: %s", all.Lines, skipped(all))
 	}
-	if err := out.keep(all); err != nil {
+	if err := out.Commit(all); err != nil {
 		return err
 	}
 	return f.print(a, all)
@@ -194,18 +190,7 @@ func (f *tweetFlags) options(ctx context.Context) (tweets.Options, error) {
 		labels = v.Words()
 	}
 	if labels != nil {
-		o.Emojis = map[string]bool{}
-		for _, l := range labels {
-			if found, _ := tweets.Emojis(l); len(found) == 1 && found[0] == tweets.Label(l) {
-				if o.NoTones {
-					l = tweets.Tone(l)
-				}
-				o.Emojis[tweets.Label(l)] = true
-			} else if len(found) == 0 && len([]rune(tweets.Label(l))) == 1 { // © without U+FE0F
-				o.Emojis[tweets.Label(l)] = true
-			}
-		}
-		if len(o.Emojis) == 0 {
+		if o.Emojis = tweets.Among(labels, o.NoTones); len(o.Emojis) == 0 {
 			return o, fmt.Errorf("%s: no emojis in it", cmp.Or(f.emojis, f.vectors))
 		}
 	}
@@ -238,68 +223,4 @@ func (f *tweetFlags) print(a *app, c tweets.Counts) error {
 	fmt.Fprintf(a.out, "train.csv %d, valid.csv %d, test.csv %d\n", c.Examples["train"], c.Examples["valid"], c.Examples["test"])
 	fmt.Fprintf(a.out, "skipped: %s\n", skipped(c))
 	return nil
-}
-
-// tweetFiles are the files of examples while they are written.
-type tweetFiles struct {
-	folder string
-	files  []*atomicfile.File // by tweets.Part
-	rows   []*csv.Writer
-}
-
-func newTweetFiles(folder string) (*tweetFiles, error) {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
-	}
-	t := &tweetFiles{folder: folder}
-	for _, p := range []tweets.Part{tweets.Train, tweets.Valid, tweets.Test} {
-		file, err := atomicfile.Create(t.path(p.String()))
-		if err != nil {
-			t.drop()
-			return nil, fmt.Errorf("--out: %w", err)
-		}
-		t.files, t.rows = append(t.files, file), append(t.rows, csv.NewWriter(file))
-		t.rows[p].Write([]string{"text", "label", "language"}) // its error comes back from Flush
-	}
-	return t, nil
-}
-
-func (t *tweetFiles) path(name string) string { return filepath.Join(t.folder, name+".csv") }
-
-func (t *tweetFiles) write(e tweets.Example) error {
-	return t.rows[e.Part].Write([]string{e.Text, e.Emoji, e.Language})
-}
-
-// keep gives the files their names and lists the emojis.
-func (t *tweetFiles) keep(c tweets.Counts) error {
-	for _, rows := range t.rows {
-		rows.Flush()
-		if err := rows.Error(); err != nil {
-			return err
-		}
-	}
-	byCount := slices.SortedFunc(maps.Keys(c.Emojis), func(x, y string) int {
-		return cmp.Or(cmp.Compare(c.Emojis[y], c.Emojis[x]), cmp.Compare(x, y))
-	})
-	list := []byte("emoji,examples\n")
-	for _, e := range byCount {
-		list = append(strconv.AppendInt(append(append(list, e...), ','), c.Emojis[e], 10), '\n')
-	}
-	if err := atomicfile.WriteBytes(t.path("emojis"), list); err != nil {
-		return err
-	}
-	for _, file := range t.files {
-		if err := file.Commit(); err != nil {
-			return err
-		}
-	}
-	t.files = nil
-	return nil
-}
-
-// drop removes what is not kept.
-func (t *tweetFiles) drop() {
-	for _, file := range t.files {
-		file.Discard()
-	}
 }

@@ -109,3 +109,22 @@ func Tone(emoji string) string {
 		return r
 	}, emoji)
 }
+
+// Among returns the labels of those names that are one emoji, without the tones of
+// skin if these do not matter.
+func Among(names []string, noTones bool) map[string]bool {
+	out := map[string]bool{}
+	for _, name := range names {
+		found, _ := Emojis(name)
+		switch {
+		case len(found) == 1 && found[0] == Label(name):
+			if noTones {
+				name = Tone(name)
+			}
+			out[Label(name)] = true
+		case len(found) == 0 && len([]rune(Label(name))) == 1: // © without U+FE0F
+			out[Label(name)] = true
+		}
+	}
+	return out
+}
