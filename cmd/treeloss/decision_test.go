@@ -169,7 +169,7 @@ func TestDecodeCost(t *testing.T) {
 }
 
 func TestEvaluateOnATree(t *testing.T) {
-	with, without := deskModel(t), quickModel(t)
+	with, without := deskModel(t), trainOn(t, "--data", desk, "--sharing", "none", "--calibrate")
 	keys := []string{"mistake_severity", "hierarchical_distance_1", "hierarchical_distance_5", "hierarchical_distance_20",
 		"hierarchical_precision", "hierarchical_recall", "hierarchical_f1"}
 	own := parse(t, succeed(t, "evaluate", "--json", "--model", with, "--data", deskTest).out)
