@@ -16,6 +16,9 @@ type Options struct {
 	// MinRows is the number of fitted rows that an n-gram must occur in to
 	// become a feature; 0 means 1.
 	MinRows int
+	// MaxFeatures bounds the n-grams: where more of them occur in MinRows rows,
+	// MinRows is raised until no more are left. 0 means no bound.
+	MaxFeatures int
 }
 
 // Fit looks at the given rows of t and returns the features they need. What it
@@ -33,7 +36,7 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 	why := "every row is empty"
 	switch t.kind {
 	case dataset.Text:
-		t.fitText(s, rows, max(opts.MinRows, 1))
+		t.fitText(s, rows, max(opts.MinRows, 1), opts.MaxFeatures)
 		why = "every text is empty"
 		if opts.MinRows > 1 {
 			why += fmt.Sprintf(", or no n-gram occurs in %d texts", opts.MinRows)
@@ -53,9 +56,10 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 	return s, nil
 }
 
-// fitText keeps the n-grams of at least minRows rows, in ascending order, with
-// the smoothed inverse document frequency 1 + ln((1+n)/(1+df)).
-func (t *Table) fitText(s *Set, rows []int, minRows int) {
+// fitText keeps the n-grams of at least minRows rows, more where too many are left,
+// in ascending order, with the smoothed inverse document frequency
+// 1 + ln((1+n)/(1+df)).
+func (t *Table) fitText(s *Set, rows []int, minRows, maxFeatures int) {
 	df := make([]int32, len(t.grams))
 	for _, i := range rows {
 		ids, _ := t.bags.row(i)
@@ -63,6 +67,10 @@ func (t *Table) fitText(s *Set, rows []int, minRows int) {
 			df[id]++
 		}
 	}
+	if maxFeatures > 0 {
+		minRows = raise(df, minRows, maxFeatures)
+	}
+	s.minRows = minRows
 	for id, n := range df {
 		if int(n) >= minRows {
 			s.ids = append(s.ids, int32(id))
@@ -77,6 +85,28 @@ func (t *Table) fitText(s *Set, rows []int, minRows int) {
 		s.idf[f] = float32(1 + math.Log(float64(1+len(rows))/float64(1+df[id])))
 	}
 	s.splitBlocks()
+}
+
+// raise returns the least number of rows, from minRows on, that at most
+// maxFeatures n-grams occur in; df is the number of rows of each.
+func raise(df []int32, minRows, maxFeatures int) int {
+	var with []int // n-grams by their number of rows
+	left := 0
+	for _, n := range df {
+		if int(n) < minRows {
+			continue
+		}
+		for len(with) <= int(n) {
+			with = append(with, 0)
+		}
+		with[n]++
+		left++
+	}
+	for left > maxFeatures && minRows < len(with)-1 {
+		left -= with[minRows]
+		minRows++
+	}
+	return minRows
 }
 
 // sortByName sorts the numbers of n-grams by these. Most n-grams differ within

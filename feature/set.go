@@ -22,6 +22,8 @@ type Set struct {
 	words  int       // first feature of the block of words
 	hashed bool
 
+	minRows int // that an n-gram had to occur in to become a feature; 0: not known
+
 	table *tableID // the table that s was fitted on; nil: read from a file
 	ids   []int32  // number that each n-gram has there
 
@@ -48,6 +50,11 @@ func (s *Set) lookup() map[string]int32 {
 	})
 	return s.column
 }
+
+// MinRows returns the number of fitted rows that an n-gram had to occur in: 1,
+// what Options asked for, or more where there were too many n-grams. It is 0 for
+// a set that was read from a file, and for other kinds than texts.
+func (s *Set) MinRows() int { return s.minRows }
 
 // Kind returns the kind of the records that s was fitted on.
 func (s *Set) Kind() dataset.Kind { return s.kind }

@@ -134,6 +134,22 @@ func TestMinRows(t *testing.T) {
 	}
 }
 
+// The bound drops the rarest n-grams, all of those that are as rare.
+func TestMaxFeatures(t *testing.T) {
+	table, rows := tableOf([]string{"as bo", "as cy", "as bo", "do"})
+	for _, tc := range []struct{ most, features, minRows int }{
+		{0, 29, 1}, {29, 29, 1}, {28, 15, 2}, {15, 15, 2}, {14, 8, 3}, {1, 8, 3},
+	} {
+		s, err := table.Fit(rows, Options{MaxFeatures: tc.most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Dim() != tc.features || s.MinRows() != tc.minRows {
+			t.Errorf("at most %d: %d features of %d rows or more, want %d of %d", tc.most, s.Dim(), s.MinRows(), tc.features, tc.minRows)
+		}
+	}
+}
+
 // randomTable returns a table of a kind and the records in it.
 func randomTable(tb testing.TB, kind dataset.Kind, n int, seed uint64) (*Table, []dataset.Example) {
 	tb.Helper()

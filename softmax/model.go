@@ -38,6 +38,7 @@ type Training struct {
 	Fit        Record            `json:"fit"`                  // of the last fit
 	Options    map[string]string `json:"options,omitempty"`    // all else that was asked for
 	Candidates []Candidate       `json:"candidates,omitempty"` // what auto and tuning tried
+	MinRows    int               `json:"min_rows,omitempty"`   // examples that an n-gram had to occur in to become a feature, if more than one
 	HeldOut    int               `json:"held_out,omitempty"`   // rows they were measured on
 	Choice     string            `json:"choice,omitempty"`     // why this method, in words
 	Gain       *Gain             `json:"gain,omitempty"`       // over plain cross entropy, on held-out rows

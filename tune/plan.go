@@ -135,6 +135,9 @@ func (r *Result) Model(labels []string, about softmax.Training) *softmax.Model {
 	about.Fit = r.Record
 	about.Candidates = r.Candidates
 	about.HeldOut = r.HeldOut
+	if n := r.Features.MinRows(); n > 1 {
+		about.MinRows = n
+	}
 	about.Choice, about.Gain = r.Reason, r.Gain
 	return &softmax.Model{Layer: r.Layer, Features: r.Features, Labels: labels, Tree: r.Tree, Training: about}
 }

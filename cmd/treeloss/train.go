@@ -273,6 +273,9 @@ func (f *trainFlags) print(a *app, m *softmax.Model, r *tune.Result, took time.D
 	if f.calibration != "" {
 		fmt.Fprintln(a.out, f.calibration)
 	}
+	if n := m.Training.MinRows; n > 1 {
+		fmt.Fprintf(a.out, "n-grams in fewer than %d examples are left out: all of them times %d classes would be too many weights\n", n, len(m.Labels))
+	}
 	fmt.Fprintf(a.out, "%s: %d classes, %d features, trained on %d examples in %.1f s\n",
 		f.model, len(m.Labels), m.Features.Dim(), m.Training.Examples, took.Seconds())
 	return nil
