@@ -26,7 +26,7 @@ func (m *Model) CarryOver(features *feature.Set, labels []string) (*Layer, error
 			Weight: make([]float32, features.Dim()*r), Bias: slices.Clone(m.Layer.Bias)}
 		for f, g := range from {
 			if g >= 0 {
-				copy(l.Weight[f*r:(f+1)*r], m.Layer.Weight[int(g)*r:])
+				copy(l.Weight[f*r:(f+1)*r], m.Layer.Row(int(g), nil))
 			}
 		}
 		return l, nil
@@ -37,17 +37,25 @@ func (m *Model) CarryOver(features *feature.Set, labels []string) (*Layer, error
 	}
 	k := len(labels)
 	l := &Layer{Classes: k, Features: features.Dim(), Weight: make([]float32, features.Dim()*k), Bias: make([]float32, k)}
+	class := make([]int, k) // class of m that each label is; -1: none
 	common := 0
 	for c, label := range labels {
-		o, ok := old[label]
-		if !ok {
+		class[c] = -1
+		if o, ok := old[label]; ok {
+			class[c] = o
+			common++
+			l.Bias[c] = m.Layer.Bias[o]
+		}
+	}
+	row := make([]float32, m.Layer.Outputs())
+	for f, g := range from {
+		if g < 0 {
 			continue
 		}
-		common++
-		l.Bias[c] = m.Layer.Bias[o]
-		for f, g := range from {
-			if g >= 0 {
-				l.Weight[f*k+c] = m.Layer.Weight[int(g)*len(m.Labels)+o]
+		weights := m.Layer.Row(int(g), row)
+		for c, o := range class {
+			if o >= 0 {
+				l.Weight[f*k+c] = weights[o]
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/treeloss/treeloss/matrix"
 )
 
-// The model file is a safetensors file. Tensors: "weight" (outputs x d), "bias"
-// (outputs), those of the features and, where the classes have vectors,
+// The model file is a safetensors file. Tensors: "weight" (outputs x d), or compact
+// weights in its place (see Compact), "bias" (outputs), those of the features and, where the classes have vectors,
 // "label_vectors" (k x dimensions). Metadata, JSON where not a plain word:
 //
 //	format          "treeloss-model"
@@ -70,9 +71,12 @@ func (m *Model) file() (*safetensors.File, error) {
 		f.Metadata["output"] = hierarchicalOutput
 	}
 	d, k := m.Layer.Features, m.Layer.Outputs()
-	f.Tensors = append(f.Tensors,
-		safetensors.Float32(weightTensor, kernel.Transposed(m.Layer.Weight, d, k), k, d),
-		safetensors.Float32(biasTensor, m.Layer.Bias, k))
+	f.Tensors = append(f.Tensors, safetensors.Float32(biasTensor, m.Layer.Bias, k))
+	if l := compacted(m.Layer, runtime.GOMAXPROCS(0)); l.Compact != nil {
+		f.Tensors = append(f.Tensors, l.Compact.tensors()...)
+	} else {
+		f.Tensors = append(f.Tensors, safetensors.Float32(weightTensor, kernel.Transposed(l.Weight, d, k), k, d))
+	}
 	if v := m.Vectors; v != nil {
 		f.Tensors = append(f.Tensors, safetensors.Float32(vectorTensor, v.Data, v.Rows(), v.Columns))
 	}
@@ -172,11 +176,16 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if l.Bias, err = floats(f, biasTensor, outputs); err != nil {
 		return nil, err
 	}
-	rows, err := floats(f, weightTensor, outputs, l.Features)
-	if err != nil {
+	if l.Compact, err = loadCompact(f, l.Features, outputs); err != nil {
 		return nil, err
 	}
-	l.Weight = kernel.Transposed(rows, outputs, l.Features)
+	if l.Compact == nil {
+		rows, err := floats(f, weightTensor, outputs, l.Features)
+		if err != nil {
+			return nil, err
+		}
+		l.Weight = kernel.Transposed(rows, outputs, l.Features)
+	}
 	if m.Vectors, err = labelVectors(f, l.Classes); err != nil {
 		return nil, err
 	}

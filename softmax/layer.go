@@ -18,6 +18,7 @@ type Layer struct {
 	Features  int                       // d
 	Weight    []float32                 // d x outputs, feature-major: Weight[f*outputs+c]
 	Bias      []float32                 // outputs
+	Compact   *Compact                  // the weights, if not nil, and Weight is
 	Hierarchy *loss.HierarchicalSoftmax // nil: flat
 }
 
@@ -28,6 +29,10 @@ func (l *Layer) Outputs() int { return len(l.Bias) }
 // nil, else dense. O(nonzeros x outputs), no allocation.
 func (l *Layer) Scores(out []float32, index []int32, value []float32) {
 	copy(out, l.Bias)
+	if l.Compact != nil {
+		l.Compact.scores(out, index, value)
+		return
+	}
 	if index == nil && len(value) == l.Features {
 		kernel.CombineAllRows(value, l.Weight, len(l.Bias), out)
 		return
@@ -60,19 +65,27 @@ func (l *Layer) PredictAll(x matrix.Matrix, threads int, visit func(row int, p [
 	if x.Cols() != l.Features {
 		return fmt.Errorf("softmax: inputs of %d features, the model has %d", x.Cols(), l.Features)
 	}
-	if x, ok := x.(*matrix.Dense); ok {
+	if x, ok := x.(*matrix.Dense); ok && l.Compact == nil {
 		l.predictDense(x, threads, visit)
 		return nil
 	}
 	kernel.Parallel(threads, x.Rows(), rowGrain, func(_, lo, hi int) {
 		p, scratch := make([]float32, l.Classes), make([]float32, 2*len(l.Bias))
 		for i := lo; i < hi; i++ {
-			index, value := x.(*matrix.Sparse).Row(i)
+			index, value := rowOf(x, i)
 			l.Probabilities(p, scratch, index, value)
 			visit(i, p)
 		}
 	})
 	return nil
+}
+
+// rowOf returns row i, without an index if it is dense.
+func rowOf(x matrix.Matrix, i int) (index []int32, value []float32) {
+	if s, ok := x.(*matrix.Sparse); ok {
+		return s.Row(i)
+	}
+	return nil, x.(*matrix.Dense).Row(i)
 }
 
 // fits returns an error if l cannot start a fit of this shape.
@@ -100,13 +113,16 @@ func (l *Layer) check() error {
 		return fmt.Errorf("softmax: a tree of %d classes for %d classes", l.Hierarchy.Classes(), l.Classes)
 	case len(l.Bias) != outputs:
 		return fmt.Errorf("softmax: %d biases for %d outputs", len(l.Bias), outputs)
-	case len(l.Weight) != l.Features*outputs:
+	case l.Compact == nil && len(l.Weight) != l.Features*outputs:
 		return fmt.Errorf("softmax: %d weights for %d features and %d outputs", len(l.Weight), l.Features, outputs)
 	}
 	for j, b := range l.Bias {
 		if !finite(float64(b)) {
 			return fmt.Errorf("softmax: bias %d is %v, want a finite number", j, b)
 		}
+	}
+	if l.Compact != nil {
+		return l.Compact.check(l.Features, outputs)
 	}
 	for j, w := range l.Weight {
 		if !finite(float64(w)) {
@@ -139,19 +155,19 @@ func unfold[T matrix.Float](l *Layer, v, bias []T, scale float64, s sharing.Shar
 		bias[j] = T(b)
 	}
 	if _, plain := s.(sharing.None); plain || l.Hierarchy != nil {
-		for j, w := range l.Weight {
+		for j, w := range l.Dense() {
 			v[j] = T(float64(w) / scale)
 		}
 		return nil
 	}
-	k, r := l.Outputs(), s.Rows()
+	k, r, weight := l.Outputs(), s.Rows(), l.Dense()
 	errs := make([]error, (l.Features+foldGrain-1)/foldGrain)
 	kernel.Parallel(threads, l.Features, foldGrain, func(block, lo, hi int) {
 		op := sharing.NewOperator[T](s)
 		w := make([]T, k)
 		for f := lo; f < hi && errs[block] == nil; f++ {
 			for c := range k {
-				w[c] = T(float64(l.Weight[f*k+c]) / scale)
+				w[c] = T(float64(weight[f*k+c]) / scale)
 			}
 			errs[block] = op.MinNorm(v[f*r:(f+1)*r], w, 1)
 		}

@@ -74,7 +74,7 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 		u.sum, u.biasSum = make([]T, n), make([]T, outputs)
 	}
 	if opts.Init != nil {
-		for j, w := range opts.Init.Weight {
+		for j, w := range opts.Init.Dense() {
 			u.weight[j] = T(w)
 		}
 		for j, b := range opts.Init.Bias {

@@ -139,7 +139,7 @@ func readWeights(path string, labels []string) (*mat.SymDense, error) {
 		return nil, fmt.Errorf("%s: the model has no weights for %d of the %d classes: %s; give a model trained on all of them",
 			path, n, len(labels), input.Some(missing, most, n))
 	}
-	return knowledge.WeightGram(m.Layer.Weight, len(m.Labels), pick), nil
+	return knowledge.WeightGram(m.Layer.Dense(), len(m.Labels), pick), nil
 }
 
 // Dropped returns the labels of the classes that were left out for want of a

@@ -133,7 +133,7 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 	}
 	out := Contrast{Bias: above(l.Bias), Positive: []Contribution{}, Negative: []Contribution{}}
 	out.Difference = out.Bias
-	terms := e.terms[:0]
+	terms, row := e.terms[:0], make([]float32, l.Outputs())
 	for i, x := range value {
 		if x == 0 {
 			continue
@@ -142,7 +142,7 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 		if index != nil {
 			f = int(index[i])
 		}
-		c := above(l.Weight[f*len(l.Bias):][:len(l.Bias)]) * float64(x)
+		c := above(l.Row(f, row)) * float64(x)
 		out.Difference += c
 		terms = append(terms, Contribution{Value: float64(x), Contribution: c, column: f})
 	}

@@ -25,12 +25,12 @@ func (e *Explainer) nearestByWeights(ctx context.Context, class int) ([]Neighbou
 	}
 	l := e.model.Layer
 	k := l.Classes
-	cosine := make([]float64, k)
+	cosine, scratch := make([]float64, k), make([]float32, k)
 	for f, mean := range e.mean {
 		if err := cancelled(ctx, f); err != nil {
 			return nil, err
 		}
-		row := l.Weight[f*k : (f+1)*k]
+		row := l.Row(f, scratch)
 		own := float64(row[class]) - mean
 		for c, w := range row {
 			cosine[c] += own * (float64(w) - mean)
@@ -56,12 +56,12 @@ func (e *Explainer) centre(ctx context.Context) error {
 	}
 	l := e.model.Layer
 	k := l.Classes
-	mean, norm := make([]float64, l.Features), make([]float64, k)
+	mean, norm, scratch := make([]float64, l.Features), make([]float64, k), make([]float32, k)
 	for f := range mean {
 		if err := cancelled(ctx, f); err != nil {
 			return err
 		}
-		row := l.Weight[f*k : (f+1)*k]
+		row := l.Row(f, scratch)
 		for _, w := range row {
 			mean[f] += float64(w)
 		}

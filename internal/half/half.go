@@ -16,3 +16,23 @@ func Float32(h uint16) float32 {
 	}
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
+
+// Max is the largest finite number.
+const Max = 65504
+
+// Round returns the binary16 number nearest to x, of two as near the one with an
+// even fraction. Numbers beyond the range become infinite; NaN stays.
+func Round(x float32) uint16 {
+	bits := math.Float32bits(x)
+	sign, size := uint16(bits>>16)&0x8000, bits&0x7fffffff
+	switch {
+	case size > 0xff<<23: // NaN
+		return sign | 0x7e00
+	case size >= 0x477ff000: // 65520 and above rounds beyond Max
+		return sign | 0x7c00
+	case size < 113<<23: // below 2^-14: a multiple of 2^-24
+		return sign | uint16(math.RoundToEven(float64(math.Float32frombits(size))*(1<<24)))
+	}
+	size -= (127 - 15) << 23
+	return sign | uint16((size+0xfff+size>>13&1)>>13)
+}

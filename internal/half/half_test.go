@@ -32,3 +32,33 @@ func TestFloat32(t *testing.T) {
 		}
 	}
 }
+
+// Round is the inverse of Float32, and of what lies between two numbers it takes the
+// nearer one, in the middle the even one.
+func TestRound(t *testing.T) {
+	for h := range uint16(0x7c00) {
+		x, next := Float32(h), float64(Float32(h+1))
+		if got := Round(x); got != h {
+			t.Fatalf("%v becomes %#04x, want %#04x", x, got, h)
+		}
+		if got := Round(-x); got != h|0x8000 {
+			t.Fatalf("%v becomes %#04x, want %#04x", -x, got, h|0x8000)
+		}
+		if h == 0x7bff {
+			next = 65536
+		}
+		middle := float32((float64(x) + next) / 2)
+		if got, even := Round(middle), h+h&1; got != even {
+			t.Fatalf("%v becomes %#04x, want the even one %#04x", middle, got, even)
+		}
+		if got := Round(math.Nextafter32(middle, 0)); got != h {
+			t.Fatalf("just below %v: %#04x, want %#04x", middle, got, h)
+		}
+		if got := Round(math.Nextafter32(middle, 1e9)); got != h+1 {
+			t.Fatalf("just above %v: %#04x, want %#04x", middle, got, h+1)
+		}
+	}
+	if Round(float32(math.Inf(-1))) != 0xfc00 || Round(1e30) != 0x7c00 || Round(float32(math.NaN()))&0x7fff <= 0x7c00 {
+		t.Error("infinities and NaN")
+	}
+}

@@ -9,6 +9,7 @@ type DType string
 // All others of whole bytes can be read and written as raw bytes.
 const (
 	U8   DType = "U8"
+	U16  DType = "U16"
 	I32  DType = "I32"
 	I64  DType = "I64"
 	F16  DType = "F16"
@@ -30,7 +31,7 @@ func dtypes() []dtypeInfo {
 	return []dtypeInfo{
 		{"BOOL", 1}, {U8, 1}, {"I8", 1},
 		{"F8_E5M2", 1}, {"F8_E4M3", 1}, {"F8_E8M0", 1}, {"F8_E4M3FNUZ", 1}, {"F8_E5M2FNUZ", 1},
-		{"I16", 2}, {"U16", 2}, {F16, 2}, {BF16, 2},
+		{"I16", 2}, {U16, 2}, {F16, 2}, {BF16, 2},
 		{I32, 4}, {"U32", 4}, {F32, 4},
 		{"C64", 8}, {F64, 8}, {I64, 8}, {"U64", 8},
 	}

@@ -24,7 +24,7 @@ type Tensor struct {
 
 // number is an element type that Go has, too.
 type number interface {
-	~uint8 | ~int32 | ~int64 | ~float32 | ~float64
+	~uint8 | ~uint16 | ~int32 | ~int64 | ~float32 | ~float64
 }
 
 // Float32 returns a tensor of type F32. On a little-endian machine its Data is
@@ -43,6 +43,17 @@ func Float64(name string, x []float64, shape ...int) Tensor {
 // Int32 returns a tensor of type I32; see Float32.
 func Int32(name string, x []int32, shape ...int) Tensor {
 	return Tensor{Name: name, DType: I32, Shape: shape, Data: toBytes(x)}
+}
+
+// Uint16 returns a tensor of type U16; see Float32.
+func Uint16(name string, x []uint16, shape ...int) Tensor {
+	return Tensor{Name: name, DType: U16, Shape: shape, Data: toBytes(x)}
+}
+
+// Float16 returns a tensor of type F16 of binary16 numbers, as half.Round makes
+// them; see Float32.
+func Float16(name string, x []uint16, shape ...int) Tensor {
+	return Tensor{Name: name, DType: F16, Shape: shape, Data: toBytes(x)}
 }
 
 // Int64 returns a tensor of type I64; see Float32.
@@ -73,6 +84,9 @@ func (t *Tensor) Float64s() ([]float64, error) { return fromBytes[float64](t, F6
 
 // Int32s returns the elements of a tensor of type I32; see Float32s.
 func (t *Tensor) Int32s() ([]int32, error) { return fromBytes[int32](t, I32) }
+
+// Uint16s returns the elements of a tensor of type U16; see Float32s.
+func (t *Tensor) Uint16s() ([]uint16, error) { return fromBytes[uint16](t, U16) }
 
 // Int64s returns the elements of a tensor of type I64; see Float32s.
 func (t *Tensor) Int64s() ([]int64, error) { return fromBytes[int64](t, I64) }
