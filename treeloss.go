@@ -32,7 +32,7 @@ type Options struct {
 	Taxonomy  string // child,parent rows, paths, Newick, JSON or DOT over the labels
 	Vectors   string // word vectors of the labels: word2vec, GloVe or fastText
 	Distances string // ready distances: lines of two labels and a number
-	Weights   string // a model of the same classes, whose weights say which are alike
+	Weights   string // a model of the same classes, whose weights show which are similar
 	// Unknown is what becomes of labels without a vector; 0: an error names them.
 	Unknown wordvec.Unknown
 

@@ -155,7 +155,7 @@ func finish(p parts, name string) (*Tree, error) {
 			p.name[v] = taken.free(p.name[v])
 		}
 	}
-	if err := p.settleLengths(); err != nil {
+	if err := p.checkLengths(); err != nil {
 		return fail(err)
 	}
 	t, err := p.assemble(taken)
@@ -165,9 +165,9 @@ func finish(p parts, name string) (*Tree, error) {
 	return t, nil
 }
 
-// settleLengths makes nil of lengths that nobody gave, and refuses some without
+// checkLengths makes nil of lengths that nobody gave, and refuses some without
 // the others.
-func (p *parts) settleLengths() error {
+func (p *parts) checkLengths() error {
 	if !slices.ContainsFunc(p.length, func(x float64) bool { return x >= 0 }) {
 		p.length = nil
 	}

@@ -121,7 +121,7 @@ func (p *parts) fits(labels []string) bool {
 // about classes no longer matters.
 func (g *graph) fill(p parts) error {
 	if len(p.length) > 0 {
-		if err := p.settleLengths(); err != nil {
+		if err := p.checkLengths(); err != nil {
 			return g.place(0, "%v", err)
 		}
 	}

@@ -74,4 +74,4 @@ func count(x []bool) int {
 }
 
 // student returns Student's distribution.
-func student(freedom int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(freedom)} }
+func student(df int) distuv.StudentsT { return distuv.StudentsT{Sigma: 1, Nu: float64(df)} }

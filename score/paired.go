@@ -103,9 +103,9 @@ func fairCoin(a, b int) float64 {
 }
 
 // studentPValue returns the two-sided p-value of a mean against 0.
-func studentPValue(v Interval, freedom int) float64 {
+func studentPValue(v Interval, df int) float64 {
 	if v.Mean == 0 {
 		return 1
 	}
-	return 2 * student(freedom).Survival(math.Abs(v.Mean)/v.SE) // 0 for an SE of 0
+	return 2 * student(df).Survival(math.Abs(v.Mean)/v.SE) // 0 for an SE of 0
 }

@@ -107,8 +107,8 @@ func (t *newton[T]) width() int {
 	return t.r
 }
 
-// lift returns the weights that the outputs are of: V, or W = A V.
-func (t *newton[T]) lift(v []T) []T {
+// outputWeights returns the weights that the outputs are of: V, or W = A V.
+func (t *newton[T]) outputWeights(v []T) []T {
 	if t.flat == nil {
 		return v
 	}
@@ -191,7 +191,7 @@ func (t *newton[T]) collectBias(out []T) {
 // score sets the scores of each example for the weights x; to picks where.
 func (t *newton[T]) score(x []T, to func(e example[T]) []T) {
 	v, bias := t.split(x)
-	w := t.lift(v)
+	w := t.outputWeights(v)
 	t.pass(t.width(), func(h *head[T], e example[T]) (_, _ float64) {
 		t.design.scores(e.outputs, w, e.i)
 		kernel.Scale(t.scale, e.outputs)
@@ -233,7 +233,7 @@ func (t *newton[T]) differentiate() {
 // multiply sets out to the second derivative at x times direction.
 func (t *newton[T]) multiply(out, direction []T) {
 	v, bias := t.split(direction)
-	w := t.lift(v)
+	w := t.outputWeights(v)
 	t.pass(t.width(), func(h *head[T], e example[T]) (_, _ float64) {
 		t.design.scores(e.outputs, w, e.i)
 		kernel.Scale(t.scale, e.outputs)

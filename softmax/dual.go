@@ -47,21 +47,21 @@ const streamDual = 2
 // the classes, the same in all of a fit: its part of W stays in the caches of its
 // core, and what it adds to W is all that its scores of the next batch need.
 type dual[T matrix.Float] struct {
-	x         *matrix.Sparse
-	k         int
-	scale     T       // of the inputs
-	length    float64 // mean squared length of scaled inputs
-	alike     float64 // at most length: twice the mean inner product of two of one class
-	weight    []float32
-	threads   int
-	team      *kernel.Team // while solve runs
-	stride    int          // of W and all that has a row of k numbers
-	total     float64      // sum of the weights
-	noBias    bool
-	targets   func(i int) target
-	soft      *loss.SoftLabels // nil: the target of a class is the class, smoothed
-	certain   float64          // mass of a target that is not smoothed away
-	elsewhere T                // what smoothing gives each class
+	x           *matrix.Sparse
+	k           int
+	scale       T       // of the inputs
+	length      float64 // mean squared length of scaled inputs
+	withinClass float64 // at most length: twice the mean inner product of two of one class
+	weight      []float32
+	threads     int
+	team        *kernel.Team // while solve runs
+	stride      int          // of W and all that has a row of k numbers
+	total       float64      // sum of the weights
+	noBias      bool
+	targets     func(i int) target
+	soft        *loss.SoftLabels // nil: the target of a class is the class, smoothed
+	certain     float64          // mass of a target that is not smoothed away
+	elsewhere   T                // what smoothing gives each class
 
 	kernel       *classKernel[T] // nil: K = I
 	reach        float64         // mean eigenvalue of K
@@ -71,7 +71,7 @@ type dual[T matrix.Float] struct {
 	w, bias   []T       // d x stride, k
 	logP      []T       // n x stride
 	gaps      []float64 // n: what each example had to do with the gap when last met
-	surplus   []T       // k: Σ_i w_i (t_i - p_i)
+	residual  []T       // k: Σ_i w_i (t_i - p_i)
 	curvature []T       // k: Σ_i w_i p_i (1 - p_i), of the last pass
 
 	batches []dualBatch
@@ -79,7 +79,7 @@ type dual[T matrix.Float] struct {
 	order   []*dualBatch // that of this pass
 
 	scores, p, moved []T // batchRows x stride, of the batch at work
-	settled, delta   []T // k
+	updated, delta   []T // k
 	earlier          []float32
 }
 
@@ -151,9 +151,9 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 	t := &dual[T]{
 		x: x, k: k, stride: stride, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
 		noBias: opts.NoBias, targets: ex.target, certain: 1, reach: 1,
-		w: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), gaps: make([]float64, n), surplus: make([]T, k), curvature: make([]T, k),
+		w: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), gaps: make([]float64, n), residual: make([]T, k), curvature: make([]T, k),
 		scores: make([]T, batchRows*stride), p: make([]T, batchRows*stride), moved: make([]T, batchRows*stride),
-		settled: make([]T, k), delta: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(opts.Seed, streamDual)),
+		updated: make([]T, k), delta: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(opts.Seed, streamDual)),
 	}
 	if opts.Init != nil {
 		for c, b := range opts.Init.Bias {
@@ -183,7 +183,7 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 	for lo := 0; lo < n; lo += batchRows {
 		t.batches = append(t.batches, dualBatch{rows: order[lo:min(lo+batchRows, n)]})
 	}
-	t.alike = min(t.length, 2*t.meanSimilarity(ex.Class))
+	t.withinClass = min(t.length, 2*t.meanSimilarity(ex.Class))
 	t.prepare(t.batches)
 	t.eachTarget(func(_ int, logP, target []T) {
 		for c, p := range target {

@@ -304,7 +304,7 @@ func testDualityGap(t *testing.T, ex Examples, lambda, prior float64, s sharing.
 		t.Errorf("after 60 passes the gap is still %v of the objective", last)
 	}
 	want, w := make([]float64, 60*5), make([]float64, 60*5)
-	surplus, a, shared := make([]float64, 5), make([]float64, 5), make([]float64, 5)
+	residual, a, shared := make([]float64, 5), make([]float64, 5), make([]float64, 5)
 	op := sharing.NewOperator[float64](s)
 	for i := range ex.X.Rows() {
 		index, value := ex.X.(*matrix.Sparse).Row(i)
@@ -313,7 +313,7 @@ func testDualityGap(t *testing.T, ex Examples, lambda, prior float64, s sharing.
 			if int32(c) == ex.Class[i] {
 				a[c]++
 			}
-			surplus[c] += a[c]
+			residual[c] += a[c]
 		}
 		op.Kernel(shared, a, 1)
 		for m, f := range index {
@@ -326,13 +326,13 @@ func testDualityGap(t *testing.T, ex Examples, lambda, prior float64, s sharing.
 	if diff := largestDifference(centred(want, 5), centred(w, 5)); diff > 1e-5 {
 		t.Errorf("W differs from the sum over the examples by %v", diff)
 	}
-	if diff := largestDifference(surplus, d.surplus); diff > 1e-9 {
-		t.Errorf("the surplus differs from its sum by %v", diff)
+	if diff := largestDifference(residual, d.residual); diff > 1e-9 {
+		t.Errorf("the residual differs from its sum by %v", diff)
 	}
 }
 
-// settle approximates; what it misses by costs a pass a little of its gain.
-func TestSettle(t *testing.T) {
+// maximise approximates; what it misses by costs a pass a little of its gain.
+func TestMaximise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const k = 40
 	for trial := range 500 {
@@ -354,7 +354,7 @@ func TestSettle(t *testing.T) {
 		}
 		scores := slices.Clone(c)
 		kernel.Axpy(-q, p, scores)
-		settle(p, logP, c, q, kernel.Softmax(scores, scores))
+		maximise(p, logP, c, q, kernel.Softmax(scores, scores))
 		var sum, mean, miss float64
 		for j := range p {
 			sum += p[j]

@@ -38,24 +38,24 @@ func (t *dual[T]) certify(lambda float64) (gap, objective float64) {
 	return gap + t.biasGap(lambda), objective
 }
 
-// biasGap estimates from the bias's gradient, the surplus, how far it keeps the
-// objective above its minimum, W following: ½ Σ_c surplus_c² (1/h_c + alike reach/lambda),
+// biasGap estimates from the bias's gradient, the residual, how far it keeps the
+// objective above its minimum, W following: ½ Σ_c residual_c² (1/h_c + withinClass reach/lambda),
 // h the second derivative in the bias alone. Inputs x_i stand in for a bias as far as
 // they have a part in common, ‖Σ h_i x_i‖² / (Σ h_i)² for the weights h_i of the
-// examples in h_c: alike at most, if half of these have one class.
+// examples in h_c: withinClass at most, if half of these have one class.
 func (t *dual[T]) biasGap(lambda float64) float64 {
 	if t.noBias {
 		return 0
 	}
 	var gap float64
-	for c, s := range t.surplus {
-		gap += float64(s) * float64(s) / 2 * (float64(t.freedom(c)) + t.alike*t.reach/lambda)
+	for c, s := range t.residual {
+		gap += float64(s) * float64(s) / 2 * (float64(t.inverseCurvature(c)) + t.withinClass*t.reach/lambda)
 	}
 	return gap
 }
 
-// freedom is 1/h_c.
-func (t *dual[T]) freedom(c int) T { return 1 / max(t.curvature[c], 1e-20) }
+// inverseCurvature is 1/h_c.
+func (t *dual[T]) inverseCurvature(c int) T { return 1 / max(t.curvature[c], 1e-20) }
 
 // rescale prepares for another lambda. Along a path W grows as lambda falls, and
 // t - p shrinks: W ∝ 1/lambda Σ K (t - p) xᵀ. For W ∝ lambda^(rescaled-1) the next
@@ -63,7 +63,7 @@ func (t *dual[T]) freedom(c int) T { return 1 / max(t.curvature[c], 1e-20) }
 func (t *dual[T]) rescale(from, to float64) {
 	ratio := math.Pow(min(1, to/from), rescaled) // of t - p; one above 1 may leave no distribution
 	kernel.Parallel(t.threads, len(t.w), part, func(_, lo, hi int) { kernel.Scale(T(from/to*ratio), t.w[lo:hi]) })
-	kernel.Scale(T(ratio), t.surplus)
+	kernel.Scale(T(ratio), t.residual)
 	shift := T(math.Log(ratio))
 	t.eachTarget(func(_ int, logP, target []T) {
 		for c, p := range target {

@@ -24,8 +24,8 @@ func (t *dual[T]) pass(ctx context.Context, lambda float64) (gap, objective floa
 	}
 	gap += t.biasGap(lambda)
 	if rate := t.biasRate(lambda); rate > 0 {
-		for c, s := range t.surplus {
-			t.bias[c] += s * max(rate, t.freedom(c))
+		for c, s := range t.residual {
+			t.bias[c] += s * max(rate, t.inverseCurvature(c))
 		}
 	}
 	return gap, objective, nil
@@ -142,16 +142,16 @@ func (t *dual[T]) spread(b *dualBatch, part int, lambda float64) {
 // by 1/lambda times that.
 func (t *dual[T]) restore(lambda float64) {
 	clear(t.w)
-	clear(t.surplus)
+	clear(t.residual)
 	for n := range t.batches {
 		b := &t.batches[n]
 		for m, i := range b.rows {
 			moved := t.moved[m*t.stride : m*t.stride+t.k]
-			kernel.Exp(t.settled, t.logP[i*t.stride:i*t.stride+t.k])
+			kernel.Exp(t.updated, t.logP[i*t.stride:i*t.stride+t.k])
 			t.target(i, t.delta)
-			kernel.Axpy(-1, t.settled, t.delta)
+			kernel.Axpy(-1, t.updated, t.delta)
 			kernel.Scale(T(t.weightOf(i)), t.delta)
-			kernel.Add(t.delta, t.surplus)
+			kernel.Add(t.delta, t.residual)
 			if t.kernel == nil {
 				copy(moved, t.delta)
 			} else {
@@ -194,27 +194,27 @@ func (t *dual[T]) ascend(b *dualBatch, m int, lambda float64, curvature []T) (ga
 	if t.kernel == nil {
 		q := max(T(length)+T(w)*rate, leastStep)
 		kernel.Axpy(q, p, s)
-		settle(t.settled, logP, s, q, logSum)
-		kernel.MoveMass(moved, p, t.settled, T(w), rate, t.surplus, t.bias, curvature)
+		maximise(t.updated, logP, s, q, logSum)
+		kernel.MoveMass(moved, p, t.updated, T(w), rate, t.residual, t.bias, curvature)
 		return gap, objective
 	}
-	t.settleShared(i, p, logP, s, moved, T(length), T(w)*rate, logSum, gap/w)
+	t.maximiseShared(i, p, logP, s, moved, T(length), T(w)*rate, logSum, gap/w)
 	kernel.Scale(T(w), moved)
-	kernel.MoveMass(t.delta, p, t.settled, T(w), rate, t.surplus, t.bias, curvature)
+	kernel.MoveMass(t.delta, p, t.updated, T(w), rate, t.residual, t.bias, curvature)
 	return gap, objective
 }
 
 // leastStep keeps an example without features from a division by 0.
 const leastStep = 1e-9
 
-// settleShared sets settled to the distribution of example i after its visit, logP
-// to its logarithm and moved to K (p - settled); s, the scores, follow. Where the dual
-// has δᵀKδ for a move δ, settle has a multiple of δᵀδ: the slope that K had for the
+// maximiseShared sets updated to the distribution of example i after its visit, logP
+// to its logarithm and moved to K (p - updated); s, the scores, follow. Where the dual
+// has δᵀKδ for a move δ, maximise has a multiple of δᵀδ: the slope that K had for the
 // last such move, which changes little between visits. A move that turns out to be
 // much steeper, which could lower the dual, or much flatter is made anew. Moves follow
 // each other until they have closed most of the example's gap: the first goes where K
 // is steep, the next where it is flat.
-func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, logSum, gap float64) {
+func (t *dual[T]) maximiseShared(i int, p, logP, s, moved []T, length, bias T, logSum, gap float64) {
 	from, delta, shared := t.from, t.delta, t.shared
 	copy(from, p)
 	clear(moved)
@@ -224,9 +224,9 @@ func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, log
 			q := max(length**slope+bias, leastStep)
 			copy(delta, s)
 			kernel.Axpy(q, from, delta)
-			settle(t.settled, logP, delta, q, logSum)
+			maximise(t.updated, logP, delta, q, logSum)
 			copy(delta, from)
-			kernel.Axpy(-1, t.settled, delta)
+			kernel.Axpy(-1, t.updated, delta)
 			t.kernel.apply(t.team, shared, delta)
 			square := kernel.Dot(delta, delta)
 			if !(square > 0) {
@@ -245,10 +245,10 @@ func (t *dual[T]) settleShared(i int, p, logP, s, moved []T, length, bias T, log
 		kernel.Axpy(length, shared, s)
 		kernel.Axpy(bias, delta, s)
 		logSum = kernel.Softmax(shared, s)
-		if logSum+float64(kernel.Dot(t.settled, logP))-float64(kernel.Dot(t.settled, s)) <= closed*gap {
+		if logSum+float64(kernel.Dot(t.updated, logP))-float64(kernel.Dot(t.updated, s)) <= closed*gap {
 			return
 		}
-		copy(from, t.settled)
+		copy(from, t.updated)
 	}
 }
 
@@ -262,21 +262,21 @@ const (
 	steeper, flatter = 1.2, 4
 )
 
-// settle sets p to about the distribution with log p + q p = c - const, which
+// maximise sets p to about the distribution with log p + q p = c - const, which
 // maximises the dual in one example, and logP to its logarithm. logSum is that of
 // the exponentials of c less q times the distribution so far.
 //
 // With ν for the constant q p is Wright's ω(log q + c - ν). An outer Newton
 // iteration finds the ν for which p sums to 1. What errors are left make the step
 // a little shorter or longer than the best; p and logP still agree.
-func settle[T matrix.Float](p, logP, c []T, q T, logSum float64) {
+func maximise[T matrix.Float](p, logP, c []T, q T, logSum float64) {
 	logQ := math.Log(float64(q))
 	// Any distribution between 0 and 1 would move ν by no more.
 	nu, low, high := logSum, logSum-float64(q), logSum+float64(q)
 	for range 30 {
 		sum, slope := kernel.WrightOmega(p, c, T(nu-logQ))
 		step := (math.Log(float64(sum)) - logQ) * float64(sum/slope) // sum is about exponential in ν
-		if math.Abs(step) < settled {
+		if math.Abs(step) < nuTolerance {
 			break
 		}
 		if step > 0 {
@@ -293,5 +293,5 @@ func settle[T matrix.Float](p, logP, c []T, q T, logSum float64) {
 	kernel.SubtractAbove(T(kernel.Softmax(p, logP)), noMass, logP)
 }
 
-// settled is how near ν has to come, in nats. Nearer saves no pass.
-const settled = 3e-3
+// nuTolerance is how near ν has to come, in nats. Nearer saves no pass.
+const nuTolerance = 3e-3

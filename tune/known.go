@@ -25,8 +25,8 @@ type Known struct {
 	Vectors   string          // word vectors, see package wordvec; "": none, "-": standard input
 	Unknown   wordvec.Unknown // what becomes of class names without a vector
 	KeepFirst bool            // of two vectors of one word take the first; else that is an error
-	Distances string          // list of ready distances, see metric.ReadDistances; "": none, "-": standard input
-	Weights   string          // model file whose weights tell which classes are alike; "": none
+	Distances string          // list of precomputed distances, see metric.ReadDistances; "": none, "-": standard input
+	Weights   string          // model file whose weights tell which classes are similar; "": none
 	Stdin     io.Reader       // what "-" reads; nil: that of the process
 }
 
@@ -95,7 +95,7 @@ func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes,
 	return classes, found, nil
 }
 
-// distances reads the list of ready distances between labels.
+// distances reads the list of precomputed distances between labels.
 func (k Known) distances(labels []string) (metric.Space, error) {
 	if k.Distances == "-" {
 		return metric.ReadDistances(k.stdin(), stdinName, labels)

@@ -117,7 +117,7 @@ func (f *decisionFlags) hint(a *app, about classify.About) {
 func (f *dataFlags) input(a *app, threads int) (classify.Input, error) {
 	o, err := f.options()
 	if isStream(f.data) {
-		a.tellTerminal()
+		a.logTerminal()
 	} else if strings.Contains("\x00"+strings.Join(f.data, "\x00")+"\x00", "\x00-\x00") {
 		err = usagef("- is the standard input and cannot be mixed with files")
 	}

@@ -19,8 +19,8 @@ const stdinName = classify.StdinName
 // isStream tells whether the paths are the standard input.
 func isStream(paths []string) bool { return len(paths) == 1 && paths[0] == "-" }
 
-// tellTerminal tells a person who named no file that the program waits for them.
-func (a *app) tellTerminal() {
+// logTerminal tells a person who named no file that the program waits for them.
+func (a *app) logTerminal() {
 	if f, ok := a.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		a.logf("no file was named, so this reads the terminal: type or paste lines, and end with Ctrl-D")
 	}
@@ -29,7 +29,7 @@ func (a *app) tellTerminal() {
 // openExamples opens files, or the standard input for "-".
 func (a *app) openExamples(paths []string, o dataset.Options) (*dataset.Reader, error) {
 	if isStream(paths) {
-		a.tellTerminal()
+		a.logTerminal()
 		return dataset.NewReader(a.in, stdinName, o)
 	}
 	if slices.Contains(paths, "-") {

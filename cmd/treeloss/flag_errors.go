@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// speakOfCalls makes root answer wrong calls in the words of this program, also
+// explainWrongCalls makes root answer wrong calls in the words of this program, also
 // those of the commands help and completion, which come with the package cobra.
 // The streams of root must be set.
-func speakOfCalls(root *cobra.Command, args []string) {
+func explainWrongCalls(root *cobra.Command, args []string) {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, args, err) })
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(args...)

@@ -143,8 +143,8 @@ func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows
 	if err != nil {
 		return nil, nil, f.explain(err)
 	}
-	f.tell(a, d.Found)
-	f.tellTriangle(a, d.Classes)
+	f.logNames(a, d.Found)
+	f.logTriangle(a, d.Classes)
 	if len(d.Dropped) == 0 {
 		return d, rows, nil
 	}
@@ -157,9 +157,9 @@ func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows
 // spelling. The model file has all.
 const shownSpellings = 20
 
-// tell logs which names were found under another spelling than their own, and
+// logNames logs which names were found under another spelling than their own, and
 // which were not.
-func (f *knownFlags) tell(a *app, found *wordvec.LabelVectors) {
+func (f *knownFlags) logNames(a *app, found *wordvec.LabelVectors) {
 	if found == nil {
 		return
 	}
@@ -182,9 +182,9 @@ func (f *knownFlags) tell(a *app, found *wordvec.LabelVectors) {
 // none: a moment, and every triple of 64 classes.
 const triples = 50_000
 
-// tellTriangle logs that ready distances break the triangle inequality. It is no
+// logTriangle logs that precomputed distances break the triangle inequality. It is no
 // error: trees are built all the same, and measured dissimilarities often do.
-func (f *knownFlags) tellTriangle(a *app, c knowledge.Classes) {
+func (f *knownFlags) logTriangle(a *app, c knowledge.Classes) {
 	if c.Distances == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-// Command treeloss trains and uses classifiers of many classes that are alike.
+// Command treeloss trains and uses classifiers with many similar classes.
 //
 // Run treeloss quickstart for a tour on real data inside the program, and
 // treeloss help for all commands. Results go to standard output, the log and
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) e
 	root.SetIn(in)
 	root.SetOut(results)
 	root.SetErr(log)
-	speakOfCalls(root, args)
+	explainWrongCalls(root, args)
 	err := root.ExecuteContext(ctx)
 	switch failed := results.failure(); {
 	case failed == nil:

@@ -275,13 +275,13 @@ func TestTerminalAsInput(t *testing.T) {
 	}
 	defer terminal.Close()
 	var log bytes.Buffer
-	(&app{in: terminal, log: &log}).tellTerminal()
+	(&app{in: terminal, log: &log}).logTerminal()
 	if !strings.Contains(log.String(), "Ctrl-D") {
 		t.Errorf("the log is %q, want a word about Ctrl-D", log.String())
 	}
 	log.Reset()
-	(&app{in: terminal, log: &log, quiet: true}).tellTerminal()
-	(&app{in: strings.NewReader(""), log: &log}).tellTerminal()
+	(&app{in: terminal, log: &log, quiet: true}).logTerminal()
+	(&app{in: strings.NewReader(""), log: &log}).logTerminal()
 	if log.Len() > 0 {
 		t.Errorf("the log is %q, want nothing with --quiet, nor of a pipe", log.String())
 	}

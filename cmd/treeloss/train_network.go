@@ -113,7 +113,7 @@ func (f *trainFlags) networkOptions(ctx context.Context, a *app) (fit.Options, e
 		if err != nil {
 			return classes, f.classes.known.explain(err)
 		}
-		f.classes.known.tell(a, found)
+		f.classes.known.logNames(a, found)
 		return classes, nil
 	}
 	p := &o.Train

@@ -150,8 +150,8 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes
 	if err != nil {
 		return knowledge.Classes{}, f.known.explain(err)
 	}
-	f.known.tell(a, found)
-	f.known.tellTriangle(a, classes)
+	f.known.logNames(a, found)
+	f.known.logTriangle(a, classes)
 	if n := len(tune.Dropped(found)); n > 0 {
 		a.logf("skipped, no vector: %d of %d classes", n, len(labels))
 	}

@@ -8,7 +8,7 @@
 // identities). Loops over float64 are plain Go. Loops over float32 run in
 // assembly for AVX-512 or AVX2 where the processor has it, chosen when the
 // program starts; the build tag noasm, and any other processor, select the
-// plain Go twin of each.
+// plain Go version of each.
 //
 // # What may differ between processors
 //

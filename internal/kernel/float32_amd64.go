@@ -245,16 +245,16 @@ func wrightOmega32(k kind, w, x []float32, shift float32) (sum, slope float32) {
 	}
 }
 
-func moveMass32(k kind, moved, from, to []float32, weight, rate float32, surplus, bias, curvature []float32) {
+func moveMass32(k kind, moved, from, to []float32, weight, rate float32, residual, bias, curvature []float32) {
 	n := len(moved)
-	from, to, surplus, bias, curvature = from[:n], to[:n], surplus[:n], bias[:n], curvature[:n]
+	from, to, residual, bias, curvature = from[:n], to[:n], residual[:n], bias[:n], curvature[:n]
 	switch {
 	case n == 0 || k == plain:
-		moveMassGo(moved, from, to, weight, rate, surplus, bias, curvature)
+		moveMassGo(moved, from, to, weight, rate, residual, bias, curvature)
 	case k == avx512:
-		moveMassAVX512(first(moved), first(from), first(to), weight, rate, first(surplus), first(bias), first(curvature), n)
+		moveMassAVX512(first(moved), first(from), first(to), weight, rate, first(residual), first(bias), first(curvature), n)
 	default:
-		moveMassAVX2(first(moved), first(from), first(to), weight, rate, first(surplus), first(bias), first(curvature), n)
+		moveMassAVX2(first(moved), first(from), first(to), weight, rate, first(residual), first(bias), first(curvature), n)
 	}
 }
 

@@ -41,8 +41,8 @@ func wrightOmega32(_ kind, w, x []float32, shift float32) (sum, slope float32) {
 	return wrightOmegaGo(w, x, shift)
 }
 
-func moveMass32(_ kind, moved, from, to []float32, weight, rate float32, surplus, bias, curvature []float32) {
-	moveMassGo(moved, from, to, weight, rate, surplus, bias, curvature)
+func moveMass32(_ kind, moved, from, to []float32, weight, rate float32, residual, bias, curvature []float32) {
+	moveMassGo(moved, from, to, weight, rate, residual, bias, curvature)
 }
 
 func subtractAbove32(_ kind, a, least float32, x []float32) { subtractAboveGo(a, least, x) }

@@ -89,10 +89,10 @@ func softmaxAVX512(p *float32, scores *float32, n int) (top float32, sum float64
 //go:noescape
 func wrightOmegaAVX512(w *float32, x *float32, n int, shift float32) (sum float32, slope float32)
 
-// moveMassAVX512 sets moved to weight*(from-to) and adds it to surplus, rate times it to bias and weight*to*(1-to) to curvature.
+// moveMassAVX512 sets moved to weight*(from-to) and adds it to residual, rate times it to bias and weight*to*(1-to) to curvature.
 //
 //go:noescape
-func moveMassAVX512(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+func moveMassAVX512(moved *float32, from *float32, to *float32, weight float32, rate float32, residual *float32, bias *float32, curvature *float32, n int)
 
 // subtractAboveAVX512 sets x to the larger of x-a and least.
 //
@@ -234,10 +234,10 @@ func softmaxAVX2(p *float32, scores *float32, n int) (top float32, sum float64)
 //go:noescape
 func wrightOmegaAVX2(w *float32, x *float32, n int, shift float32) (sum float32, slope float32)
 
-// moveMassAVX2 sets moved to weight*(from-to) and adds it to surplus, rate times it to bias and weight*to*(1-to) to curvature.
+// moveMassAVX2 sets moved to weight*(from-to) and adds it to residual, rate times it to bias and weight*to*(1-to) to curvature.
 //
 //go:noescape
-func moveMassAVX2(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+func moveMassAVX2(moved *float32, from *float32, to *float32, weight float32, rate float32, residual *float32, bias *float32, curvature *float32, n int)
 
 // subtractAboveAVX2 sets x to the larger of x-a and least.
 //

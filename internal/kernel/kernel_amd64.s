@@ -4506,13 +4506,13 @@ DATA c3f317218<>+56(SB)/4, $0x3f317218
 DATA c3f317218<>+60(SB)/4, $0x3f317218
 GLOBL c3f317218<>(SB), RODATA|NOPTR, $64
 
-// func moveMassAVX512(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+// func moveMassAVX512(moved *float32, from *float32, to *float32, weight float32, rate float32, residual *float32, bias *float32, curvature *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·moveMassAVX512(SB), NOSPLIT, $0-64
 	MOVQ         moved+0(FP), AX
 	MOVQ         from+8(FP), CX
 	MOVQ         to+16(FP), DX
-	MOVQ         surplus+32(FP), BX
+	MOVQ         residual+32(FP), BX
 	MOVQ         bias+40(FP), SI
 	MOVQ         curvature+48(FP), DI
 	MOVQ         n+56(FP), R8
@@ -22849,13 +22849,13 @@ done732:
 	VZEROUPPER
 	RET
 
-// func moveMassAVX2(moved *float32, from *float32, to *float32, weight float32, rate float32, surplus *float32, bias *float32, curvature *float32, n int)
+// func moveMassAVX2(moved *float32, from *float32, to *float32, weight float32, rate float32, residual *float32, bias *float32, curvature *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·moveMassAVX2(SB), NOSPLIT, $0-64
 	MOVQ         moved+0(FP), AX
 	MOVQ         from+8(FP), CX
 	MOVQ         to+16(FP), DX
-	MOVQ         surplus+32(FP), BX
+	MOVQ         residual+32(FP), BX
 	MOVQ         bias+40(FP), SI
 	MOVQ         curvature+48(FP), DI
 	MOVQ         n+56(FP), R8

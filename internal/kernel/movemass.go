@@ -3,24 +3,24 @@ package kernel
 import "github.com/treeloss/treeloss/matrix"
 
 // MoveMass is the bookkeeping of one example whose distribution goes from one to
-// another: it sets moved to weight*(from-to) and adds moved to surplus,
+// another: it sets moved to weight*(from-to) and adds moved to residual,
 // rate*moved to bias and weight*to*(1-to) to curvature. All must be at least as
 // long as moved, and none may overlap another.
-func MoveMass[T matrix.Float](moved, from, to []T, weight, rate T, surplus, bias, curvature []T) {
+func MoveMass[T matrix.Float](moved, from, to []T, weight, rate T, residual, bias, curvature []T) {
 	if fast && isFloat32[T]() {
-		moveMass32(best, float32s(moved), float32s(from), float32s(to), float32(weight), float32(rate), float32s(surplus), float32s(bias), float32s(curvature))
+		moveMass32(best, float32s(moved), float32s(from), float32s(to), float32(weight), float32(rate), float32s(residual), float32s(bias), float32s(curvature))
 		return
 	}
-	moveMassGo(moved, from, to, weight, rate, surplus, bias, curvature)
+	moveMassGo(moved, from, to, weight, rate, residual, bias, curvature)
 }
 
-func moveMassGo[T matrix.Float](moved, from, to []T, weight, rate T, surplus, bias, curvature []T) {
+func moveMassGo[T matrix.Float](moved, from, to []T, weight, rate T, residual, bias, curvature []T) {
 	n := len(moved)
-	from, to, surplus, bias, curvature = from[:n], to[:n], surplus[:n], bias[:n], curvature[:n]
+	from, to, residual, bias, curvature = from[:n], to[:n], residual[:n], bias[:n], curvature[:n]
 	for j, p := range to {
 		m := weight * (from[j] - p)
 		moved[j] = m
-		surplus[j] += m
+		residual[j] += m
 		bias[j] += rate * m
 		curvature[j] += weight * (p - p*p)
 	}

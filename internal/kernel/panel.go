@@ -3,7 +3,7 @@ package kernel
 import "math"
 
 // A panel is a matrix whose rows, one a class or node, are panelCols long and
-// follow each other; a column is an example. These are the plain Go twins of
+// follow each other; a column is an example. These are the plain Go versions of
 // the kernels on panels.
 
 func columnsTopGo(z, bias []float32, rows int, top []float32) {

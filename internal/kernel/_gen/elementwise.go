@@ -137,9 +137,9 @@ func stepOuter(m isa) {
 }
 
 func moveMass(m isa) {
-	m.text("moveMass", "func(moved, from, to *float32, weight, rate float32, surplus, bias, curvature *float32, n int)",
-		"sets moved to weight*(from-to) and adds it to surplus, rate times it to bias and weight*to*(1-to) to curvature.")
-	p, n := pointers("moved", "from", "to", "surplus", "bias", "curvature"), length("n")
+	m.text("moveMass", "func(moved, from, to *float32, weight, rate float32, residual, bias, curvature *float32, n int)",
+		"sets moved to weight*(from-to) and adds it to residual, rate times it to bias and weight*to*(1-to) to curvature.")
+	p, n := pointers("moved", "from", "to", "residual", "bias", "curvature"), length("n")
 	weight, rate := m.broadcastParam("weight"), m.broadcastParam("rate")
 	m.pass(n, m.lanes, []int{16}, p, func(at access) {
 		to, moved, x := m.vec(), m.vec(), m.vec()
