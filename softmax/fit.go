@@ -140,17 +140,23 @@ func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []flo
 
 func eachPrior(priors []float64, opts Options, visit func(float64, *Layer, Record) error, fit func(float64, Options) (*Layer, Record, error)) error {
 	for n, prior := range priors {
-		l, r, fitErr := fit(prior, opts.atFit(n, len(priors)))
-		if l != nil {
-			if err := visit(prior, l, r); err != nil {
-				return err
-			}
-		}
-		if fitErr != nil {
-			return fitErr
+		l, r, err := fit(prior, opts.atFit(n, len(priors)))
+		if err := visitFit(visit, prior, l, r, err); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// visitFit hands the layer of a fit, nil if it left none, to visit. It returns the
+// error of visit, or else that of the fit.
+func visitFit(visit func(float64, *Layer, Record) error, prior float64, l *Layer, r Record, fitErr error) error {
+	if l != nil {
+		if err := visit(prior, l, r); err != nil {
+			return err
+		}
+	}
+	return fitErr
 }
 
 // withDefaults checks the options and fills in what 0 and nil stand for.
@@ -255,11 +261,9 @@ func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Optio
 		if fitErr != nil && ctx.Err() == nil { // numbers too large: nothing to keep
 			return fitErr
 		}
-		if err := visit(prior, fold(basis.expand(v, solver.r, opts.Threads), bias, scale, ex.X.Cols(), compact, opts.Hierarchy, opts.Threads), record); err != nil {
+		layer := fold(basis.expand(v, solver.r, opts.Threads), bias, scale, ex.X.Cols(), compact, opts.Hierarchy, opts.Threads)
+		if err := visitFit(visit, prior, layer, record, fitErr); err != nil {
 			return err
-		}
-		if fitErr != nil {
-			return fitErr
 		}
 	}
 	return nil
@@ -322,11 +326,8 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 		if fitErr != nil && ctx.Err() == nil { // numbers too large: nothing to keep
 			return fitErr
 		}
-		if err := visit(prior, layer, record); err != nil {
+		if err := visitFit(visit, prior, layer, record, fitErr); err != nil {
 			return err
-		}
-		if fitErr != nil {
-			return fitErr
 		}
 	}
 	return nil

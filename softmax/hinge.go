@@ -101,12 +101,9 @@ func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer S
 	}
 	h := newHinge(ex, k, opts)
 	for n, prior := range priors {
-		record, fitErr := h.solve(ctx, orDefault(prior), trainer, opts.atFit(n, len(priors)).Progress, opts.Threads)
-		if err := visit(prior, h.fold(k, opts.Threads), record); err != nil {
+		record, err := h.solve(ctx, orDefault(prior), trainer, opts.atFit(n, len(priors)).Progress, opts.Threads)
+		if err := visitFit(visit, prior, h.fold(k, opts.Threads), record, err); err != nil {
 			return err
-		}
-		if fitErr != nil {
-			return fitErr
 		}
 	}
 	return nil

@@ -132,15 +132,23 @@ func ReadFrom(r *dataset.Reader) (*Corpus, error) {
 	}
 	c := NewCorpus(r.Kind(), columns)
 	c.read = r.Resolved()
-	for e, err := range r.All() {
-		if err != nil {
-			return nil, err
-		}
-		if err := c.Add(e); err != nil {
-			return nil, err
-		}
+	if err := c.addAll(r); err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+// addAll adds the examples of a reader.
+func (c *Corpus) addAll(r *dataset.Reader) error {
+	for e, err := range r.All() {
+		if err != nil {
+			return err
+		}
+		if err := c.Add(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Read appends files, for testing say, and returns the rows they make. They
@@ -158,13 +166,8 @@ func (c *Corpus) Read(paths []string, labels string) ([]int, error) {
 		return nil, fmt.Errorf("%s: %v, but the training data is %v", paths[0], r.Kind(), c.Table.Kind())
 	}
 	first := c.Table.Rows()
-	for e, err := range r.All() {
-		if err != nil {
-			return nil, err
-		}
-		if err := c.Add(e); err != nil {
-			return nil, err
-		}
+	if err := c.addAll(r); err != nil {
+		return nil, err
 	}
 	return All(first, c.Table.Rows()), nil
 }

@@ -112,21 +112,16 @@ func scaledSquares32(k kind, a float64, x []float32, b float64, y []float32) (di
 func combineRows32(k kind, index []int32, value, rows []float32, stride int, y []float32) {
 	n, cols := len(index), len(y)
 	value = value[:n]
-	if k == plain {
+	if k == plain || n == 0 || cols == 0 {
 		combineRowsGo(index, value, rows, stride, y)
 		return
 	}
-	if n == 0 || cols == 0 {
-		return
-	}
-	ok := len(rows) >= cols
-	if ok {
-		limit := 4 * (len(rows) - cols) // where the last row can start, in bytes
-		if k == avx512 {
-			ok = combineRowsAVX512(first(index), first(value), n, first(rows), 4*stride, limit, first(y), cols)
-		} else {
-			ok = combineRowsAVX2(first(index), first(value), n, first(rows), 4*stride, limit, first(y), cols)
-		}
+	limit := 4 * (len(rows) - cols) // where the last row can start, in bytes
+	ok := limit >= 0
+	if k == avx512 {
+		ok = ok && combineRowsAVX512(first(index), first(value), n, first(rows), 4*stride, limit, first(y), cols)
+	} else {
+		ok = ok && combineRowsAVX2(first(index), first(value), n, first(rows), 4*stride, limit, first(y), cols)
 	}
 	if !ok {
 		panicOutside(index, rows, stride, cols)
@@ -136,21 +131,16 @@ func combineRows32(k kind, index []int32, value, rows []float32, stride int, y [
 func addToRows32(k kind, index []int32, value, rows []float32, stride int, x []float32) {
 	n, cols := len(index), len(x)
 	value = value[:n]
-	if k == plain {
+	if k == plain || n == 0 || cols == 0 {
 		addToRowsGo(index, value, rows, stride, x)
 		return
 	}
-	if n == 0 || cols == 0 {
-		return
-	}
-	ok := len(rows) >= cols
-	if ok {
-		limit := 4 * (len(rows) - cols)
-		if k == avx512 {
-			ok = addToRowsAVX512(first(index), first(value), n, first(rows), 4*stride, limit, first(x), cols)
-		} else {
-			ok = addToRowsAVX2(first(index), first(value), n, first(rows), 4*stride, limit, first(x), cols)
-		}
+	limit := 4 * (len(rows) - cols) // where the last row can start, in bytes
+	ok := limit >= 0
+	if k == avx512 {
+		ok = ok && addToRowsAVX512(first(index), first(value), n, first(rows), 4*stride, limit, first(x), cols)
+	} else {
+		ok = ok && addToRowsAVX2(first(index), first(value), n, first(rows), 4*stride, limit, first(x), cols)
 	}
 	if !ok {
 		panicOutside(index, rows, stride, cols)
