@@ -64,10 +64,7 @@ and CSV.`,
 		Example: `  treeloss compare --data train.csv --test test.csv --shots 5 --seeds 5
   treeloss compare --data train.csv --test test.csv --shots 1,3,5 --report out
   treeloss compare --data train.csv --test test.csv --methods cross-entropy,names,v-tree`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.data.data = append(f.data.data, args...)
-			return nil
-		},
+		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.data.add(c)

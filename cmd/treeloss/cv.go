@@ -41,10 +41,7 @@ together, each tested once. Folds share training rows, so the error is a little
 too small. A class of one example is tested by a model that never saw it.`,
 		Example: `  treeloss cv --data train.csv
   treeloss cv --data train.csv --folds 10 --sharing names --json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
-			return nil
-		},
+		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.data.add(c)
@@ -137,15 +134,8 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if f.folds < 2 {
 		return usagef("--folds %d, want at least 2", f.folds)
 	}
-	plan, err := f.classes.plan(f.data.data)
+	plan, opts, err := f.classes.planAndOptions(&f.prior, f.data.data)
 	if err != nil {
-		return err
-	}
-	opts, err := f.classes.options()
-	if err != nil {
-		return err
-	}
-	if err := f.prior.apply(&plan.Knowledge, &opts); err != nil {
 		return err
 	}
 	if f.classes.trainer.patience > 0 {

@@ -42,10 +42,7 @@ source of class knowledge, for its gain on held-out rows.`,
 		Example: `  treeloss doctor --data train.csv
   treeloss doctor --data train.csv --taxonomy groups.csv --train
   treeloss doctor --data train.csv --label-vectors cc.en.300.bin --unknown average`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.data.data = append(f.data.data, args...)
-			return nil
-		},
+		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.data.add(c)

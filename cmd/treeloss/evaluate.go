@@ -79,10 +79,7 @@ expected, and give what they say to --reject: it depends on that share.`,
   treeloss evaluate --model m.safetensors --data test.tsv.gz --label topic --json
   treeloss evaluate --model m.safetensors --data test.csv --taxonomy groups.csv --confidence 0.9
   treeloss evaluate --model m.safetensors --data test.csv --oos strange.txt --reject 0.4`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
-			return nil
-		},
+		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.decision.check(c); err != nil {
 				return err

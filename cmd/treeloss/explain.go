@@ -52,20 +52,9 @@ what was chosen with the mean of the choices and with a rival.`,
 		Example: `  echo "my card has not arrived" | treeloss explain --model intents.safetensors
   treeloss explain --model intents.safetensors --top 10 --against lost_card questions.txt
   treeloss explain --model m.safetensors --json measurements.csv`,
-		Args: func(c *cobra.Command, args []string) error {
-			if err := noSentence(c, args); err != nil {
-				return err
-			}
-			if len(args) > 1 {
-				return usagef("%s takes one file, not %d; explain them one after the other", c.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: oneInput("explain"),
 		RunE: func(c *cobra.Command, args []string) error {
-			f.data.data = []string{"-"}
-			if len(args) > 0 {
-				f.data.data = args
-			}
+			f.data.data = fileOrStdin(args)
 			return f.run(c.Context(), a)
 		},
 	}

@@ -16,6 +16,15 @@ import (
 	"github.com/treeloss/treeloss/tune"
 )
 
+// addTo adds the arguments of a command to the files that a flag names, as in
+// --data a.csv b.csv.
+func addTo(files *[]string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		*files = append(*files, args...)
+		return nil
+	}
+}
+
 // dataFlags say which files hold examples and which of their columns count.
 type dataFlags struct {
 	data     []string
@@ -267,6 +276,17 @@ func (f *classFlags) options() (tune.Options, error) {
 		err = usagef("--threads %d, want a number of at least 0", f.threads)
 	}
 	return tune.Options{Trainer: trainer, Seed: f.seed, Threads: f.threads}, err
+}
+
+// planAndOptions returns what the flags leave to choose and how, with the priors of p.
+func (f *classFlags) planAndOptions(p *priorFlags, data []string) (plan tune.Plan, opts tune.Options, err error) {
+	if plan, err = f.plan(data); err != nil {
+		return plan, opts, err
+	}
+	if opts, err = f.options(); err != nil {
+		return plan, opts, err
+	}
+	return plan, opts, p.apply(&plan.Knowledge, &opts)
 }
 
 // trainerFlags choose and set up the trainer.

@@ -63,20 +63,9 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
   treeloss predict --model m.safetensors --confidence 0.9 --taxonomy groups.csv questions.txt
   treeloss predict --model m.safetensors --reject 0.5 questions.txt
   treeloss predict --model network.safetensors --json pictures`,
-		Args: func(c *cobra.Command, args []string) error {
-			if err := noSentence(c, args); err != nil {
-				return err
-			}
-			if len(args) > 1 {
-				return usagef("%s takes one file, not %d; classify them one after the other", c.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args: oneInput("classify"),
 		RunE: func(c *cobra.Command, args []string) error {
-			f.data.data = []string{"-"}
-			if len(args) > 0 {
-				f.data.data = args
-			}
+			f.data.data = fileOrStdin(args)
 			if err := f.decision.check(c); err != nil {
 				return err
 			}
@@ -95,6 +84,27 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	choices(c, "output", outputTSV, outputJSONL)
 	choices(c, "format", inputFormats()...)
 	return c
+}
+
+// oneInput accepts at most one file of examples; verb says what becomes of them.
+func oneInput(verb string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := noSentence(c, args); err != nil {
+			return err
+		}
+		if len(args) > 1 {
+			return usagef("%s takes one file, not %d; %s them one after the other", c.CommandPath(), len(args), verb)
+		}
+		return nil
+	}
+}
+
+// fileOrStdin returns the files to read, the standard input if none is named.
+func fileOrStdin(args []string) []string {
+	if len(args) == 0 {
+		return []string{"-"}
+	}
+	return args
 }
 
 // noSentence refuses a text where a file is wanted, and says how it goes in.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/compare"
 )
 
 // table prints columns that line up, the first to the left, the others to the
@@ -55,12 +57,7 @@ func (t *table) flush() {
 }
 
 // points prints a fraction as points, 0..100.
-func points(x float64) string {
-	if math.IsNaN(x) {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", 100*x)
-}
+func points(x float64) string { return compare.Points(x) }
 
 // difference prints a difference of fractions with its standard error.
 func difference(x, se float64) string {

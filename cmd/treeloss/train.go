@@ -93,10 +93,7 @@ tokenizer too; evaluate and predict take it like any other.`,
   treeloss train --data x.npy --labels y.npy --sharing v-tree --model m.safetensors
   treeloss train --network resnet20 --data cifar-100-binary --taxonomy groups.csv --model m.safetensors
   treeloss train --network bert:LaBSE --data train.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.data.data = append(f.data.data, args...) // --data a.csv b.csv
-			return nil
-		},
+		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error {
 			net := f.network.fit.Network
 			if err := checkTraining(c.Flags(), f.classes.trainer.name, net); err != nil {
@@ -144,15 +141,8 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}
-	plan, err := f.classes.plan(f.data.data)
+	plan, opts, err := f.classes.planAndOptions(&f.prior, f.data.data)
 	if err != nil {
-		return err
-	}
-	opts, err := f.classes.options()
-	if err != nil {
-		return err
-	}
-	if err := f.prior.apply(&plan.Knowledge, &opts); err != nil {
 		return err
 	}
 	start := time.Now()

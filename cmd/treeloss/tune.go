@@ -54,10 +54,7 @@ an answer on test rows that took no part: treeloss evaluate.`,
 		Example: `  treeloss tune --data train.csv
   treeloss tune --data train.csv --time 10m --metric macro-f1
   treeloss tune --data train.csv --trials 40 --sharing names --nested 5`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.train.data.data = append(f.train.data.data, args...) // --data a.csv b.csv
-			return nil
-		},
+		Args: addTo(&f.train.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.train.data.add(c)
@@ -106,13 +103,8 @@ func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error)
 	if f.trials > 0 && !flags.Changed("time") {
 		opts.Time = 0
 	}
-	if plan, err = f.train.classes.plan(f.train.data.data); err != nil {
-		return plan, opts, err
-	}
-	if opts.Tune, err = f.train.classes.options(); err != nil {
-		return plan, opts, err
-	}
-	return plan, opts, f.train.prior.apply(&plan.Knowledge, &opts.Tune)
+	plan, opts.Tune, err = f.train.classes.planAndOptions(&f.train.prior, f.train.data.data)
+	return plan, opts, err
 }
 
 // space returns what is left open.

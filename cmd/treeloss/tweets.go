@@ -70,10 +70,7 @@ first. Its first lines make a file for --emojis, and another run keeps only thes
 		Example: `  treeloss tweets prepare --data tweets-*.jsonl.gz --out emoji --vectors emoji2vec.bin
   head -n 81 emoji/emojis.csv > 80.csv
   unzip -p geoTwitter20-01-01.zip | treeloss tweets prepare --data - --out emoji80 --emojis 80.csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			f.data = append(f.data, args...)
-			return nil
-		},
+		Args: addTo(&f.data),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return interruptible(c.Context(), slices.Contains(f.data, "-"), func() error { return f.run(c.Context(), a) })
 		},

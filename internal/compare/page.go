@@ -95,7 +95,7 @@ func (p *Page) lead() []string {
 		return lead
 	}
 	text := fmt.Sprintf("Of the other methods %s is the most accurate: %s points, cross entropy %s. The difference is %s points",
-		r.Method, points(r.Accuracy), points(last.Results[0].Accuracy), signed(r.Difference))
+		r.Method, Points(r.Accuracy), Points(last.Results[0].Accuracy), signed(r.Difference))
 	low, high := r.DifferenceInterval.Low, r.DifferenceInterval.High
 	switch {
 	case math.IsNaN(low):
@@ -129,7 +129,7 @@ func interval(i score.Interval) string {
 	if math.IsNaN(i.Low) {
 		return "-"
 	}
-	return points(i.Low) + " to " + points(i.High)
+	return Points(i.Low) + " to " + Points(i.High)
 }
 
 func (p *Page) accuracy() report.Section {
@@ -178,8 +178,8 @@ func (p *Page) results() report.Table {
 			if i == 0 {
 				gain, gainInterval = "-", "-"
 			}
-			t.Rows = append(t.Rows, []string{name, shots, points(r.Accuracy), interval(r.Interval), gain, gainInterval,
-				points(r.MacroF1), points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds)})
+			t.Rows = append(t.Rows, []string{name, shots, Points(r.Accuracy), interval(r.Interval), gain, gainInterval,
+				Points(r.MacroF1), Points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds)})
 		}
 	}
 	return t
@@ -264,7 +264,7 @@ func (p *Page) classes(best *Result) report.Section {
 	for _, c := range tested {
 		row := []string{p.Labels[c], fmt.Sprint(after[c].Support)}
 		for m := range rates {
-			row = append(row, points(rates[m][c].Recall))
+			row = append(row, Points(rates[m][c].Recall))
 		}
 		table.Rows = append(table.Rows, append(row, signed(gain(c))))
 	}
@@ -321,8 +321,8 @@ func TreeOf(all []*Comparison, c knowledge.Classes, opts knowledge.Options) *lab
 	return tree
 }
 
-// points prints a fraction as points, 0..100.
-func points(x float64) string {
+// Points prints a fraction as points, 0..100.
+func Points(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
 	}
