@@ -6,6 +6,10 @@
 //	model, err = treeloss.Load("intents.safetensors")
 //	top, err := model.Predict("where is my card?", 3)
 //
+// A Model is safe for concurrent use; PredictAll answers many texts at once, and
+// LoadFS, Read and Write keep models in other places than files. The example
+// "Handler" is an HTTP server's.
+//
 // The classifier is a softmax whose class weights are W = A V: the matrix A
 // says which parameters classes share (Wang and Izbicki 2022 share along a
 // tree of similar classes; features of the class names do better with few

@@ -2,8 +2,12 @@ package treeloss_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
+	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -25,6 +29,37 @@ func Example() {
 	fmt.Println(model.Predict("when will my card arrive?", 1))
 	os.Remove("questions.safetensors")
 	// Output: [card_arrival 0.55] <nil>
+}
+
+// A server needs one Model: it is safe for concurrent use. A model can also lie
+// inside the program, in an embed.FS.
+func Example_handler() {
+	model, err := treeloss.FitFiles(context.Background(), []string{"testdata/questions.csv"}, treeloss.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		var texts []string
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&texts); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answers, err := model.PredictAll(r.Context(), texts, 2)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		for _, top := range answers {
+			for i := range top {
+				top[i].Probability = math.Round(100*top[i].Probability) / 100
+			}
+		}
+		json.NewEncoder(w).Encode(answers)
+	}
+	w := httptest.NewRecorder()
+	handler(w, httptest.NewRequest("POST", "/", strings.NewReader(`["where is my card?", "my wallet was stolen"]`)))
+	fmt.Println(w.Code, w.Body)
+	// Output: 200 [[{"class":0,"label":"card_arrival","probability":0.95},{"class":1,"label":"card_lost","probability":0.04}],[{"class":1,"label":"card_lost","probability":0.87},{"class":3,"label":"fee_charged","probability":0.06}]]
 }
 
 // The program of the README is the Example above, in at most 20 lines.

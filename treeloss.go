@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 	"github.com/treeloss/treeloss/wordvec"
@@ -38,16 +39,20 @@ type Options struct {
 
 	Uncalibrated bool   // leave out the temperature that is fitted on held-out examples, if there are any, so that probabilities mean what they say
 	Seed         uint64 // the only source of randomness
-	Threads      int    // 0: one a CPU; never changes a result
+	Threads      int    // 0: one a CPU; at most 1024; never changes a result
+
+	Data     dataset.Options                        // FitFiles: format and columns of the files; the zero value finds them
+	Progress func(stage string, p softmax.Progress) // called from one goroutine at a time with what is being done and how far it is; nil: not
 }
 
-// Model is a trained classifier. It is immutable and safe for concurrent use.
-type Model struct {
-	*softmax.Model
+func (o Options) check() error {
+	_, err := wordvec.ParseUnknown(o.Unknown.String())
+	err = cmp.Or(option.Check("Unknown", int(o.Unknown), err == nil, "one of wordvec's, such as wordvec.UnknownDrop"), option.Threads(o.Threads))
+	if err != nil {
+		return fmt.Errorf("treeloss: %w", err)
+	}
+	return nil
 }
-
-// Prediction is one class with its probability.
-type Prediction = softmax.Prediction
 
 // ErrExample says that an example cannot be used.
 var ErrExample = errors.New("unusable example")
@@ -56,6 +61,9 @@ var ErrExample = errors.New("unusable example")
 // all numbers of one length. It takes from milliseconds to minutes; a
 // cancelled ctx ends it with an error that wraps ctx.Err().
 func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("treeloss: no examples: %w", ErrExample)
 	}
@@ -85,10 +93,13 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 }
 
 // FitFiles is Fit for files of examples: CSV, TSV, JSONL, fastText, LIBSVM or
-// .npy, plain, .gz or .zst, or Parquet, with the columns found by their usual
-// names.
+// .npy, plain, .gz or .zst, or Parquet, with the columns that opts.Data names or
+// that have the usual names.
 func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error) {
-	corpus, _, err := tune.ReadCorpus(paths, dataset.Options{})
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	corpus, _, err := tune.ReadCorpus(paths, opts.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +121,7 @@ func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error)
 		}
 	}
 	plan := tune.Plan{Sharing: opts.Sharing, Loss: opts.Loss, Names: opts.Names}
-	options := tune.Options{Seed: opts.Seed, Threads: opts.Threads}
+	options := tune.Options{Seed: opts.Seed, Threads: opts.Threads, Progress: opts.Progress}
 	m, result, err := plan.Train(ctx, data, rows, options, softmax.Training{Data: corpus.Fingerprint()})
 	if err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)
@@ -128,29 +139,5 @@ func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error)
 			m.Training.Calibration = &c
 		}
 	}
-	return &Model{m}, nil
-}
-
-// Load reads a model that Save or the treeloss program wrote.
-func Load(path string) (*Model, error) {
-	m, err := softmax.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	return &Model{m}, nil
-}
-
-// Predict returns the n most probable classes of a text, the most probable
-// first. A model of numbers is an error. For many texts make one Predictor a
-// goroutine with NewPredictor and keep it.
-func (m *Model) Predict(text string, n int) ([]Prediction, error) {
-	return m.NewPredictor().Predict(dataset.Example{Text: text}, n)
-}
-
-// PredictNumbers is Predict for numbers in the order of training.
-func (m *Model) PredictNumbers(x []float64, n int) ([]Prediction, error) {
-	if x == nil {
-		x = []float64{}
-	}
-	return m.NewPredictor().Predict(dataset.Example{Values: x}, n)
+	return &Model{Model: m}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"runtime"
 	"slices"
@@ -56,6 +57,15 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return safetensors.WriteFile(path, f)
+}
+
+// Write writes to w the bytes that Save would write to a file.
+func (m *Model) Write(w io.Writer) error {
+	f, err := m.file()
+	if err != nil {
+		return err
+	}
+	return safetensors.Write(w, f)
 }
 
 func (m *Model) file() (*safetensors.File, error) {
@@ -119,6 +129,25 @@ func Load(path string) (*Model, error) {
 	m, err := fromFile(f)
 	if err != nil {
 		return nil, fmt.Errorf("softmax: %s: %w: %w", path, ErrModelFile, err)
+	}
+	return m, nil
+}
+
+// Read reads what Write or Save wrote, to the end of r, which it keeps in memory
+// meanwhile: put an io.LimitReader around a stream that is not trusted. Errors are
+// those of Load, and those of r.
+func Read(r io.Reader) (*Model, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("softmax: read a model: %w", err)
+	}
+	f, err := safetensors.Read(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("softmax: %w: %w", ErrModelFile, err)
+	}
+	m, err := fromFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("softmax: %w: %w", ErrModelFile, err)
 	}
 	return m, nil
 }

@@ -66,7 +66,7 @@ type Gain struct {
 // Check returns an error if the parts do not fit together, a weight is NaN or
 // infinite, or two classes have one name. O(d k).
 func (m *Model) Check() error {
-	if m.Layer == nil || m.Features == nil {
+	if m == nil || m.Layer == nil || m.Features == nil {
 		return fmt.Errorf("softmax: a model needs a layer and features")
 	}
 	l := m.Layer
@@ -98,9 +98,9 @@ func (m *Model) Check() error {
 
 // Prediction is one class that a model thinks possible.
 type Prediction struct {
-	Class       int
-	Label       string
-	Probability float64
+	Class       int     `json:"class"`
+	Label       string  `json:"label"`
+	Probability float64 `json:"probability"`
 }
 
 // String returns the label and the probability to two digits.

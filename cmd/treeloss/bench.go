@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/internal/speed"
 )
 
@@ -36,8 +37,8 @@ costs, and what a softmax saves over a loop with math.Exp.`,
 }
 
 func runBench(c *cobra.Command, a *app, o speed.Options) error {
-	if o.Threads < 0 {
-		return usagef("--threads %d: want at least 0", o.Threads)
+	if err := option.Threads(o.Threads); err != nil {
+		return err
 	}
 	var visit func(speed.Row)
 	if a.onTerminal() && !a.quiet {

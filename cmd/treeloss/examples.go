@@ -10,6 +10,7 @@ import (
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/anymodel"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -50,13 +51,10 @@ func (a *app) live() bool {
 
 // threadsOf returns the number of goroutines that --threads stands for.
 func threadsOf(n int) (int, error) {
-	switch {
-	case n < 0:
-		return 0, usagef("--threads %d, want a number of at least 0", n)
-	case n == 0:
+	if n == 0 {
 		return runtime.GOMAXPROCS(0), nil
 	}
-	return n, nil
+	return n, option.Threads(n)
 }
 
 // loadModel loads the model that --model names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -272,10 +274,7 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 // options returns the options of tuning and training.
 func (f *classFlags) options() (tune.Options, error) {
 	trainer, err := f.trainer.trainer()
-	if f.threads < 0 {
-		err = usagef("--threads %d, want a number of at least 0", f.threads)
-	}
-	return tune.Options{Trainer: trainer, Seed: f.seed, Threads: f.threads}, err
+	return tune.Options{Trainer: trainer, Seed: f.seed, Threads: f.threads}, cmp.Or(err, option.Threads(f.threads))
 }
 
 // planAndOptions returns what the flags leave to choose and how, with the priors of p.

@@ -151,7 +151,7 @@ func check(d *tune.Data, rows []int, records *Records, opts Options) error {
 func (o Options) Check() error {
 	return cmp.Or(
 		option.Check("Base", o.Base, o.Base == 0 || o.Base >= 1.0001 && o.Base <= 1e6, "a number from 1.0001 to 1e6, such as 2"),
-		option.Check("Threads", o.Threads, o.Threads >= 0, "a number of at least 0"))
+		option.Threads(o.Threads))
 }
 
 func kindWord(k dataset.Kind) string {

@@ -38,6 +38,12 @@ func Check(name string, value any, ok bool, want string) error {
 	return &Error{Name: name, Value: value, Want: want}
 }
 
+// Threads returns an Error unless n is a number of goroutines, 0 for one a CPU. Each
+// has memory of its own: a slip of the hand must not take the machine down.
+func Threads(n int) error {
+	return Check("Threads", n, n >= 0 && n <= 1024, "a number from 0, one a CPU, to 1024")
+}
+
 // Misuse says that options do not go together, or that one is missing.
 type Misuse struct {
 	Text  string // each %s stands for a name

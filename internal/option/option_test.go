@@ -19,3 +19,11 @@ func TestCheck(t *testing.T) {
 		t.Errorf("error %q, want %q", err, want)
 	}
 }
+
+func TestThreads(t *testing.T) {
+	for n, ok := range map[int]bool{-1: false, 0: true, 1: true, 1024: true, 1025: false, 1 << 30: false} {
+		if err := Threads(n); (err == nil) != ok {
+			t.Errorf("%d threads: error %v", n, err)
+		}
+	}
+}
