@@ -126,11 +126,3 @@ func (d *design[T]) featureGrain() int {
 	}
 	return 256
 }
-
-// row returns example i; a dense one has no index.
-func (d *design[T]) row(i int) ([]int32, []float32) {
-	if d.sparse != nil {
-		return d.sparse.Row(i)
-	}
-	return nil, d.dense.Row(i)
-}

@@ -99,22 +99,24 @@ func checkTraining(flags *pflag.FlagSet, trainer, net string) error {
 	if !ok {
 		return usagef("--trainer %q, want auto, converge, sgd or adamw", trainer)
 	}
-	for _, name := range idle(flags, now) {
-		if net != "" {
-			return usagef("--%s has no effect with --network %s", name, net)
-		}
-		var with []string
-		for _, other := range []string{"sgd", "adamw"} {
-			if effects[name]&trainers[other] != 0 {
-				with = append(with, other)
-			}
-		}
-		if with == nil {
-			return usagef("--%s has no effect without --network", name)
-		}
-		return usagef("--%s has no effect with --trainer %s; give --trainer %s", name, trainer, strings.Join(with, " or "))
+	names := idle(flags, now)
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	name := names[0]
+	if net != "" {
+		return usagef("--%s has no effect with --network %s", name, net)
+	}
+	var with []string
+	for _, other := range []string{"sgd", "adamw"} {
+		if effects[name]&trainers[other] != 0 {
+			with = append(with, other)
+		}
+	}
+	if with == nil {
+		return usagef("--%s has no effect without --network", name)
+	}
+	return usagef("--%s has no effect with --trainer %s; give --trainer %s", name, trainer, strings.Join(with, " or "))
 }
 
 // checkUse refuses a flag that has no effect with a trained model.
