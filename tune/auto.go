@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -55,7 +55,7 @@ const maxCandidates = 8
 func (d *Data) Candidates(rows []int) []Method {
 	methods := []Method{{}}
 	seen := map[string]bool{CrossEntropy: true}
-	add := func(examples bool, spec ...knowledge.Source) {
+	add := func(examples bool, spec ...classinfo.Source) {
 		m := Method{Sharing: spec, Names: examples && d.Named()}
 		if name := m.String(); !seen[name] && len(methods) < maxCandidates {
 			seen[name] = true
@@ -70,30 +70,30 @@ func (d *Data) Candidates(rows []int) []Method {
 	if !d.namesUsable() || len(rows) >= fewRows*k {
 		return methods
 	}
-	add(true, knowledge.Names)
+	add(true, classinfo.Names)
 	for _, source := range given {
-		add(true, knowledge.Names, source)
+		add(true, classinfo.Names, source)
 	}
 	for _, source := range given {
 		add(true, source)
 	}
-	add(false, knowledge.Names)
+	add(false, classinfo.Names)
 	add(true)
 	if d.Named() && len(rows) >= meansRows*k {
-		add(true, knowledge.Names, knowledge.Means)
+		add(true, classinfo.Names, classinfo.Means)
 	}
 	return methods
 }
 
 // Given returns the sources that were brought with the data: those of vectors,
 // taxonomy, distances and weights that are there.
-func (d *Data) Given() []knowledge.Source {
+func (d *Data) Given() []classinfo.Source {
 	c := d.Classes
-	var out []knowledge.Source
+	var out []classinfo.Source
 	for _, s := range []struct {
-		source knowledge.Source
+		source classinfo.Source
 		there  bool
-	}{{knowledge.Vectors, c.Vectors != nil}, {knowledge.Taxonomy, c.Taxonomy != nil}, {knowledge.Distances, c.Distances != nil}, {knowledge.Weights, c.Weights != nil}} {
+	}{{classinfo.Vectors, c.Vectors != nil}, {classinfo.Taxonomy, c.Taxonomy != nil}, {classinfo.Distances, c.Distances != nil}, {classinfo.Weights, c.Weights != nil}} {
 		if s.there {
 			out = append(out, s.source)
 		}
@@ -103,7 +103,7 @@ func (d *Data) Given() []knowledge.Source {
 
 // namesUsable tells whether the names of the classes can be shared at all.
 func (d *Data) namesUsable() bool {
-	_, _, err := knowledge.Build(knowledge.Spec{knowledge.Names}, knowledge.Classes{Labels: d.Classes.Labels}, knowledge.Options{})
+	_, _, err := classinfo.Build(classinfo.Spec{classinfo.Names}, classinfo.Info{Labels: d.Classes.Labels}, classinfo.Options{})
 	return err == nil && len(d.Classes.Labels) > 1
 }
 

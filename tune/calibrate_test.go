@@ -6,13 +6,13 @@ import (
 	"math"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/decide"
-	"github.com/treeloss/treeloss/knowledge"
 )
 
 func TestCalibrate(t *testing.T) {
 	d, rows, test := corpus(t, 12, 6, same)
-	taxonomyOfNames := knowledge.Spec{knowledge.VTree}
+	taxonomyOfNames := classinfo.Spec{classinfo.VTree}
 	for _, m := range []Method{{}, {Names: true}, {Sharing: taxonomyOfNames}, {Loss: HierarchicalSoftmax}} {
 		t.Run(m.String(), func(t *testing.T) {
 			opts := Options{Seed: 3, Threads: 1}

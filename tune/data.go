@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/wordvec"
@@ -19,7 +19,7 @@ type Data struct {
 	Table   *feature.Table
 	Class   []int32   // class of each row, -1 for a label that is none of the classes
 	Weight  []float32 // of each row; nil: all 1
-	Classes knowledge.Classes
+	Classes classinfo.Info
 
 	// Mix (rows x classes) has the targets that are distributions: shares that
 	// sum to 1 in the row of each, nothing in the others. Class is then the class
@@ -38,7 +38,7 @@ type Data struct {
 
 // NewData checks that the parts fit together. It adds the names of the classes
 // to a table of texts, after the rows.
-func NewData(t *feature.Table, class []int32, weight []float32, classes knowledge.Classes) (*Data, error) {
+func NewData(t *feature.Table, class []int32, weight []float32, classes classinfo.Info) (*Data, error) {
 	n, k := t.Rows(), len(classes.Labels)
 	if len(class) != n || weight != nil && len(weight) != n {
 		return nil, fmt.Errorf("tune: %d rows, %d classes of rows and %d weights", n, len(class), len(weight))

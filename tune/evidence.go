@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/matrix"
 )
 
@@ -22,7 +22,7 @@ func (d *Data) withoutHeldOut(rows []int, methods []Method) (Method, string, err
 	if len(methods) == 1 {
 		return methods[0], why[0], nil
 	}
-	proven := make(map[knowledge.Source]bool)
+	proven := make(map[classinfo.Source]bool)
 	for _, source := range sourcesOf(methods[1:]) {
 		ok, say, err := d.evidence(rows, source)
 		if err != nil {
@@ -34,7 +34,7 @@ func (d *Data) withoutHeldOut(rows []int, methods []Method) (Method, string, err
 	chosen, most := methods[0], -1
 	for _, m := range methods {
 		need := needs(m)
-		if slices.ContainsFunc(need, func(s knowledge.Source) bool { return !proven[s] }) {
+		if slices.ContainsFunc(need, func(s classinfo.Source) bool { return !proven[s] }) {
 			continue
 		}
 		know := 2 * len(m.Sharing)
@@ -49,17 +49,17 @@ func (d *Data) withoutHeldOut(rows []int, methods []Method) (Method, string, err
 }
 
 // needs returns the sources that a method believes.
-func needs(m Method) []knowledge.Source {
-	out := slices.DeleteFunc(slices.Clone(m.Sharing), func(s knowledge.Source) bool { return s == knowledge.None })
-	if m.Names && !slices.Contains(out, knowledge.Names) {
-		out = append(out, knowledge.Names)
+func needs(m Method) []classinfo.Source {
+	out := slices.DeleteFunc(slices.Clone(m.Sharing), func(s classinfo.Source) bool { return s == classinfo.None })
+	if m.Names && !slices.Contains(out, classinfo.Names) {
+		out = append(out, classinfo.Names)
 	}
 	return out
 }
 
 // sourcesOf returns the sources that methods believe, each once.
-func sourcesOf(methods []Method) []knowledge.Source {
-	var out []knowledge.Source
+func sourcesOf(methods []Method) []classinfo.Source {
+	var out []classinfo.Source
 	for _, m := range methods {
 		for _, s := range needs(m) {
 			if !slices.Contains(out, s) {
@@ -72,7 +72,7 @@ func sourcesOf(methods []Method) []knowledge.Source {
 
 // evidence tells whether the rows bear a source out, and how, in words. Trees
 // and means have none: they are used only if the user names them.
-func (d *Data) evidence(rows []int, source knowledge.Source) (ok bool, why string, err error) {
+func (d *Data) evidence(rows []int, source classinfo.Source) (ok bool, why string, err error) {
 	used := func(ok bool) string {
 		if ok {
 			return "used"
@@ -80,7 +80,7 @@ func (d *Data) evidence(rows []int, source knowledge.Source) (ok bool, why strin
 		return "not used"
 	}
 	switch {
-	case source == knowledge.Names && d.Named():
+	case source == classinfo.Names && d.Named():
 		agree, chance, se, err := d.NamesAgree(rows)
 		// The error of the rate itself, where it is the larger one. Chance's own
 		// is too small for a rule: of 77 rows with 77 classes four are right once
@@ -89,7 +89,7 @@ func (d *Data) evidence(rows []int, source knowledge.Source) (ok bool, why strin
 		se = max(se, math.Sqrt(agree*(1-agree)/float64(len(rows))))
 		ok = agree > chance+enoughErrors*se
 		return ok, fmt.Sprintf("the nearest name is right for %.1f %% of the rows, chance is %.1f ± %.1f: names are %s", 100*agree, 100*chance, 100*se, used(ok)), err
-	case source != knowledge.Means && slices.Contains(knowledge.Metrics(), source):
+	case source != classinfo.Means && slices.Contains(classinfo.Metrics(), source):
 		z, err := d.Agreement(rows, source)
 		ok = z > enoughErrors
 		return ok, fmt.Sprintf("classes near by %s have near rows by %.1f standard errors: %s", source, z, used(ok)), err
@@ -106,8 +106,8 @@ const maxAgreement = 1000
 // mean and variance over all shufflings (Mantel 1967). Around 0 the source
 // tells nothing about these rows. Of more than 1000 classes 1000 are compared.
 // Fewer than four classes with rows, or distances that are all the same, give 0.
-func (d *Data) Agreement(rows []int, source knowledge.Source) (z float64, err error) {
-	space, err := knowledge.Metric(source, d.Classes)
+func (d *Data) Agreement(rows []int, source classinfo.Source) (z float64, err error) {
+	space, err := classinfo.Metric(source, d.Classes)
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func (d *Data) Agreement(rows []int, source knowledge.Source) (z float64, err er
 		}
 		present = present[:maxAgreement]
 	}
-	means := knowledge.ClassMeans(f.x, f.class, k)
+	means := classinfo.ClassMeans(f.x, f.class, k)
 	near, similar := newPairs(len(present)), newPairs(len(present))
 	for i, a := range present {
 		for j, b := range present[:i] {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 )
 
 // topics are classes whose names say what their texts are about, and words that
@@ -102,7 +102,7 @@ func numbers(t *testing.T, n int) (*Data, []int) {
 		}
 		class = append(class, int32(c))
 	}
-	d, err := NewData(table, class, nil, knowledge.Classes{Labels: labels})
+	d, err := NewData(table, class, nil, classinfo.Info{Labels: labels})
 	if err != nil {
 		t.Fatal(err)
 	}

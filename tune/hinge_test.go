@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -80,7 +80,7 @@ func TestLossesTried(t *testing.T) {
 
 func TestSquaredHingeTakesNoSharing(t *testing.T) {
 	d, rows, _ := corpus(t, 4, 1, same)
-	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge, Sharing: knowledge.Spec{knowledge.Names}}, Options{}); err == nil {
+	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge, Sharing: classinfo.Spec{classinfo.Names}}, Options{}); err == nil {
 		t.Error("no error")
 	}
 	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge}, Options{Trainer: softmax.SGD{}}); err == nil {

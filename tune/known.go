@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/internal/input"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
@@ -53,8 +53,8 @@ func (k Known) vectors(ctx context.Context, labels []string) (*wordvec.Vectors, 
 // the vectors of the names were found, nil without vectors. With
 // wordvec.UnknownDrop the classes without a vector are left out: the Labels of
 // the result are then fewer. ctx ends the reading of a large file.
-func (k Known) Classes(ctx context.Context, labels []string) (knowledge.Classes, *wordvec.LabelVectors, error) {
-	classes := knowledge.Classes{Labels: labels}
+func (k Known) Classes(ctx context.Context, labels []string) (classinfo.Info, *wordvec.LabelVectors, error) {
+	classes := classinfo.Info{Labels: labels}
 	var found *wordvec.LabelVectors
 	if k.Vectors != "" {
 		vectors, err := k.vectors(ctx, labels)
@@ -117,8 +117,8 @@ func readWeights(path string, labels []string) (*mat.SymDense, error) {
 		return nil, err
 	case m.Layer.Hierarchy != nil:
 		return nil, fmt.Errorf("%s: the weights of a hierarchical softmax belong to the nodes of its tree, not to classes; give a model trained with another Options.Loss", path)
-	case len(labels) > knowledge.MaxGram:
-		return nil, fmt.Errorf("%s: weights as knowledge of %d classes, want at most %d; use names or a taxonomy", path, len(labels), knowledge.MaxGram)
+	case len(labels) > classinfo.MaxGram:
+		return nil, fmt.Errorf("%s: weights as knowledge of %d classes, want at most %d; use names or a taxonomy", path, len(labels), classinfo.MaxGram)
 	}
 	number := make(map[string]int, len(m.Labels))
 	for c, label := range m.Labels {
@@ -139,7 +139,7 @@ func readWeights(path string, labels []string) (*mat.SymDense, error) {
 		return nil, fmt.Errorf("%s: the model has no weights for %d of the %d classes: %s; give a model trained on all of them",
 			path, n, len(labels), input.Some(missing, most, n))
 	}
-	return knowledge.WeightGram(m.Layer.Dense(), len(m.Labels), pick), nil
+	return classinfo.WeightGram(m.Layer.Dense(), len(m.Labels), pick), nil
 }
 
 // Dropped returns the labels of the classes that were left out for want of a

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
@@ -191,7 +191,7 @@ func TestAutoOneShotOfGroups(t *testing.T) {
 	}{{"true", All(0, 24), true}, {"shuffled", shuffled, false}} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, rows := groups(t, tc.order)
-			for _, s := range []knowledge.Source{knowledge.Taxonomy, knowledge.Vectors} {
+			for _, s := range []classinfo.Source{classinfo.Taxonomy, classinfo.Vectors} {
 				z, err := d.Agreement(rows, s)
 				if err != nil || (z > enoughErrors) != tc.want {
 					t.Errorf("%s: %.1f standard errors, %v", s, z, err)
@@ -219,7 +219,7 @@ func TestAgreementOfShuffledClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
 		d, rows := groups(t, r.Perm(24))
-		z, err := d.Agreement(rows, knowledge.Vectors)
+		z, err := d.Agreement(rows, classinfo.Vectors)
 		if err != nil {
 			t.Fatal(err)
 		}

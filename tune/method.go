@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/matrix"
@@ -45,18 +45,18 @@ const DefaultHXEAlpha = 0.3
 // Method is a way to train, up to what tuning finds. The zero value is plain
 // cross entropy.
 type Method struct {
-	Sharing   knowledge.Spec // nil: none
+	Sharing   classinfo.Spec // nil: none
 	Loss      string         // "" is CrossEntropy
 	Smoothing float64        // label smoothing, CrossEntropy only
 	Alpha     float64        // of HXE only: how much less a step down the tree counts; 0 means DefaultHXEAlpha
 	Names     bool           // names of the classes are examples too
-	Knowledge knowledge.Options
+	Knowledge classinfo.Options
 }
 
 // String returns the method's name as compare lists it.
 func (m Method) String() string {
 	name := m.Sharing.String()
-	if name == "" || name == string(knowledge.None) {
+	if name == "" || name == string(classinfo.None) {
 		name = m.Loss
 		if name == "" {
 			name = CrossEntropy
@@ -75,12 +75,12 @@ func (m Method) String() string {
 
 // Output makes what softmax.Options, or a network, needs of a method: sharing and loss, or
 // the hierarchy. It also returns the label tree in use, or nil.
-func (m Method) Output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, error) {
+func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, error) {
 	spec := m.Sharing
 	if len(spec) == 0 {
-		spec = knowledge.Spec{knowledge.None}
+		spec = classinfo.Spec{classinfo.None}
 	}
-	plain := slices.Equal(spec, knowledge.Spec{knowledge.None})
+	plain := slices.Equal(spec, classinfo.Spec{classinfo.None})
 	var o softmax.Options
 	if m.Smoothing != 0 && m.Loss != "" && m.Loss != CrossEntropy {
 		return o, nil, fmt.Errorf("label smoothing goes with the loss %s only, not with %s", CrossEntropy, m.Loss)
@@ -116,7 +116,7 @@ func (m Method) Output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 		}
 		o.Loss = l
 		if !plain {
-			o.Sharing, _, err = knowledge.Build(spec, c, m.Knowledge)
+			o.Sharing, _, err = classinfo.Build(spec, c, m.Knowledge)
 		}
 		return o, tree, err
 	case HierarchicalSoftmax:
@@ -127,7 +127,7 @@ func (m Method) Output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 	if plain {
 		return o, nil, nil
 	}
-	s, tree, err := knowledge.Build(spec, c, m.Knowledge)
+	s, tree, err := classinfo.Build(spec, c, m.Knowledge)
 	o.Sharing = s
 	return o, tree, err
 }
@@ -135,15 +135,15 @@ func (m Method) Output(c knowledge.Classes) (softmax.Options, *labeltree.Tree, e
 // HXE makes the loss HXE beside the sharing of m, whatever the loss of m is, and
 // returns its tree: the taxonomy if there is one, else the V-tree or linkage of
 // the sharing, else the V-tree.
-func (m Method) HXE(c knowledge.Classes) (*loss.HXE, *labeltree.Tree, error) {
-	source := knowledge.VTree
+func (m Method) HXE(c classinfo.Info) (*loss.HXE, *labeltree.Tree, error) {
+	source := classinfo.VTree
 	switch {
 	case c.Taxonomy != nil:
-		source = knowledge.Taxonomy
-	case slices.Contains(m.Sharing, knowledge.Linkage) && !slices.Contains(m.Sharing, knowledge.VTree):
-		source = knowledge.Linkage
+		source = classinfo.Taxonomy
+	case slices.Contains(m.Sharing, classinfo.Linkage) && !slices.Contains(m.Sharing, classinfo.VTree):
+		source = classinfo.Linkage
 	}
-	tree, err := knowledge.BuildTree(source, c, m.Knowledge)
+	tree, err := classinfo.BuildTree(source, c, m.Knowledge)
 	if err != nil {
 		return nil, nil, fmt.Errorf("loss %s: %w", HXE, err)
 	}
@@ -153,18 +153,18 @@ func (m Method) HXE(c knowledge.Classes) (*loss.HXE, *labeltree.Tree, error) {
 
 // hierarchy makes the output of hierarchical softmax. Its tree is the source
 // of the specification; none means the taxonomy, or the V-tree without one.
-func (m Method) hierarchy(spec knowledge.Spec, c knowledge.Classes) (softmax.Options, *labeltree.Tree, error) {
+func (m Method) hierarchy(spec classinfo.Spec, c classinfo.Info) (softmax.Options, *labeltree.Tree, error) {
 	if len(spec) > 1 {
 		return softmax.Options{}, nil, fmt.Errorf("loss %s takes one tree, not the sum %s", HierarchicalSoftmax, spec)
 	}
 	source := spec[0]
-	if source == knowledge.None {
-		source = knowledge.VTree
+	if source == classinfo.None {
+		source = classinfo.VTree
 		if c.Taxonomy != nil {
-			source = knowledge.Taxonomy
+			source = classinfo.Taxonomy
 		}
 	}
-	tree, err := knowledge.BuildTree(source, c, m.Knowledge)
+	tree, err := classinfo.BuildTree(source, c, m.Knowledge)
 	if err != nil {
 		return softmax.Options{}, nil, fmt.Errorf("loss %s: %w", HierarchicalSoftmax, err)
 	}
@@ -173,17 +173,17 @@ func (m Method) hierarchy(spec knowledge.Spec, c knowledge.Classes) (softmax.Opt
 }
 
 // bestMetric is the ready distances, else the taxonomy's, else what
-// knowledge.Metric takes by default.
-func bestMetric(c knowledge.Classes) (metric.Space, error) {
+// classinfo.Metric takes by default.
+func bestMetric(c classinfo.Info) (metric.Space, error) {
 	if c.Taxonomy != nil && c.Distances == nil {
-		return knowledge.Metric(knowledge.Taxonomy, c)
+		return classinfo.Metric(classinfo.Taxonomy, c)
 	}
-	return knowledge.Metric("", c)
+	return classinfo.Metric("", c)
 }
 
 // Similarities returns the cosine of the vectors of two classes if there are
 // any, else that of the n-grams of their names.
-func Similarities(c knowledge.Classes) (func(a, b int) float64, error) {
+func Similarities(c classinfo.Info) (func(a, b int) float64, error) {
 	if c.Vectors != nil {
 		if n := c.Vectors.Rows(); n != len(c.Labels) {
 			return nil, fmt.Errorf("%d vectors for %d labels", n, len(c.Labels))
@@ -199,6 +199,6 @@ func Similarities(c knowledge.Classes) (func(a, b int) float64, error) {
 
 // isPlain tells whether the method is cross entropy without class knowledge.
 func (m Method) isPlain() bool {
-	shared := len(m.Sharing) > 0 && m.Sharing[0] != knowledge.None
+	shared := len(m.Sharing) > 0 && m.Sharing[0] != classinfo.None
 	return !shared && !m.Names && (m.Loss == "" || m.Loss == CrossEntropy)
 }

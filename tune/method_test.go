@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -15,8 +15,8 @@ func TestTreeOfHXE(t *testing.T) {
 	d, rows := groups(t, All(0, 24))
 	plain := d.Classes
 	plain.Taxonomy, plain.Vectors = nil, nil
-	spec := func(text string) knowledge.Spec {
-		s, err := knowledge.ParseSpec(text)
+	spec := func(text string) classinfo.Spec {
+		s, err := classinfo.ParseSpec(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,24 +24,24 @@ func TestTreeOfHXE(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name    string
-		classes knowledge.Classes
+		classes classinfo.Info
 		sharing string
-		source  knowledge.Source
+		source  classinfo.Source
 		shares  bool
 	}{
-		{"a taxonomy", d.Classes, "none", knowledge.Taxonomy, false},
-		{"a taxonomy beside another tree", d.Classes, "linkage", knowledge.Taxonomy, true},
-		{"names", plain, "none", knowledge.VTree, false},
-		{"names shared", plain, "names", knowledge.VTree, true},
-		{"linkage", plain, "names+linkage", knowledge.Linkage, true},
-		{"a U-tree has classes on inner nodes", plain, "u-tree", knowledge.VTree, true},
+		{"a taxonomy", d.Classes, "none", classinfo.Taxonomy, false},
+		{"a taxonomy beside another tree", d.Classes, "linkage", classinfo.Taxonomy, true},
+		{"names", plain, "none", classinfo.VTree, false},
+		{"names shared", plain, "names", classinfo.VTree, true},
+		{"linkage", plain, "names+linkage", classinfo.Linkage, true},
+		{"a U-tree has classes on inner nodes", plain, "u-tree", classinfo.VTree, true},
 	} {
 		o, tree, err := Method{Loss: HXE, Sharing: spec(tc.sharing)}.Output(tc.classes)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
 		}
-		want, err := knowledge.BuildTree(tc.source, tc.classes, knowledge.Options{})
+		want, err := classinfo.BuildTree(tc.source, tc.classes, classinfo.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

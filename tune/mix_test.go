@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -106,7 +106,7 @@ func TestMixIsTrainedOn(t *testing.T) {
 	}{
 		{"converge", softmax.Converge{Tolerance: 1e-7}, Method{}, false, 1e-4},
 		{"weighed", softmax.Converge{Tolerance: 1e-7}, Method{}, true, 1e-4},
-		{"shared", softmax.Converge{Tolerance: 1e-7}, Method{Sharing: knowledge.Spec{knowledge.Names}}, true, 1e-4},
+		{"shared", softmax.Converge{Tolerance: 1e-7}, Method{Sharing: classinfo.Spec{classinfo.Names}}, true, 1e-4},
 		{"sgd", softmax.SGD{Epochs: 300, Batch: 1000}, Method{}, true, 0.01},
 		{"adamw", softmax.AdamW{Epochs: 600, Batch: 1000, Rate: 0.02}, Method{}, true, 0.01},
 	} {

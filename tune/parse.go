@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 )
 
 // AutoName is the method name that stands for Auto.
@@ -16,7 +16,7 @@ const examplesSuffix = "+examples"
 // ParseMethod reads a method name: a loss (one of Losses), a sharing (names, v-tree, names+taxonomy ...), or a
 // sharing with "+examples", for the names of the classes as examples. The base
 // and source of trees are those of the options.
-func ParseMethod(name string, o knowledge.Options) (Method, error) {
+func ParseMethod(name string, o classinfo.Options) (Method, error) {
 	m := Method{Knowledge: o}
 	rest, names := strings.CutSuffix(name, examplesSuffix)
 	m.Names = names
@@ -26,7 +26,7 @@ func ParseMethod(name string, o knowledge.Options) (Method, error) {
 			return m, nil
 		}
 	}
-	spec, err := knowledge.ParseSpec(rest)
+	spec, err := classinfo.ParseSpec(rest)
 	if err != nil {
 		return m, fmt.Errorf("unknown method %q; methods are %s", name, strings.Join(MethodNames(), ", "))
 	}

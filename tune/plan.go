@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -19,7 +19,7 @@ type Plan struct {
 	Smoothing float64
 	Alpha     float64 // of HXE; 0 means DefaultHXEAlpha
 	Names     string  // names as examples: "auto" (also ""), "on", "off"
-	Knowledge knowledge.Options
+	Knowledge classinfo.Options
 }
 
 // Methods returns the methods to choose among on the given rows.
@@ -49,13 +49,13 @@ func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
 			}
 		}
 	} else {
-		spec, err := knowledge.ParseSpec(p.Sharing)
+		spec, err := classinfo.ParseSpec(p.Sharing)
 		if err != nil {
 			return nil, err
 		}
 		base.Sharing = spec
 		methods = []Method{base}
-		if names == AutoName && d.Named() && slices.Contains(spec, knowledge.Names) {
+		if names == AutoName && d.Named() && slices.Contains(spec, classinfo.Names) {
 			with := base
 			with.Names = true
 			methods = append(methods, with)
@@ -100,7 +100,7 @@ func (p Plan) Train(ctx context.Context, d *Data, rows []int, opts Options, abou
 // anyLoss tells whether squared hinge may take the place of cross entropy: where
 // the user named neither a loss nor something to share.
 func (p Plan) anyLoss() bool {
-	return p.Loss == "" && slices.Contains([]string{"", AutoName, string(knowledge.None)}, p.Sharing)
+	return p.Loss == "" && slices.Contains([]string{"", AutoName, string(classinfo.None)}, p.Sharing)
 }
 
 func trainerName(t softmax.Trainer) string {
@@ -118,7 +118,7 @@ func trainerName(t softmax.Trainer) string {
 func (r *Result) Model(labels []string, about softmax.Training) *softmax.Model {
 	about.Sharing = r.Method.Sharing.String()
 	if about.Sharing == "" {
-		about.Sharing = string(knowledge.None)
+		about.Sharing = string(classinfo.None)
 	}
 	if about.Loss = r.Method.Loss; about.Loss == "" {
 		about.Loss = CrossEntropy

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
@@ -228,7 +228,7 @@ func TestSearchHoldsOut(t *testing.T) {
 		{"no methods", Space{}, SearchOptions{}, "no methods"},
 		{"one fold", space, SearchOptions{Folds: 1}, "want at least 2"},
 		{"no similarity", space, SearchOptions{Metric: SimilarityAccuracy}, "similarity-accuracy"},
-		{"the one method fails", Space{Methods: []Method{{}, {Sharing: knowledge.Spec{knowledge.Taxonomy}}}, apart: true}, SearchOptions{}, "Options.Taxonomy"},
+		{"the one method fails", Space{Methods: []Method{{}, {Sharing: classinfo.Spec{classinfo.Taxonomy}}}, apart: true}, SearchOptions{}, "Options.Taxonomy"},
 		{"yardstick fails", Space{Methods: []Method{{Loss: "hinge"}}}, SearchOptions{}, "hinge"},
 	} {
 		if _, err := Search(ctx, many, rows, tc.space, tc.opts); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -258,7 +258,7 @@ func TestSearchAnswersWhatWasAsked(t *testing.T) {
 // A method that the data does not allow is told, and the others go on.
 func TestSearchSkips(t *testing.T) {
 	d, train, _ := corpus(t, 4, 1, same)
-	space := Space{Methods: []Method{{}, {Sharing: knowledge.Spec{knowledge.Taxonomy}}, {Sharing: knowledge.Spec{knowledge.Names}}}}
+	space := Space{Methods: []Method{{}, {Sharing: classinfo.Spec{classinfo.Taxonomy}}, {Sharing: classinfo.Spec{classinfo.Names}}}}
 	found, err := Search(ctx, d, train, space, SearchOptions{Trials: 2})
 	if err != nil || len(found.Trials) != 2 || len(found.Skipped) != 1 || !strings.HasPrefix(found.Skipped[0], "taxonomy: ") {
 		t.Errorf("found %+v, %v", found, err)
@@ -310,8 +310,8 @@ func TestSpace(t *testing.T) {
 
 func TestNeighbours(t *testing.T) {
 	s := Space{names: true}
-	names := Settings{Method: Method{Sharing: knowledge.Spec{knowledge.Names}}, Prior: 10}
-	tree := Settings{Method: Method{Sharing: knowledge.Spec{knowledge.VTree}}, Prior: 10}
+	names := Settings{Method: Method{Sharing: classinfo.Spec{classinfo.Names}}, Prior: 10}
+	tree := Settings{Method: Method{Sharing: classinfo.Spec{classinfo.VTree}}, Prior: 10}
 	for _, tc := range []struct {
 		name string
 		x    Settings

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -64,7 +64,7 @@ func (d *Data) Space(p Plan) (Space, error) {
 	}
 	s := Space{names: open && d.Named()}
 	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, Knowledge: p.Knowledge}
-	add := func(names bool, spec ...knowledge.Source) {
+	add := func(names bool, spec ...classinfo.Source) {
 		if names && !s.names {
 			return // is there already
 		}
@@ -75,17 +75,17 @@ func (d *Data) Space(p Plan) (Space, error) {
 	s.Methods = []Method{{Smoothing: p.Smoothing, Knowledge: p.Knowledge}}
 	plain := p.Loss == "" || p.Loss == CrossEntropy
 	given := p.Sharing != "" && p.Sharing != AutoName
-	s.apart = given && p.Sharing != string(knowledge.None) || !plain || p.Names == "on"
+	s.apart = given && p.Sharing != string(classinfo.None) || !plain || p.Names == "on"
 	switch {
 	case given:
-		spec, err := knowledge.ParseSpec(p.Sharing)
+		spec, err := classinfo.ParseSpec(p.Sharing)
 		if err != nil {
 			return Space{}, err
 		}
 		add(false, spec...)
 		add(true, spec...)
 	case !plain:
-		add(false, knowledge.None) // the loss has class knowledge of its own
+		add(false, classinfo.None) // the loss has class knowledge of its own
 	default:
 		d.addSources(add)
 	}
@@ -95,19 +95,19 @@ func (d *Data) Space(p Plan) (Space, error) {
 
 // addSources adds the sharings that the data allows, in the order in which they
 // are worth a trial.
-func (d *Data) addSources(add func(names bool, spec ...knowledge.Source)) {
-	const names, means = knowledge.Names, knowledge.Means
+func (d *Data) addSources(add func(names bool, spec ...classinfo.Source)) {
+	const names, means = classinfo.Names, classinfo.Means
 	small := len(d.Classes.Labels) <= maxSquareClasses
 	spelled := d.namesUsable()
 	if spelled {
 		add(false, names)
 		add(true, names)
 	}
-	add(true, knowledge.None)
-	add(false, knowledge.None)
+	add(true, classinfo.None)
+	add(false, classinfo.None)
 	for _, source := range d.Given() {
 		add(false, source)
-		if source == knowledge.Vectors {
+		if source == classinfo.Vectors {
 			add(true, source)
 		}
 		if spelled {
@@ -119,15 +119,15 @@ func (d *Data) addSources(add func(names bool, spec ...knowledge.Source)) {
 		if spelled {
 			add(true, names, means)
 		}
-		add(false, knowledge.Linkage)
+		add(false, classinfo.Linkage)
 	}
-	add(false, knowledge.VTree)
+	add(false, classinfo.VTree)
 }
 
 // has tells whether an axis means anything for a method and may be moved on.
 func (s Space) has(a axis, m Method) bool {
-	uses := func(sources ...knowledge.Source) bool {
-		return slices.ContainsFunc(m.Sharing, func(x knowledge.Source) bool { return slices.Contains(sources, x) })
+	uses := func(sources ...classinfo.Source) bool {
+		return slices.ContainsFunc(m.Sharing, func(x classinfo.Source) bool { return slices.Contains(sources, x) })
 	}
 	switch a {
 	case priorAxis:
@@ -135,11 +135,11 @@ func (s Space) has(a axis, m Method) bool {
 	case namesAxis:
 		return s.names
 	case rhoAxis:
-		return !s.Fixed.Rho && uses(knowledge.Names, knowledge.Vectors, knowledge.Distances, knowledge.Weights, knowledge.Means)
+		return !s.Fixed.Rho && uses(classinfo.Names, classinfo.Vectors, classinfo.Distances, classinfo.Weights, classinfo.Means)
 	case smoothingAxis:
 		return !s.Fixed.Smoothing && (m.Loss == "" || m.Loss == CrossEntropy)
 	case baseAxis:
-		return !s.Fixed.Base && uses(knowledge.VTree, knowledge.UTree)
+		return !s.Fixed.Base && uses(classinfo.VTree, classinfo.UTree)
 	}
 	return false
 }
@@ -207,14 +207,14 @@ func (x Settings) rho() float64 {
 	if x.Method.Knowledge.Rho != 0 {
 		return x.Method.Knowledge.Rho
 	}
-	if slices.Equal(x.Method.Sharing, knowledge.Spec{knowledge.Means}) {
-		return knowledge.DefaultMeansRho
+	if slices.Equal(x.Method.Sharing, classinfo.Spec{classinfo.Means}) {
+		return classinfo.DefaultMeansRho
 	}
-	return knowledge.DefaultRho
+	return classinfo.DefaultRho
 }
 
 // base is that of the cover tree, the default spelled out.
-func (x Settings) base() float64 { return cmp.Or(x.Method.Knowledge.Base, knowledge.DefaultBase) }
+func (x Settings) base() float64 { return cmp.Or(x.Method.Knowledge.Base, classinfo.DefaultBase) }
 
 // round keeps three digits, so that a number printed is the number tried.
 func round(v float64) float64 {

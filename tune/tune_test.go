@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -24,7 +24,7 @@ func TestFitEveryMethod(t *testing.T) {
 	for _, name := range []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "means", "names+means",
 		"names+examples", "none+examples", SimLoss, SoftLabels, HXE, HierarchicalSoftmax} {
 		t.Run(name, func(t *testing.T) {
-			m, err := ParseMethod(name, knowledge.Options{})
+			m, err := ParseMethod(name, classinfo.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestFitSeesOnlyItsRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := Method{Sharing: knowledge.Spec{knowledge.Names}, Names: true}
+	m := Method{Sharing: classinfo.Spec{classinfo.Names}, Names: true}
 	var want []byte
 	for i, data := range []*Data{d, other, alone} {
 		r, err := Fit(ctx, data, train, m, Options{Seed: 7})
@@ -246,7 +246,7 @@ func TestMethodNamesRoundTrip(t *testing.T) {
 		if name == AutoName {
 			continue
 		}
-		m, err := ParseMethod(name, knowledge.Options{})
+		m, err := ParseMethod(name, classinfo.Options{})
 		if err != nil || m.String() != name {
 			t.Errorf("%s became %v, %v", name, m, err)
 		}
@@ -261,9 +261,9 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{"smoothing of another loss", Method{Loss: SimLoss, Smoothing: 0.1}, "label smoothing"},
-		{"hierarchical softmax over a sum", Method{Loss: HierarchicalSoftmax, Sharing: knowledge.Spec{knowledge.VTree, knowledge.Linkage}}, "one tree"},
-		{"hierarchical softmax over a U-tree", Method{Loss: HierarchicalSoftmax, Sharing: knowledge.Spec{knowledge.UTree}}, "V-tree"},
-		{"taxonomy that is not there", Method{Sharing: knowledge.Spec{knowledge.Taxonomy}}, "Options.Taxonomy"},
+		{"hierarchical softmax over a sum", Method{Loss: HierarchicalSoftmax, Sharing: classinfo.Spec{classinfo.VTree, classinfo.Linkage}}, "one tree"},
+		{"hierarchical softmax over a U-tree", Method{Loss: HierarchicalSoftmax, Sharing: classinfo.Spec{classinfo.UTree}}, "V-tree"},
+		{"taxonomy that is not there", Method{Sharing: classinfo.Spec{classinfo.Taxonomy}}, "Options.Taxonomy"},
 		{"unknown loss", Method{Loss: "hinge"}, "unknown loss"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := Auto(cancelled, d, train, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v on a cancelled context", err)
 	}
-	if _, err := NewData(feature.NewTable(dataset.Text, nil), []int32{0}, nil, knowledge.Classes{Labels: []string{"a"}}); err == nil {
+	if _, err := NewData(feature.NewTable(dataset.Text, nil), []int32{0}, nil, classinfo.Info{Labels: []string{"a"}}); err == nil {
 		t.Error("a class without its row was taken")
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/report"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -163,7 +163,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 }
 
 // checkMethods refuses methods that are not there, come twice or lack a file.
-func (f *compareFlags) checkMethods(o knowledge.Options) error {
+func (f *compareFlags) checkMethods(o classinfo.Options) error {
 	if len(f.methods) == 0 {
 		return usagef("--methods is empty; name some, such as cross-entropy,names,v-tree")
 	}

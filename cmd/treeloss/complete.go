@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/knowledge"
 )
 
 // choices tells the shell completion what a flag may say. Flags without
@@ -62,7 +62,7 @@ const formatHelp = "csv, tsv, jsonl, fasttext, libsvm, npy or parquet (default b
 // sourceNames returns all names of sharings.
 func sourceNames() []string {
 	var names []string
-	for _, s := range knowledge.Sources() {
+	for _, s := range classinfo.Sources() {
 		names = append(names, string(s))
 	}
 	return names

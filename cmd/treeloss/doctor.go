@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/doctor"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -62,7 +62,7 @@ source of class knowledge, for its gain on held-out rows.`,
 
 // options returns what the flags mean for doctor.
 func (f *doctorFlags) options() (doctor.Options, error) {
-	o := doctor.Options{From: knowledge.Source(f.from), Base: f.base, Seed: f.seed, Threads: f.threads}
+	o := doctor.Options{From: classinfo.Source(f.from), Base: f.base, Seed: f.seed, Threads: f.threads}
 	if f.from != "" && !slices.Contains(metricSources(), f.from) {
 		return o, usagef("--from %q, want one of %s", f.from, strings.Join(metricSources(), ", "))
 	}

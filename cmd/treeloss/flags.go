@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -170,7 +170,7 @@ func (f *classFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	f.known.add(c)
 	flags.StringVar(&f.from, "from", "", "what u-tree, v-tree and linkage are built from: "+fromHelp)
-	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, baseHelp)
+	flags.Float64Var(&f.base, "base", classinfo.DefaultBase, baseHelp)
 	flags.Float64Var(&f.alpha, "hxe-alpha", tune.DefaultHXEAlpha, "loss hxe: a step down the tree counts exp(-X) times as much as the one above it")
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
 	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
@@ -191,12 +191,12 @@ func (f *classFlags) addChoice(c *cobra.Command) {
 }
 
 // knowledge checks the flags about the classes; data are the files of examples.
-func (f *classFlags) knowledge(data []string) (knowledge.Options, error) {
+func (f *classFlags) knowledge(data []string) (classinfo.Options, error) {
 	if err := f.known.check(f.from, data); err != nil {
-		return knowledge.Options{}, err
+		return classinfo.Options{}, err
 	}
 	if !(f.alpha > 0) || math.IsInf(f.alpha, 1) {
-		return knowledge.Options{}, usagef("--hxe-alpha %v, want a number above 0, such as %v; 0 would be --loss %s", f.alpha, tune.DefaultHXEAlpha, tune.CrossEntropy)
+		return classinfo.Options{}, usagef("--hxe-alpha %v, want a number above 0, such as %v; 0 would be --loss %s", f.alpha, tune.DefaultHXEAlpha, tune.CrossEntropy)
 	}
 	return treeOptions(f.from, f.base, f.seed)
 }
@@ -204,7 +204,7 @@ func (f *classFlags) knowledge(data []string) (knowledge.Options, error) {
 // metricSources are what distances between classes can come from.
 func metricSources() []string {
 	var names []string
-	for _, s := range knowledge.Metrics() {
+	for _, s := range classinfo.Metrics() {
 		names = append(names, string(s))
 	}
 	return names
@@ -219,15 +219,15 @@ const (
 const fromHelp = "names, vectors, taxonomy, distances, weights, means"
 
 // treeOptions checks the flags that say how trees are built. A from of "" is the
-// default: see knowledge.Options.
-func treeOptions(from string, base float64, seed uint64) (knowledge.Options, error) {
+// default: see classinfo.Options.
+func treeOptions(from string, base float64, seed uint64) (classinfo.Options, error) {
 	if from != "" && !slices.Contains(metricSources(), from) {
-		return knowledge.Options{}, usagef("--from %q, want one of %s", from, strings.Join(metricSources(), ", "))
+		return classinfo.Options{}, usagef("--from %q, want one of %s", from, strings.Join(metricSources(), ", "))
 	}
 	if !(base >= 1.0001 && base <= 1e6) {
-		return knowledge.Options{}, usagef("--base %v, want a number from 1.0001 to 1e6, such as 1.3", base)
+		return classinfo.Options{}, usagef("--base %v, want a number from 1.0001 to 1e6, such as 1.3", base)
 	}
-	return knowledge.Options{Base: base, From: knowledge.Source(from), Seed: seed}, nil
+	return classinfo.Options{Base: base, From: classinfo.Source(from), Seed: seed}, nil
 }
 
 // plan returns what the flags ask for; data are the files of examples.
@@ -237,14 +237,14 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 		return tune.Plan{}, err
 	}
 	if f.sharing != tune.AutoName {
-		spec, err := knowledge.ParseSpec(f.sharing)
+		spec, err := classinfo.ParseSpec(f.sharing)
 		if err != nil {
 			return tune.Plan{}, usageError{fmt.Errorf("--sharing: %w, or auto", err)}
 		}
 		if err := f.known.given("--sharing "+f.sharing, spec); err != nil {
 			return tune.Plan{}, err
 		}
-		trees := []knowledge.Source{knowledge.None, knowledge.Taxonomy, knowledge.UTree, knowledge.VTree, knowledge.Linkage}
+		trees := []classinfo.Source{classinfo.None, classinfo.Taxonomy, classinfo.UTree, classinfo.VTree, classinfo.Linkage}
 		if f.loss == tune.HierarchicalSoftmax && (len(spec) > 1 || !slices.Contains(trees, spec[0])) {
 			return tune.Plan{}, usagef("--loss %s goes along one tree, and --sharing %s is not one; want taxonomy, u-tree, v-tree, linkage or auto", f.loss, f.sharing)
 		}

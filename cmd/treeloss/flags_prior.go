@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -38,7 +38,7 @@ func decays(t softmax.Trainer) string {
 }
 
 // apply checks the flags and puts them into options, whose trainer is set.
-func (f *priorFlags) apply(k *knowledge.Options, o *tune.Options) error {
+func (f *priorFlags) apply(k *classinfo.Options, o *tune.Options) error {
 	if !(f.prior >= 0) || math.IsInf(f.prior, 1) {
 		return usagef("--prior %v, want a number above 0, such as 10, or 0 to try some", f.prior)
 	}

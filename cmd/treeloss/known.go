@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/deep/anymodel"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/tune"
 	"github.com/treeloss/treeloss/wordvec"
@@ -48,21 +48,21 @@ func (f *knownFlags) add(c *cobra.Command) {
 
 // flagOfSource returns the flag that names the file of a source, "" for a source
 // that the examples bring themselves.
-func flagOfSource(s knowledge.Source) string {
-	return map[knowledge.Source]string{knowledge.Vectors: "--label-vectors", knowledge.Taxonomy: "--taxonomy",
-		knowledge.Distances: "--distances", knowledge.Weights: "--weights-model"}[s]
+func flagOfSource(s classinfo.Source) string {
+	return map[classinfo.Source]string{classinfo.Vectors: "--label-vectors", classinfo.Taxonomy: "--taxonomy",
+		classinfo.Distances: "--distances", classinfo.Weights: "--weights-model"}[s]
 }
 
 // path returns what the flag of a source names, "" for none.
-func (f *knownFlags) path(s knowledge.Source) string {
+func (f *knownFlags) path(s classinfo.Source) string {
 	switch s {
-	case knowledge.Vectors:
+	case classinfo.Vectors:
 		return f.vectors
-	case knowledge.Taxonomy:
+	case classinfo.Taxonomy:
 		return f.taxonomy
-	case knowledge.Distances:
+	case classinfo.Distances:
 		return f.distances
-	case knowledge.Weights:
+	case classinfo.Weights:
 		return f.weights
 	}
 	return ""
@@ -71,7 +71,7 @@ func (f *knownFlags) path(s knowledge.Source) string {
 // sources are the files that the flags name.
 func (f *knownFlags) sources() []source {
 	var list []source
-	for _, s := range knowledge.Metrics() {
+	for _, s := range classinfo.Metrics() {
 		if path := f.path(s); path != "" {
 			list = append(list, source{flagOfSource(s), path})
 		}
@@ -81,11 +81,11 @@ func (f *knownFlags) sources() []source {
 
 // given refuses a sharing that needs a file which no flag names; what is how it
 // was asked for.
-func (f *knownFlags) given(what string, spec knowledge.Spec) error {
+func (f *knownFlags) given(what string, spec classinfo.Spec) error {
 	for _, s := range spec {
 		if flagOfSource(s) != "" && f.path(s) == "" {
 			file := "FILE"
-			if s == knowledge.Weights {
+			if s == classinfo.Weights {
 				file = "MODEL"
 			}
 			return usagef("%s needs a file: name it with %s %s", what, flagOfSource(s), file)
@@ -98,7 +98,7 @@ func (f *knownFlags) given(what string, spec knowledge.Spec) error {
 // data that of --data.
 func (f *knownFlags) check(from string, data []string) error {
 	policy, err := wordvec.ParseUnknown(f.unknown)
-	source := knowledge.Source(from)
+	source := classinfo.Source(from)
 	switch {
 	case err != nil:
 		return usagef("--unknown %q, want one of %s", f.unknown, strings.Join(unknownPolicies(), ", "))
@@ -109,12 +109,12 @@ func (f *knownFlags) check(from string, data []string) error {
 	case flagOfSource(source) != "" && f.path(source) == "":
 		return usagef("--from %s needs a file: name it with %s", from, flagOfSource(source))
 	}
-	for _, s := range knowledge.Metrics() {
+	for _, s := range classinfo.Metrics() {
 		switch path := f.path(s); {
 		case path == "-" && slices.Contains(data, "-"):
 			return usagef("--data and %s cannot both be the standard input; name a file for one of them", flagOfSource(s))
-		case path == "" || s == knowledge.Weights:
-		case anymodel.IsFile(path) && s == knowledge.Taxonomy:
+		case path == "" || s == classinfo.Weights:
+		case anymodel.IsFile(path) && s == classinfo.Taxonomy:
 			return fmt.Errorf("%s is a model; write its tree to a file with treeloss tree show --format json, and give that to --taxonomy", path)
 		case anymodel.IsFile(path):
 			return fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, flagOfSource(s))
@@ -184,7 +184,7 @@ const triples = 50_000
 
 // logTriangle logs that precomputed distances break the triangle inequality. It is no
 // error: trees are built all the same, and measured dissimilarities often do.
-func (f *knownFlags) logTriangle(a *app, c knowledge.Classes) {
+func (f *knownFlags) logTriangle(a *app, c classinfo.Info) {
 	if c.Distances == nil {
 		return
 	}
@@ -202,7 +202,7 @@ func (f *knownFlags) explain(err error) error {
 		return fmt.Errorf("%w (--unknown)", err)
 	case errors.Is(err, fs.ErrNotExist):
 		var flags []string
-		for _, s := range knowledge.Metrics() {
+		for _, s := range classinfo.Metrics() {
 			if f.path(s) != "" {
 				flags = append(flags, flagOfSource(s))
 			}

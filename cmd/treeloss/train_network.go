@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
-	"github.com/treeloss/treeloss/knowledge"
 )
 
 // networkFlags are the flags of train that are for networks.
@@ -108,7 +108,7 @@ func (f *trainFlags) networkOptions(ctx context.Context, a *app) (fit.Options, e
 	o.Model, o.Data, o.Valid, o.ValidLabels, o.Weights, o.Stdin = f.model, f.data.data, f.valid, f.validLabels, f.initModel, a.in
 	o.SkipDamaged = f.network.damaged == damagedSkip
 	o.Training, o.Program, o.Log = f.options(), program(), a.logf
-	o.Classes = func(labels []string) (knowledge.Classes, error) {
+	o.Classes = func(labels []string) (classinfo.Info, error) {
 		classes, found, err := f.classes.known.known(a).Classes(ctx, labels)
 		if err != nil {
 			return classes, f.classes.known.explain(err)

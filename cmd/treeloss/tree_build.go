@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -29,7 +29,7 @@ type treeBuildFlags struct {
 
 // treeKinds are the trees that can be built over distances.
 func treeKinds() []string {
-	return []string{string(knowledge.VTree), string(knowledge.UTree), string(knowledge.Linkage)}
+	return []string{string(classinfo.VTree), string(classinfo.UTree), string(classinfo.Linkage)}
 }
 
 func newTreeBuild(a *app) *cobra.Command {
@@ -57,8 +57,8 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
   treeloss tree build --data train.csv --from taxonomy --taxonomy groups.csv --out tree.nwk`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !c.Flags().Changed("kind") && f.from == string(knowledge.Taxonomy) {
-				f.kind = string(knowledge.Taxonomy)
+			if !c.Flags().Changed("kind") && f.from == string(classinfo.Taxonomy) {
+				f.kind = string(classinfo.Taxonomy)
 			}
 			return f.run(c.Context(), a)
 		},
@@ -66,9 +66,9 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 	f.labels.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "", "what distances come from: "+fromHelp)
-	flags.StringVar(&f.kind, "kind", string(knowledge.VTree), "v-tree (classes on leaves), u-tree (on inner nodes too) or linkage (with edge lengths)")
+	flags.StringVar(&f.kind, "kind", string(classinfo.VTree), "v-tree (classes on leaves), u-tree (on inner nodes too) or linkage (with edge lengths)")
 	f.known.add(c)
-	flags.Float64Var(&f.base, "base", knowledge.DefaultBase, baseHelp)
+	flags.Float64Var(&f.base, "base", classinfo.DefaultBase, baseHelp)
 	flags.Uint64Var(&f.seed, "seed", 1, "order in which the cover tree takes the classes: another one, another tree")
 	flags.StringVar(&f.out, "out", "", "file to write, by its ending: .json, .nwk (Newick), or a drawing: .svg, .dot, .txt")
 	a.jsonFlag(c)
@@ -85,7 +85,7 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if f.kind != string(knowledge.Taxonomy) && !slices.Contains(treeKinds(), f.kind) {
+	if f.kind != string(classinfo.Taxonomy) && !slices.Contains(treeKinds(), f.kind) {
 		return usagef("--kind %q, want v-tree, u-tree or linkage", f.kind)
 	}
 	if err := f.one(); err != nil {
@@ -108,7 +108,7 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	tree, err := knowledge.BuildTree(knowledge.Source(f.kind), classes, opts)
+	tree, err := classinfo.BuildTree(classinfo.Source(f.kind), classes, opts)
 	if err != nil {
 		return err
 	}
@@ -118,10 +118,10 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 // one refuses knowledge that the tree is not built from.
 func (f *treeBuildFlags) one() error {
 	first := ""
-	for _, s := range knowledge.Metrics() {
+	for _, s := range classinfo.Metrics() {
 		switch {
 		case f.known.path(s) == "":
-		case f.from == "" && s == knowledge.Taxonomy:
+		case f.from == "" && s == classinfo.Taxonomy:
 			return usagef("--taxonomy goes with --from taxonomy")
 		case f.from != "" && f.from != string(s):
 			return usagef("%s goes with --from %s, not with --from %s", flagOfSource(s), s, f.from)
@@ -135,20 +135,20 @@ func (f *treeBuildFlags) one() error {
 }
 
 // classes reads what is known about the classes.
-func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes, error) {
+func (f *treeBuildFlags) classes(ctx context.Context, a *app) (classinfo.Info, error) {
 	switch {
 	case !f.labels.given():
-		return knowledge.Classes{}, usagef("no classes: name examples with --data or a file of class names with --labels")
-	case f.from == string(knowledge.Means):
+		return classinfo.Info{}, usagef("no classes: name examples with --data or a file of class names with --labels")
+	case f.from == string(classinfo.Means):
 		return f.means(a)
 	}
 	labels, err := f.labels.read(a)
 	if err != nil {
-		return knowledge.Classes{}, err
+		return classinfo.Info{}, err
 	}
 	classes, found, err := f.known.known(a).Classes(ctx, labels)
 	if err != nil {
-		return knowledge.Classes{}, f.known.explain(err)
+		return classinfo.Info{}, f.known.explain(err)
 	}
 	f.known.logNames(a, found)
 	f.known.logTriangle(a, classes)
@@ -159,16 +159,16 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (knowledge.Classes
 }
 
 // means reads all examples, for the mean of each class.
-func (f *treeBuildFlags) means(a *app) (knowledge.Classes, error) {
+func (f *treeBuildFlags) means(a *app) (classinfo.Info, error) {
 	if len(f.labels.data.data) == 0 {
-		return knowledge.Classes{}, usagef("--from means needs examples: name them with --data")
+		return classinfo.Info{}, usagef("--from means needs examples: name them with --data")
 	}
 	corpus, err := f.labels.data.corpus(a)
 	if err != nil {
-		return knowledge.Classes{}, err
+		return classinfo.Info{}, err
 	}
 	index := dataset.NewLabels(corpus.Labels)
-	classes := knowledge.Classes{Labels: index.Names(), Class: make([]int32, len(corpus.Labels))}
+	classes := classinfo.Info{Labels: index.Names(), Class: make([]int32, len(corpus.Labels))}
 	for i, label := range corpus.Labels {
 		c, _ := index.Index(label)
 		classes.Class[i] = int32(c)
@@ -176,7 +176,7 @@ func (f *treeBuildFlags) means(a *app) (knowledge.Classes, error) {
 	rows := tune.All(0, corpus.Table.Rows())
 	set, err := corpus.Table.Fit(rows, feature.Options{})
 	if err != nil {
-		return knowledge.Classes{}, err
+		return classinfo.Info{}, err
 	}
 	classes.X, err = set.Matrix(corpus.Table, rows)
 	return classes, err

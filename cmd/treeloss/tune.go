@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/treeloss/treeloss/knowledge"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -314,7 +314,7 @@ func (f *tuneFlags) chosen(x tune.Settings) []string {
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	sharing := m.Sharing.String()
 	if sharing == "" {
-		sharing = string(knowledge.None)
+		sharing = string(classinfo.None)
 	}
 	names := "off"
 	if m.Names {
@@ -336,7 +336,7 @@ func (f *tuneFlags) chosen(x tune.Settings) []string {
 	if m.Knowledge.Rho != 0 {
 		list = append(list, "--rho", text(m.Knowledge.Rho))
 	}
-	if b := m.Knowledge.Base; b != 0 && b != knowledge.DefaultBase {
+	if b := m.Knowledge.Base; b != 0 && b != classinfo.DefaultBase {
 		list = append(list, "--base", text(b))
 	}
 	return list

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/bert"
@@ -24,7 +25,6 @@ import (
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/option"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/sharing"
@@ -49,7 +49,7 @@ type Options struct {
 
 	// Classes returns what is known about classes with these names; those that it
 	// leaves out are not trained.
-	Classes func(labels []string) (knowledge.Classes, error)
+	Classes func(labels []string) (classinfo.Info, error)
 	// Plan says what the classes share and the loss. Its Auto is the taxonomy if
 	// there is one, else a V-tree of the label vectors if there are any, else none;
 	// none with another loss than cross entropy.
@@ -111,7 +111,7 @@ type Result struct {
 // run is a training on its way.
 type run struct {
 	o       Options
-	classes knowledge.Classes
+	classes classinfo.Info
 	spec    string // what classes share, in words
 	sharing sharing.Sharing
 	tree    *labeltree.Tree // nil: none
@@ -191,15 +191,15 @@ func (r *run) know(labels []string) (err error) {
 	plan := r.o.Plan
 	r.spec = plan.Sharing
 	if r.spec == "" || r.spec == tune.AutoName {
-		r.spec = string(knowledge.None)
+		r.spec = string(classinfo.None)
 		switch crossEntropy := plan.Loss == "" || plan.Loss == tune.CrossEntropy; {
 		case crossEntropy && r.classes.Taxonomy != nil:
-			r.spec = string(knowledge.Taxonomy)
+			r.spec = string(classinfo.Taxonomy)
 		case crossEntropy && r.classes.Vectors != nil:
-			r.spec = string(knowledge.VTree)
+			r.spec = string(classinfo.VTree)
 		}
 	}
-	spec, err := knowledge.ParseSpec(r.spec)
+	spec, err := classinfo.ParseSpec(r.spec)
 	if err != nil {
 		return err
 	}

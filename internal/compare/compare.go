@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -25,7 +25,7 @@ type Split struct {
 // Options sets up Run.
 type Options struct {
 	Tune       tune.Options
-	Knowledge  knowledge.Options
+	Knowledge  classinfo.Options
 	Alpha      float64           // of the method hxe; 0 means tune.DefaultHXEAlpha
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
 

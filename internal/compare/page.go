@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/internal/report"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 )
@@ -305,7 +305,7 @@ const drawnClasses = 2000
 
 // TreeOf returns the tree of a method that was compared, else the V-tree
 // if one can be built; nil if there is none or it is too large to draw.
-func TreeOf(all []*Comparison, c knowledge.Classes, opts knowledge.Options) *labeltree.Tree {
+func TreeOf(all []*Comparison, c classinfo.Info, opts classinfo.Options) *labeltree.Tree {
 	if len(c.Labels) > drawnClasses {
 		return nil
 	}
@@ -314,7 +314,7 @@ func TreeOf(all []*Comparison, c knowledge.Classes, opts knowledge.Options) *lab
 			return one.Tree
 		}
 	}
-	tree, err := knowledge.BuildTree(knowledge.VTree, c, opts)
+	tree, err := classinfo.BuildTree(classinfo.VTree, c, opts)
 	if err != nil {
 		return nil // names that say nothing make no tree, and nobody asked for one
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/internal/theory"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -29,9 +29,9 @@ const (
 // Options sets up Examine. The zero value is the default.
 type Options struct {
 	// From is where the distances between classes come from, one of
-	// knowledge.Metrics; "" takes the first that is there of Distances, Taxonomy,
+	// classinfo.Metrics; "" takes the first that is there of Distances, Taxonomy,
 	// Weights, Vectors and Names.
-	From    knowledge.Source
+	From    classinfo.Source
 	Base    float64  // of the cover tree; 0 means 2, the paper's where it proves its bounds
 	Train   Training // whether to train
 	Seed    uint64   // of everything random

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/input"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -198,7 +198,7 @@ func TestCoverage(t *testing.T) {
 
 func TestMetricSources(t *testing.T) {
 	p := admit(t, texts(4, 0), "")
-	for _, source := range []knowledge.Source{knowledge.Names, knowledge.Means} {
+	for _, source := range []classinfo.Source{classinfo.Names, classinfo.Means} {
 		r := p.examine(t, Options{From: source, Train: Off})
 		if r.Metric == nil || r.Metric.Source != string(source) || r.Metric.Dimension.Max <= 0 {
 			t.Errorf("%s: %+v", source, r.Metric)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -100,10 +100,10 @@ func (r *Report) measure(ctx context.Context, d *tune.Data, rows []int, e *examp
 // names measured however many rows there are.
 func candidates(d *tune.Data, rows []int, opts Options) []tune.Method {
 	methods := d.Candidates(rows)
-	named := func(m tune.Method) bool { return slices.Contains(m.Sharing, knowledge.Names) }
+	named := func(m tune.Method) bool { return slices.Contains(m.Sharing, classinfo.Names) }
 	if opts.Train == On && !slices.ContainsFunc(methods, named) {
-		names := tune.Method{Sharing: knowledge.Spec{knowledge.Names}}
-		if _, _, err := knowledge.Build(names.Sharing, knowledge.Classes{Labels: d.Classes.Labels}, knowledge.Options{}); err == nil {
+		names := tune.Method{Sharing: classinfo.Spec{classinfo.Names}}
+		if _, _, err := classinfo.Build(names.Sharing, classinfo.Info{Labels: d.Classes.Labels}, classinfo.Options{}); err == nil {
 			methods = slices.Insert(methods, 1, names)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/internal/theory"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -20,18 +20,18 @@ func (r *Report) classMetric(d *tune.Data, e *examples, opts Options) metric.Spa
 	switch {
 	case source != "":
 	case c.Distances != nil:
-		source = knowledge.Distances
+		source = classinfo.Distances
 	case c.Taxonomy != nil:
-		source = knowledge.Taxonomy
+		source = classinfo.Taxonomy
 	case c.Weights != nil:
-		source = knowledge.Weights
+		source = classinfo.Weights
 	case c.Vectors != nil:
-		source = knowledge.Vectors
+		source = classinfo.Vectors
 	default:
-		source = knowledge.Names
+		source = classinfo.Names
 	}
 	c.X, c.Class = e.x, e.class
-	space, err := knowledge.Metric(source, c)
+	space, err := classinfo.Metric(source, c)
 	if err != nil {
 		r.skip("distances of the classes: %v", err)
 		return nil
@@ -71,7 +71,7 @@ const maxProducts = 4e9
 func distortionOf(space metric.Space, l *softmax.Layer, seed uint64) theory.Distortion {
 	most := int(math.Sqrt(maxProducts / float64(l.Features)))
 	classes := sample(l.Classes, max(most, 2), seed, classStream)
-	gram := knowledge.WeightGram(l.Weight, l.Classes, classes)
+	gram := classinfo.WeightGram(l.Weight, l.Classes, classes)
 	return theory.Distort(len(classes),
 		func(i, j int) float64 { return space.Distance(classes[i], classes[j]) },
 		func(i, j int) float64 { return math.Sqrt(max(0, gram.At(i, i)+gram.At(j, j)-2*gram.At(i, j))) })

@@ -8,8 +8,8 @@ import (
 	"text/template"
 	"unicode/utf8"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/internal/input"
-	"github.com/treeloss/treeloss/knowledge"
 )
 
 //go:embed text.tmpl
@@ -70,9 +70,9 @@ var words = template.Must(template.New("report").Funcs(template.FuncMap{
 	},
 	"from": func(source string) string {
 		return map[string]string{
-			string(knowledge.Names): "n-grams of the names", string(knowledge.Taxonomy): "the taxonomy",
-			string(knowledge.Vectors): "vectors of the names", string(knowledge.Means): "means of the classes",
-			string(knowledge.Distances): "the given list", string(knowledge.Weights): "the weights of the given model",
+			string(classinfo.Names): "n-grams of the names", string(classinfo.Taxonomy): "the taxonomy",
+			string(classinfo.Vectors): "vectors of the names", string(classinfo.Means): "means of the classes",
+			string(classinfo.Distances): "the given list", string(classinfo.Weights): "the weights of the given model",
 		}[source]
 	},
 }).Parse(textTemplate))

@@ -19,8 +19,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/knowledge"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -52,7 +52,7 @@ func Data() (d *tune.Data, train, test []int, err error) {
 		class[i] = int32(c)
 	}
 	names := strings.Split(strings.TrimSpace(labels), "\n")
-	d, err = tune.NewData(table, class, nil, knowledge.Classes{Labels: names})
+	d, err = tune.NewData(table, class, nil, classinfo.Info{Labels: names})
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("quickstart: %w", err)
 	}

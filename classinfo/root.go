@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func withVector(vectors *matrix.Dense) []int {
 // and hangs the others right below its root. Left among the points of the
 // metric, where they are as far from each other as from any, they would end up
 // anywhere: a linkage joins them to a chain, a cover tree may start with one.
-func rooted(source Source, c Classes, have []int, opts Options) (*labeltree.Tree, error) {
+func rooted(source Source, c Info, have []int, opts Options) (*labeltree.Tree, error) {
 	if len(have) == 0 {
 		return nil, fmt.Errorf("sharing %s: none of the %d classes has a vector; use another file or another source", source, len(c.Labels))
 	}
@@ -30,7 +30,7 @@ func rooted(source Source, c Classes, have []int, opts Options) (*labeltree.Tree
 	for n, class := range have {
 		labels[n] = c.Labels[class]
 	}
-	part := Classes{Labels: labels, Vectors: c.Vectors.Select(have).(*matrix.Dense)}
+	part := Info{Labels: labels, Vectors: c.Vectors.Select(have).(*matrix.Dense)}
 	space, err := Metric(Vectors, part)
 	if err != nil {
 		return nil, err

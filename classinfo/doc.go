@@ -1,4 +1,4 @@
-// Package knowledge turns what is known about the classes into a sharing.
+// Package classinfo turns what is known about the classes into a sharing.
 //
 //	names     -> n-grams of the class names      -> Features
 //	vectors   -> vectors of the class names      -> Features
@@ -11,4 +11,4 @@
 //
 // A specification such as "names" or "names+taxonomy" says which; Build makes
 // it, scaled so that one penalty means the same for all of them.
-package knowledge
+package classinfo

@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"errors"
@@ -27,9 +27,9 @@ transfer_fee,money
 `
 
 // bank returns six classes of which everything is known.
-func bank(tb testing.TB) Classes {
+func bank(tb testing.TB) Info {
 	tb.Helper()
-	c := Classes{Labels: []string{"card_arrival", "card_lost", "card_payment_fee", "top_up_failed", "top_up_fee", "transfer_fee"}}
+	c := Info{Labels: []string{"card_arrival", "card_lost", "card_payment_fee", "top_up_failed", "top_up_fee", "transfer_fee"}}
 	var err error
 	if c.Taxonomy, err = labeltree.ReadTaxonomy(strings.NewReader(taxonomyCSV), "taxonomy.csv", c.Labels); err != nil {
 		tb.Fatal(err)
@@ -300,7 +300,7 @@ func TestFewClasses(t *testing.T) {
 		k := len(labels)
 		x, class := randomExamples(max(k, 1), 20, 4)
 		for _, source := range []Source{None, Names, Means, UTree, VTree, Linkage} {
-			s, _, err := Build(Spec{source}, Classes{Labels: labels, X: x, Class: class}, Options{})
+			s, _, err := Build(Spec{source}, Info{Labels: labels, X: x, Class: class}, Options{})
 			if err != nil {
 				t.Errorf("%d classes, %s: %v", k, source, err)
 				continue
@@ -312,7 +312,7 @@ func TestFewClasses(t *testing.T) {
 			}
 		}
 	}
-	if s, _, err := Build(nil, Classes{Labels: []string{"a", "b"}}, Options{}); s != (sharing.None{K: 2}) || err != nil {
+	if s, _, err := Build(nil, Info{Labels: []string{"a", "b"}}, Options{}); s != (sharing.None{K: 2}) || err != nil {
 		t.Errorf("an empty specification: %v, %v", s, err)
 	}
 }
@@ -322,7 +322,7 @@ func TestNamesThatLookTheSame(t *testing.T) {
 	labels := []string{"card_lost", "cardLost", "Card Lost", "transfer", "top up"}
 	for _, source := range []Source{Names, UTree, VTree, Linkage} {
 		t.Run(string(source), func(t *testing.T) {
-			s, _, err := Build(Spec{source}, Classes{Labels: labels}, Options{})
+			s, _, err := Build(Spec{source}, Info{Labels: labels}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -335,7 +335,7 @@ func TestNamesThatLookTheSame(t *testing.T) {
 			}
 		})
 	}
-	same := Classes{Labels: []string{"card_lost", "cardLost"}}
+	same := Info{Labels: []string{"card_lost", "cardLost"}}
 	for _, source := range []Source{Names, Linkage} {
 		if _, _, err := Build(Spec{source}, same, Options{}); err == nil || !strings.Contains(err.Error(), "sharing "+string(source)) || !strings.Contains(err.Error(), "nothing tells them apart") {
 			t.Errorf("%s of two equal names: error %v", source, err)
@@ -354,7 +354,7 @@ func TestNamesWithoutLetters(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, source := range []Source{Names, UTree, VTree, Linkage} {
-				s, _, err := Build(Spec{source}, Classes{Labels: tc.labels}, Options{})
+				s, _, err := Build(Spec{source}, Info{Labels: tc.labels}, Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", source, err)
 				}
@@ -362,10 +362,10 @@ func TestNamesWithoutLetters(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := Build(Spec{Names}, Classes{Labels: []string{"a", "b", " "}}, Options{}); err != nil {
+	if _, _, err := Build(Spec{Names}, Info{Labels: []string{"a", "b", " "}}, Options{}); err != nil {
 		t.Errorf("one blank name: %v", err)
 	}
-	s, _, err := Build(Spec{Names}, Classes{Labels: []string{"❤", "😂", "🔥"}}, Options{})
+	s, _, err := Build(Spec{Names}, Info{Labels: []string{"❤", "😂", "🔥"}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,18 +376,18 @@ func TestNamesWithoutLetters(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	c := bank(t)
-	bare := Classes{Labels: c.Labels}
+	bare := Info{Labels: c.Labels}
 	short := c
 	short.Class = c.Class[:3]
 	beyond := c
 	beyond.Class = append([]int32{9}, c.Class[1:]...)
 	other := c
 	other.Labels = c.Labels[:4]
-	build := func(c Classes, source Source, opts Options) error {
+	build := func(c Info, source Source, opts Options) error {
 		_, _, err := Build(Spec{source}, c, opts)
 		return err
 	}
-	space := func(c Classes, source Source) error { _, err := Metric(source, c); return err }
+	space := func(c Info, source Source) error { _, err := Metric(source, c); return err }
 	tree := func(source Source) error { _, err := BuildTree(source, c, Options{}); return err }
 	for _, tc := range []struct {
 		name string
@@ -403,8 +403,8 @@ func TestErrors(t *testing.T) {
 		{"no metric from a tree", space(c, VTree), ErrSpec, `no metric from "v-tree", want one of names, vectors, taxonomy, distances, weights, means`},
 		{"names are no tree", tree(Names), ErrSpec, `"names" is no tree, want taxonomy, u-tree, v-tree, linkage`},
 		{"unknown source", build(c, "words", Options{}), ErrSpec, `"words" is no tree`},
-		{"blank names", build(Classes{Labels: []string{"", " "}}, Names, Options{}), nil, "all of the 2 class names are blank"},
-		{"blank names for a metric", space(Classes{Labels: []string{"", " "}}, ""), nil, "blank"},
+		{"blank names", build(Info{Labels: []string{"", " "}}, Names, Options{}), nil, "all of the 2 class names are blank"},
+		{"blank names for a metric", space(Info{Labels: []string{"", " "}}, ""), nil, "blank"},
 		{"taxonomy of other classes", build(other, Taxonomy, Options{}), nil, "a tree of 6 classes, want one of the 4 labels"},
 		{"fewer classes of rows than rows", build(short, Means, Options{}), nil, "24 rows and classes of 3 rows"},
 		{"a class that is none", space(beyond, Means), nil, "row 0 is of class 9, want -1 to 5"},
@@ -479,7 +479,7 @@ func TestTrees(t *testing.T) {
 // What class names tell: which of the others look most alike.
 func ExampleMetric() {
 	labels := []string{"card_arrival", "cardDelivery", "lost-card", "top_up_failed", "topUpFee", "transferFee"}
-	space, err := Metric(Names, Classes{Labels: labels})
+	space, err := Metric(Names, Info{Labels: labels})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -506,7 +506,7 @@ func ExampleMetric() {
 // with none.
 func TestVectors(t *testing.T) {
 	v := &matrix.Dense{Columns: 2, Data: []float32{3, 0, 1, 1, 0, 0, -2, 0}}
-	c := Classes{Labels: []string{"a", "b", "c", "d"}, Vectors: v}
+	c := Info{Labels: []string{"a", "b", "c", "d"}, Vectors: v}
 	s, _, err := Build(Spec{Vectors}, c, Options{Rho: 0.5})
 	if err != nil {
 		t.Fatal(err)
@@ -536,7 +536,7 @@ func TestVectors(t *testing.T) {
 	if d := space.Distance(0, 3); math.Abs(d-math.Pi) > 1e-6 {
 		t.Errorf("opposite vectors are %v apart, want pi", d)
 	}
-	for _, bad := range []Classes{{Labels: c.Labels}, {Labels: c.Labels[:3], Vectors: v}} {
+	for _, bad := range []Info{{Labels: c.Labels}, {Labels: c.Labels[:3], Vectors: v}} {
 		if _, _, err := Build(Spec{Vectors}, bad, Options{}); err == nil {
 			t.Error("missing or too many vectors were taken")
 		}

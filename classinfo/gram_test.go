@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"errors"
@@ -41,7 +41,7 @@ func TestDistancesOfPoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Classes{Labels: strings.Fields("a b c d e f g"), Distances: space}
+	c := Info{Labels: strings.Fields("a b c d e f g"), Distances: space}
 	const rho = 0.25
 	s, _, err := Build(Spec{Distances}, c, Options{Rho: rho})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestDistancesOfAnUltrametric(t *testing.T) {
 // Distances that no points have keep what some have: K stays positive, and near
 // classes stay nearer than far ones.
 func TestDistancesOfNoPoints(t *testing.T) {
-	c := Classes{Labels: strings.Fields("a b c d"), Distances: metric.Func(4, func(i, j int) float64 {
+	c := Info{Labels: strings.Fields("a b c d"), Distances: metric.Func(4, func(i, j int) float64 {
 		switch {
 		case i == j:
 			return 0
@@ -145,7 +145,7 @@ func TestWeightsByBruteForce(t *testing.T) {
 	}
 	requireEqual(t, g, want, 1e-9)
 
-	c := Classes{Labels: strings.Fields("i a d f"), Weights: g}
+	c := Info{Labels: strings.Fields("i a d f"), Weights: g}
 	space, err := Metric("", c) // the weights are all there is
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestWeightsByBruteForce(t *testing.T) {
 // The first that is given of distances, weights and vectors is what trees are
 // built from.
 func TestDefaultMetric(t *testing.T) {
-	c := Classes{Labels: strings.Fields("a b c"), Vectors: &matrix.Dense{Columns: 1, Data: []float32{1, 1, -1}}}
+	c := Info{Labels: strings.Fields("a b c"), Vectors: &matrix.Dense{Columns: 1, Data: []float32{1, 1, -1}}}
 	at := func() float64 {
 		space, err := Metric("", c)
 		if err != nil {
@@ -230,23 +230,23 @@ func TestGramRefusals(t *testing.T) {
 	for i := range many {
 		many[i] = string(rune('a' + i))
 	}
-	build := func(c Classes, source Source) error { _, _, err := Build(Spec{source}, c, Options{}); return err }
-	space := func(c Classes, source Source) error { _, err := Metric(source, c); return err }
+	build := func(c Info, source Source) error { _, _, err := Build(Spec{source}, c, Options{}); return err }
+	space := func(c Info, source Source) error { _, err := Metric(source, c); return err }
 	for _, tc := range []struct {
 		name string
 		err  error
 		is   error
 		want string
 	}{
-		{"no distances", build(Classes{Labels: labels}, Distances), ErrMissing, "Options.Distances"},
-		{"no weights", build(Classes{Labels: labels}, Weights), ErrMissing, "Options.Weights"},
-		{"no distances for a metric", space(Classes{Labels: labels}, Distances), ErrMissing, "metric distances"},
-		{"no weights for a metric", space(Classes{Labels: labels}, Weights), ErrMissing, "metric weights"},
-		{"distances of other classes", build(Classes{Labels: labels, Distances: two}, Distances), nil, "of 2 classes, want those of the 3 labels"},
-		{"weights of other classes", build(Classes{Labels: labels, Weights: mat.NewSymDense(2, nil)}, Weights), nil, "of 2 classes, want those of the 3 labels"},
-		{"all at one place", build(Classes{Labels: labels, Distances: flat}, Distances), nil, "at one place"},
-		{"all the same weights", build(Classes{Labels: labels, Weights: mat.NewSymDense(3, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1})}, Weights), nil, "same weights"},
-		{"too many classes", build(Classes{Labels: many, Distances: metric.Func(len(many), two.Distance)}, Distances), nil, "at most 4000"},
+		{"no distances", build(Info{Labels: labels}, Distances), ErrMissing, "Options.Distances"},
+		{"no weights", build(Info{Labels: labels}, Weights), ErrMissing, "Options.Weights"},
+		{"no distances for a metric", space(Info{Labels: labels}, Distances), ErrMissing, "metric distances"},
+		{"no weights for a metric", space(Info{Labels: labels}, Weights), ErrMissing, "metric weights"},
+		{"distances of other classes", build(Info{Labels: labels, Distances: two}, Distances), nil, "of 2 classes, want those of the 3 labels"},
+		{"weights of other classes", build(Info{Labels: labels, Weights: mat.NewSymDense(2, nil)}, Weights), nil, "of 2 classes, want those of the 3 labels"},
+		{"all at one place", build(Info{Labels: labels, Distances: flat}, Distances), nil, "at one place"},
+		{"all the same weights", build(Info{Labels: labels, Weights: mat.NewSymDense(3, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1})}, Weights), nil, "same weights"},
+		{"too many classes", build(Info{Labels: many, Distances: metric.Func(len(many), two.Distance)}, Distances), nil, "at most 4000"},
 	} {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) || tc.is != nil && !errors.Is(tc.err, tc.is) {
 			t.Errorf("%s: %v, want %q", tc.name, tc.err, tc.want)

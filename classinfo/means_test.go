@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"math"
@@ -131,7 +131,7 @@ func TestMeansOfClassWithoutRows(t *testing.T) {
 			t.Errorf("the class without rows shares %v with class %d", b.At(2, place[i]), place[i])
 		}
 	}
-	s, _, err := Build(Spec{Means}, Classes{Labels: []string{"a", "b", "c", "d", "e"}, X: x, Class: class}, Options{})
+	s, _, err := Build(Spec{Means}, Info{Labels: []string{"a", "b", "c", "d", "e"}, X: x, Class: class}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

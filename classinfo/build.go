@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 	"github.com/treeloss/treeloss/sharing"
 )
 
-// Classes is what is known about k classes. Only Labels must be there.
-type Classes struct {
+// Info is what is known about k classes. Only Labels must be there.
+type Info struct {
 	Labels   []string        // names
 	Vectors  *matrix.Dense   // a vector for each label, zeros for one without; nil: none
 	Taxonomy *labeltree.Tree // a given tree over the labels; nil: none
@@ -65,13 +65,13 @@ var ErrMissing = errors.New("class knowledge is missing")
 // fit the classes are errors too. Distances, weights and means take O(k³) time
 // for k classes and refuse more than 4000, linkage more than linear time, see its
 // package.
-func Build(spec Spec, c Classes, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
+func Build(spec Spec, c Info, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
 	k := len(c.Labels)
 	if len(spec) == 0 || len(spec) == 1 && spec[0] == None || k < 2 {
 		return sharing.None{K: k}, nil, nil
 	}
 	if !(opts.Rho >= 0) || math.IsInf(opts.Rho, 1) {
-		return nil, nil, fmt.Errorf("knowledge: rho is %v, want a number above 0, or 0 for the default", opts.Rho)
+		return nil, nil, fmt.Errorf("classinfo: rho is %v, want a number above 0, or 0 for the default", opts.Rho)
 	}
 	var parts []sharing.Part
 	var tree *labeltree.Tree
@@ -125,7 +125,7 @@ func withoutOwn(t *labeltree.Tree) bool {
 	return least <= 1e-9*longest
 }
 
-func build(source Source, c Classes, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
+func build(source Source, c Info, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
 	switch source {
 	case Names:
 		e, err := feature.Names(c.Labels)
@@ -170,7 +170,7 @@ func build(source Source, c Classes, opts Options) (sharing.Sharing, *labeltree.
 // Taxonomy, UTree, VTree or Linkage. Where the distances come from vectors, a
 // class without one hangs right below the root. Another source is an error that wraps
 // ErrSpec, and knowledge that is not there one that wraps ErrMissing.
-func BuildTree(source Source, c Classes, opts Options) (*labeltree.Tree, error) {
+func BuildTree(source Source, c Info, opts Options) (*labeltree.Tree, error) {
 	switch source {
 	case Taxonomy:
 		if err := c.checkTaxonomy("sharing"); err != nil {
@@ -209,7 +209,7 @@ func treeOver(source Source, space metric.Space, labels []string, opts Options) 
 }
 
 // orDefault returns the source of a metric that "" stands for.
-func (s Source) orDefault(c Classes) Source {
+func (s Source) orDefault(c Info) Source {
 	switch {
 	case s != "":
 		return s
@@ -230,7 +230,7 @@ func (s Source) orDefault(c Classes) Source {
 // there, else Names. Another source is an
 // error that wraps ErrSpec, and knowledge that is not there one that wraps
 // ErrMissing.
-func Metric(source Source, c Classes) (metric.Space, error) {
+func Metric(source Source, c Info) (metric.Space, error) {
 	switch source.orDefault(c) {
 	case Vectors:
 		if err := c.checkVectors("metric"); err != nil {
@@ -269,7 +269,7 @@ func Metric(source Source, c Classes) (metric.Space, error) {
 
 // checkTaxonomy returns an error unless there is a tree over the classes; use
 // says what it is wanted for.
-func (c Classes) checkTaxonomy(use string) error {
+func (c Info) checkTaxonomy(use string) error {
 	if c.Taxonomy == nil {
 		return fmt.Errorf("%s taxonomy: no tree over the classes, give one with Options.Taxonomy: %w", use, ErrMissing)
 	}
@@ -280,7 +280,7 @@ func (c Classes) checkTaxonomy(use string) error {
 }
 
 // checkVectors returns an error unless there is a vector for each label.
-func (c Classes) checkVectors(use string) error {
+func (c Info) checkVectors(use string) error {
 	if c.Vectors == nil {
 		return fmt.Errorf("%s vectors: no vectors of the class names, give a file with Options.Vectors: %w", use, ErrMissing)
 	}
@@ -308,7 +308,7 @@ func unitRows(m *matrix.Dense) *matrix.Sparse {
 }
 
 // checkExamples returns an error unless there are examples of the classes.
-func (c Classes) checkExamples(use string) error {
+func (c Info) checkExamples(use string) error {
 	if c.X == nil {
 		return fmt.Errorf("%s means: no examples of the classes, give some: %w", use, ErrMissing)
 	}

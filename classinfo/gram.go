@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"fmt"
@@ -156,7 +156,7 @@ func all(k int) []int {
 
 // checkDistances returns an error unless there are distances between the
 // labels.
-func (c Classes) checkDistances(use string) error {
+func (c Info) checkDistances(use string) error {
 	if c.Distances == nil {
 		return fmt.Errorf("%s distances: no distances between the classes, give a list of them with Options.Distances: %w", use, ErrMissing)
 	}
@@ -167,7 +167,7 @@ func (c Classes) checkDistances(use string) error {
 }
 
 // checkWeights returns an error unless there are weights for the labels.
-func (c Classes) checkWeights(use string) error {
+func (c Info) checkWeights(use string) error {
 	if c.Weights == nil {
 		return fmt.Errorf("%s weights: no trained weights of the classes, give a model that has some with Options.Weights: %w", use, ErrMissing)
 	}

@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"slices"
@@ -12,12 +12,12 @@ import (
 
 // withoutSome returns seven classes, of which "bus", "pseudo2" and "zoo" have no
 // vector. One of these is called as a pseudoclass is.
-func withoutSome() Classes {
+func withoutSome() Info {
 	v := matrix.NewDense(7, 3)
 	for c, row := range map[int][]float32{1: {1, 0.1, 0}, 2: {1, 0, 0}, 4: {0, 1, 0.2}, 5: {0, 1, 0}} {
 		copy(v.Row(c), row)
 	}
-	return Classes{Labels: []string{"bus", "cat", "dog", "pseudo2", "rose", "tulip", "zoo"}, Vectors: v}
+	return Info{Labels: []string{"bus", "cat", "dog", "pseudo2", "rose", "tulip", "zoo"}, Vectors: v}
 }
 
 // A class without a vector hangs right below the root, and the others have the
@@ -25,7 +25,7 @@ func withoutSome() Classes {
 func TestClassesWithoutVectorHangAtTheRoot(t *testing.T) {
 	c := withoutSome()
 	have := []int{1, 2, 4, 5}
-	alone := Classes{Labels: []string{"cat", "dog", "rose", "tulip"}, Vectors: c.Vectors.Select(have).(*matrix.Dense)}
+	alone := Info{Labels: []string{"cat", "dog", "rose", "tulip"}, Vectors: c.Vectors.Select(have).(*matrix.Dense)}
 	for _, source := range []Source{UTree, VTree, Linkage} {
 		for _, from := range []Source{"", Vectors} {
 			tree, err := BuildTree(source, c, Options{From: from, Seed: 3})
@@ -97,7 +97,7 @@ func TestFewClassesWithVector(t *testing.T) {
 		want string
 	}{{"none", 0, "none of the 4 classes"}, {"one", 1, ""}, {"two alike", 2, ""}} {
 		for _, source := range []Source{UTree, VTree, Linkage} {
-			c := Classes{Labels: []string{"a", "b", "root", "root_"}, Vectors: matrix.NewDense(4, 2)}
+			c := Info{Labels: []string{"a", "b", "root", "root_"}, Vectors: matrix.NewDense(4, 2)}
 			for i := range tc.have {
 				c.Vectors.Row(i)[0] = 1
 			}

@@ -1,4 +1,4 @@
-package knowledge
+package classinfo
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func ClassMeans(x matrix.Matrix, class []int32, k int) matrix.Matrix {
 	case *matrix.Dense:
 		return denseMeans(x, rows)
 	}
-	panic("knowledge: a matrix that is neither sparse nor dense")
+	panic("classinfo: a matrix that is neither sparse nor dense")
 }
 
 func sparseMeans(x *matrix.Sparse, rows [][]int) *matrix.Sparse {
