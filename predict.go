@@ -1,16 +1,20 @@
 package treeloss
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -89,10 +93,39 @@ func (m *Model) PredictAllNumbers(ctx context.Context, rows [][]float64, n int) 
 	return m.predictAll(ctx, len(rows), func(i int) ([]Prediction, error) { return m.PredictNumbers(rows[i], n) })
 }
 
+// Evaluate measures m on files of labelled examples, as the treeloss program does;
+// labels that were never trained count as wrong. Of opts, Data and Threads count.
+func (m *Model) Evaluate(ctx context.Context, paths []string, opts Options) (*evaluate.Result, error) {
+	if err := cmp.Or(m.check(), opts.check()); err != nil {
+		return nil, err
+	}
+	classifier := classify.Linear(m.Model)
+	e, err := evaluate.New(classifier, evaluate.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("treeloss: %w", err)
+	}
+	x, err := classifier.Open(classify.Input{Paths: paths, Stdin: os.Stdin, Options: opts.Data, Threads: opts.Threads})
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
+	if err := e.Count(ctx, x); err != nil {
+		return nil, err
+	}
+	return e.Result()
+}
+
+func (m *Model) check() error {
+	if m == nil || m.Model == nil || m.Layer == nil || m.Features == nil {
+		return errNoModel
+	}
+	return nil
+}
+
 // predict takes an idle predictor: making one costs more than a prediction.
 func (m *Model) predict(kind dataset.Kind, e dataset.Example, n int) ([]Prediction, error) {
-	if m == nil || m.Model == nil || m.Layer == nil || m.Features == nil {
-		return nil, errNoModel
+	if err := m.check(); err != nil {
+		return nil, err
 	}
 	if err := option.Check("n", n, n >= 1, "a number of at least 1"); err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)

@@ -171,6 +171,11 @@ func TestOutOfRange(t *testing.T) {
 		{"no such format", "", files(treeloss.Options{Data: dataset.Options{Format: 99}})},
 		{"no such column", "", files(treeloss.Options{Data: dataset.Options{Label: "colour"}})},
 		{"no columns of numbers", "", files(treeloss.Options{Data: dataset.Options{Columns: []string{"["}}})},
+		{"training without labels", "Unlabelled", files(treeloss.Options{Data: dataset.Options{Unlabelled: true}})},
+		{"a label that no file can hold", "", second(treeloss.Fit(ctx, []treeloss.Example{{Text: "a", Label: "\xff"}, {Text: "b", Label: "b"}}, treeloss.Options{}))},
+		{"evaluating nothing", "", second(m.Evaluate(ctx, nil, treeloss.Options{}))},
+		{"evaluating with nothing", "", second(new(treeloss.Model).Evaluate(ctx, []string{"testdata/questions.csv"}, treeloss.Options{}))},
+		{"evaluating with -1 threads", "Threads", second(m.Evaluate(ctx, []string{"testdata/questions.csv"}, treeloss.Options{Threads: -1}))},
 		{"rows of no numbers", "", second(treeloss.Fit(ctx, []treeloss.Example{{Numbers: []float64{}, Label: "a"}, {Numbers: []float64{}, Label: "b"}}, treeloss.Options{}))},
 	} {
 		var o *treeloss.OptionError
@@ -210,6 +215,14 @@ func TestFitFilesOptions(t *testing.T) {
 	}
 	if top, err := m.Predict("a fee was charged", 1); err != nil || top[0].Label != "fee_charged" {
 		t.Errorf("got %v, %v: the columns of Data were not taken", top, err)
+	}
+	result, err := m.Evaluate(context.Background(), []string{path}, treeloss.Options{Data: dataset.Options{Text: "ask", Label: "team"}})
+	if err != nil || result.Report.Accuracy != 1 || result.Report.Examples != 12 {
+		t.Errorf("evaluated: %+v, %v, want 12 of 12 right", result, err)
+	}
+	result, err = m.Evaluate(context.Background(), []string{path}, treeloss.Options{Data: dataset.Options{Text: "text", Label: "team"}})
+	if err != nil || result.Report.Accuracy != 1./3 {
+		t.Errorf("one text for all three classes: %+v, %v, want a third right", result, err)
 	}
 	if len(stages) < 2 || last != 1 {
 		t.Errorf("progress told of %v and ended at %v", stages, last)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
@@ -18,7 +19,7 @@ import (
 type Example struct {
 	Text    string
 	Numbers []float64 // if not nil, the example is these numbers and Text must be ""
-	Label   string    // the class; any string but ""
+	Label   string    // the class; any valid UTF-8 but ""
 	Weight  float64   // counts this often; 0 means 1
 }
 
@@ -79,6 +80,9 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 		if e.Label == "" {
 			return nil, fmt.Errorf("treeloss: example %d has no label: %w", i, ErrExample)
 		}
+		if !utf8.ValidString(e.Label) {
+			return nil, fmt.Errorf("treeloss: example %d: the label %q is not valid UTF-8: %w", i, e.Label, ErrExample)
+		}
 		if (e.Numbers != nil) != (kind == dataset.Numbers) || e.Numbers != nil && e.Text != "" {
 			return nil, fmt.Errorf("treeloss: example %d: texts and numbers cannot be mixed: %w", i, ErrExample)
 		}
@@ -98,6 +102,9 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
+	}
+	if opts.Data.Unlabelled {
+		return nil, fmt.Errorf("treeloss: %w", option.Check("Unlabelled", true, false, "false: training needs labels"))
 	}
 	corpus, _, err := tune.ReadCorpus(paths, opts.Data)
 	if err != nil {
