@@ -114,7 +114,7 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 }
 
 func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error) {
-	data, err := corpus.DataKnowing(ctx, tune.All(0, corpus.Table.Rows()), tune.Known{
+	data, err := corpus.DataWith(ctx, tune.All(0, corpus.Table.Rows()), tune.ClassFiles{
 		Taxonomy: opts.Taxonomy, Vectors: opts.Vectors, Unknown: opts.Unknown, KeepFirst: true,
 		Distances: opts.Distances, Weights: opts.Weights,
 	})

@@ -62,7 +62,7 @@ func (d *Data) Candidates(rows []int) []Method {
 			methods = append(methods, m)
 		}
 	}
-	given := d.Given()
+	given := d.Sources()
 	for _, source := range given {
 		add(false, source)
 	}
@@ -85,9 +85,9 @@ func (d *Data) Candidates(rows []int) []Method {
 	return methods
 }
 
-// Given returns the sources that were brought with the data: those of vectors,
+// Sources returns the sources that were brought with the data: those of vectors,
 // taxonomy, distances and weights that are there.
-func (d *Data) Given() []classinfo.Source {
+func (d *Data) Sources() []classinfo.Source {
 	c := d.Classes
 	var out []classinfo.Source
 	for _, s := range []struct {

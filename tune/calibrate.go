@@ -23,14 +23,14 @@ var ErrNotHeldOut = errors.New("no held-out rows to calibrate on")
 // part held out, and none with opts.Valid. Without a row to hold out the error is
 // ErrNotHeldOut. A result AtLimit is not to be used.
 func Calibrate(ctx context.Context, d *Data, rows []int, r *Result, opts Options) (decide.Calibration, error) {
-	if r.calibration != nil && len(d.known(opts.Valid)) == 0 {
+	if r.calibration != nil && len(d.labelled(opts.Valid)) == 0 {
 		return *r.calibration, nil
 	}
 	h := d.hold(rows, opts)
 	if h == nil {
 		return decide.Calibration{}, ErrNotHeldOut
 	}
-	if len(d.known(opts.Valid)) == 0 {
+	if len(d.labelled(opts.Valid)) == 0 {
 		attempts, err := h.try(ctx, r.Method, []float64{r.Prior})
 		if err != nil {
 			return decide.Calibration{}, err

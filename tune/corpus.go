@@ -178,16 +178,16 @@ var ErrOneClass = errors.New("only one class")
 // Data ends the reading: it makes Data whose classes are the labels of the
 // given rows, those with any share of one included; rows with another label, or a
 // share of one, have class -1. taxonomy is a file that
-// ReadTaxonomy reads, "" for none. Call it, or DataKnowing, once: it adds the
+// ReadTaxonomy reads, "" for none. Call it, or DataWith, once: it adds the
 // names of the classes to the table.
 func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
-	return c.DataKnowing(context.Background(), train, Known{Taxonomy: taxonomy})
+	return c.DataWith(context.Background(), train, ClassFiles{Taxonomy: taxonomy})
 }
 
-// DataKnowing is Data with all that files know about the classes. Where classes
+// DataWith is Data with all that files say about the classes. Where classes
 // were dropped for want of a vector, Data.Dropped names them, and their rows
 // have class -1: train and test without these.
-func (c *Corpus) DataKnowing(ctx context.Context, train []int, known Known) (*Data, error) {
+func (c *Corpus) DataWith(ctx context.Context, train []int, files ClassFiles) (*Data, error) {
 	var labels []string
 	for _, row := range train {
 		labels = append(labels, c.LabelsOf(row)...)
@@ -196,12 +196,12 @@ func (c *Corpus) DataKnowing(ctx context.Context, train []int, known Known) (*Da
 	if index.Len() < 2 {
 		return nil, fmt.Errorf("%w: all %d training rows have the label %q; give rows of at least two classes", ErrOneClass, len(train), labels[0])
 	}
-	classes, found, err := known.Classes(ctx, index.Names())
+	classes, found, err := files.Read(ctx, index.Names())
 	if err != nil {
 		return nil, err
 	}
 	if len(classes.Labels) < 2 {
-		return nil, fmt.Errorf("%w: of %d classes only %q has a vector in %s; use another policy than drop for the others", ErrOneClass, index.Len(), classes.Labels[0], known.Vectors)
+		return nil, fmt.Errorf("%w: of %d classes only %q has a vector in %s; use another policy than drop for the others", ErrOneClass, index.Len(), classes.Labels[0], files.Vectors)
 	}
 	number := make(map[string]int32, len(classes.Labels))
 	for n, label := range classes.Labels {

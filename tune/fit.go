@@ -74,8 +74,8 @@ func ignoresPrior(t softmax.Trainer) bool {
 	return false
 }
 
-// known returns the rows whose label is one of the classes.
-func (d *Data) known(rows []int) []int {
+// labelled returns the rows whose label is one of the classes.
+func (d *Data) labelled(rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
 }
 
@@ -83,7 +83,7 @@ func (d *Data) known(rows []int) []int {
 // itself on the validation rows and keeps checkpoints.
 func (d *Data) watch(f *fitted, trainer softmax.Trainer, opts Options) (softmax.Trainer, error) {
 	monitor := softmax.Monitor{Checkpoint: opts.Checkpoint, Resume: opts.Resume}
-	if valid := d.known(opts.Valid); len(valid) > 0 {
+	if valid := d.labelled(opts.Valid); len(valid) > 0 {
 		examples, err := d.toTest(f.features, valid)
 		if err != nil {
 			return nil, err

@@ -50,7 +50,7 @@ type Method struct {
 	Smoothing float64        // label smoothing, CrossEntropy only
 	Alpha     float64        // of HXE only: how much less a step down the tree counts; 0 means DefaultHXEAlpha
 	Names     bool           // names of the classes are examples too
-	Knowledge classinfo.Options
+	ClassInfo classinfo.Options
 }
 
 // String returns the method's name as compare lists it.
@@ -116,7 +116,7 @@ func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, erro
 		}
 		o.Loss = l
 		if !plain {
-			o.Sharing, _, err = classinfo.Build(spec, c, m.Knowledge)
+			o.Sharing, _, err = classinfo.Build(spec, c, m.ClassInfo)
 		}
 		return o, tree, err
 	case HierarchicalSoftmax:
@@ -127,7 +127,7 @@ func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, erro
 	if plain {
 		return o, nil, nil
 	}
-	s, tree, err := classinfo.Build(spec, c, m.Knowledge)
+	s, tree, err := classinfo.Build(spec, c, m.ClassInfo)
 	o.Sharing = s
 	return o, tree, err
 }
@@ -143,7 +143,7 @@ func (m Method) HXE(c classinfo.Info) (*loss.HXE, *labeltree.Tree, error) {
 	case slices.Contains(m.Sharing, classinfo.Linkage) && !slices.Contains(m.Sharing, classinfo.VTree):
 		source = classinfo.Linkage
 	}
-	tree, err := classinfo.BuildTree(source, c, m.Knowledge)
+	tree, err := classinfo.BuildTree(source, c, m.ClassInfo)
 	if err != nil {
 		return nil, nil, fmt.Errorf("loss %s: %w", HXE, err)
 	}
@@ -164,7 +164,7 @@ func (m Method) hierarchy(spec classinfo.Spec, c classinfo.Info) (softmax.Option
 			source = classinfo.Taxonomy
 		}
 	}
-	tree, err := classinfo.BuildTree(source, c, m.Knowledge)
+	tree, err := classinfo.BuildTree(source, c, m.ClassInfo)
 	if err != nil {
 		return softmax.Options{}, nil, fmt.Errorf("loss %s: %w", HierarchicalSoftmax, err)
 	}

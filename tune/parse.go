@@ -17,7 +17,7 @@ const examplesSuffix = "+examples"
 // sharing with "+examples", for the names of the classes as examples. The base
 // and source of trees are those of the options.
 func ParseMethod(name string, o classinfo.Options) (Method, error) {
-	m := Method{Knowledge: o}
+	m := Method{ClassInfo: o}
 	rest, names := strings.CutSuffix(name, examplesSuffix)
 	m.Names = names
 	for _, l := range Losses() {

@@ -19,7 +19,7 @@ type Plan struct {
 	Smoothing float64
 	Alpha     float64 // of HXE; 0 means DefaultHXEAlpha
 	Names     string  // names as examples: "auto" (also ""), "on", "off"
-	Knowledge classinfo.Options
+	ClassInfo classinfo.Options
 }
 
 // Methods returns the methods to choose among on the given rows.
@@ -34,7 +34,7 @@ func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
 	if names == "on" && !d.Named() {
 		return nil, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
 	}
-	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, Knowledge: p.Knowledge}
+	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, ClassInfo: p.ClassInfo}
 	if p.Loss != "" && !slices.Contains(Losses(), p.Loss) {
 		return nil, fmt.Errorf("unknown loss %q, want one of %v", p.Loss, Losses())
 	}
@@ -44,7 +44,7 @@ func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
 			methods = []Method{base} // the loss has class knowledge of its own
 		} else {
 			for _, m := range d.Candidates(rows) {
-				m.Smoothing, m.Knowledge = p.Smoothing, p.Knowledge
+				m.Smoothing, m.ClassInfo = p.Smoothing, p.ClassInfo
 				methods = append(methods, m)
 			}
 		}

@@ -191,7 +191,7 @@ func (s *search) holdOut(rows []int) {
 	case s.train == nil && d.anyTwice(rows):
 		s.train, s.held = d.foldsOf(rows, min(folds, len(rows)), opts.Tune.Seed)
 		s.found.How = fmt.Sprintf("each row is held out once, in %d folds; most rows are of classes with fewer than 3 rows, so that training can hold out none", len(s.train))
-	case len(d.known(opts.Tune.Valid)) > 0:
+	case len(d.labelled(opts.Tune.Valid)) > 0:
 		s.found.How = "validation rows, as in training"
 	case len(s.train) > 1:
 		s.found.How = fmt.Sprintf("each row is held out once, in %d folds, as in training", len(s.train))

@@ -63,7 +63,7 @@ func (d *Data) Space(p Plan) (Space, error) {
 		return Space{}, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
 	}
 	s := Space{names: open && d.Named()}
-	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, Knowledge: p.Knowledge}
+	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, ClassInfo: p.ClassInfo}
 	add := func(names bool, spec ...classinfo.Source) {
 		if names && !s.names {
 			return // is there already
@@ -72,7 +72,7 @@ func (d *Data) Space(p Plan) (Space, error) {
 		m.Sharing, m.Names = spec, names || p.Names == "on"
 		s.Methods = append(s.Methods, m)
 	}
-	s.Methods = []Method{{Smoothing: p.Smoothing, Knowledge: p.Knowledge}}
+	s.Methods = []Method{{Smoothing: p.Smoothing, ClassInfo: p.ClassInfo}}
 	plain := p.Loss == "" || p.Loss == CrossEntropy
 	given := p.Sharing != "" && p.Sharing != AutoName
 	s.apart = given && p.Sharing != string(classinfo.None) || !plain || p.Names == "on"
@@ -105,7 +105,7 @@ func (d *Data) addSources(add func(names bool, spec ...classinfo.Source)) {
 	}
 	add(true, classinfo.None)
 	add(false, classinfo.None)
-	for _, source := range d.Given() {
+	for _, source := range d.Sources() {
 		add(false, source)
 		if source == classinfo.Vectors {
 			add(true, source)
@@ -187,7 +187,7 @@ func (s Space) neighbours(x Settings, a axis, halvings int) []Settings {
 		y.Method.Names = !y.Method.Names
 		out = append(out, y)
 	case rhoAxis:
-		scaled(x.rho(), rhoFactor, minRho, maxRho, func(y *Settings, v float64) { y.Method.Knowledge.Rho = v })
+		scaled(x.rho(), rhoFactor, minRho, maxRho, func(y *Settings, v float64) { y.Method.ClassInfo.Rho = v })
 	case smoothingAxis:
 		for _, v := range []float64{x.Method.Smoothing + smoothingStep*share, x.Method.Smoothing - smoothingStep*share} {
 			if v = round(v); v >= 0 && v <= maxSmoothing {
@@ -197,15 +197,15 @@ func (s Space) neighbours(x Settings, a axis, halvings int) []Settings {
 			}
 		}
 	case baseAxis:
-		scaled(x.base()-1, baseFactor, minBase-1, maxBase-1, func(y *Settings, v float64) { y.Method.Knowledge.Base = round(1 + v) })
+		scaled(x.base()-1, baseFactor, minBase-1, maxBase-1, func(y *Settings, v float64) { y.Method.ClassInfo.Base = round(1 + v) })
 	}
 	return out
 }
 
 // rho is the weight of each class's own parameters, the default spelled out.
 func (x Settings) rho() float64 {
-	if x.Method.Knowledge.Rho != 0 {
-		return x.Method.Knowledge.Rho
+	if x.Method.ClassInfo.Rho != 0 {
+		return x.Method.ClassInfo.Rho
 	}
 	if slices.Equal(x.Method.Sharing, classinfo.Spec{classinfo.Means}) {
 		return classinfo.DefaultMeansRho
@@ -214,7 +214,7 @@ func (x Settings) rho() float64 {
 }
 
 // base is that of the cover tree, the default spelled out.
-func (x Settings) base() float64 { return cmp.Or(x.Method.Knowledge.Base, classinfo.DefaultBase) }
+func (x Settings) base() float64 { return cmp.Or(x.Method.ClassInfo.Base, classinfo.DefaultBase) }
 
 // round keeps three digits, so that a number printed is the number tried.
 func round(v float64) float64 {
@@ -233,5 +233,5 @@ func (s Space) start(m Method) Settings {
 // key tells settings apart.
 func (x Settings) key() string {
 	m := x.Method
-	return fmt.Sprint(m, m.Smoothing, x.rho(), x.base(), m.Knowledge.From, x.Prior)
+	return fmt.Sprint(m, m.Smoothing, x.rho(), x.base(), m.ClassInfo.From, x.Prior)
 }

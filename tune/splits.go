@@ -11,7 +11,7 @@ import "github.com/treeloss/treeloss/dataset"
 // There are none if the classes with three rows are fewer than two, or have less
 // than half of the rows: what did best on them need not do so on the others.
 func (d *Data) splits(rows []int, opts Options) (train, held [][]int) {
-	if valid := d.known(opts.Valid); len(valid) > 0 {
+	if valid := d.labelled(opts.Valid); len(valid) > 0 {
 		return [][]int{rows}, [][]int{valid}
 	}
 	counts := make([]int, len(d.Classes.Labels))

@@ -117,7 +117,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 		}
 		warnTrainedOn(a, f.data.data, "--test", f.test)
 	}
-	data, rows, err := f.classes.known.data(ctx, a, corpus, tune.All(0, n))
+	data, rows, err := f.classes.files.data(ctx, a, corpus, tune.All(0, n))
 	if err != nil {
 		return err
 	}
@@ -128,14 +128,14 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err := weigh(f.weight, data, rows); err != nil {
 		return err
 	}
-	if unknown := len(test) - len(known(data, test)); unknown > 0 {
+	if unknown := len(test) - len(labelled(data, test)); unknown > 0 {
 		a.logf("warning: %d of %d test rows have a label that no training row has; they count as wrong", unknown, len(test))
 	}
 	draws, err := f.draws(data, n, test)
 	if err != nil {
 		return named(err, data)
 	}
-	all, err := runComparisons(ctx, a, data, draws, f.methods, compare.Options{Tune: opts, Knowledge: knowledge, Alpha: f.classes.alpha})
+	all, err := runComparisons(ctx, a, data, draws, f.methods, compare.Options{Tune: opts, ClassInfo: knowledge, Alpha: f.classes.alpha})
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (f *compareFlags) checkMethods(o classinfo.Options) error {
 		if err != nil {
 			return usageError{fmt.Errorf("--methods: %w", err)}
 		}
-		if err := f.classes.known.given("method "+name, m.Sharing); err != nil {
+		if err := f.classes.files.checkSpec("method "+name, m.Sharing); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ func (f *compareFlags) check() error {
 // sources are the files that are read.
 func (f *compareFlags) sources() []source {
 	return slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.labels), sources("--test", f.test...),
-		sources("--test-labels", f.testLabels), sources("--class-weight", f.weight), f.classes.known.sources())
+		sources("--test-labels", f.testLabels), sources("--class-weight", f.weight), f.classes.files.sources())
 }
 
 // draws makes all splits, so that too few rows show before the work begins.
@@ -231,8 +231,8 @@ func (f *compareFlags) draws(data *tune.Data, n int, test []int) ([]compare.Draw
 	return list, nil
 }
 
-// known returns the rows whose label is one of the classes.
-func known(d *tune.Data, rows []int) []int {
+// labelled returns the rows whose label is one of the classes.
+func labelled(d *tune.Data, rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
 }
 

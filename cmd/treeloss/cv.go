@@ -147,7 +147,7 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	rows := tune.All(0, corpus.Table.Rows())
-	data, rows, err := f.classes.known.data(ctx, a, corpus, rows)
+	data, rows, err := f.classes.files.data(ctx, a, corpus, rows)
 	if err != nil {
 		return f.data.inFile(err)
 	}

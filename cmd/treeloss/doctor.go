@@ -17,7 +17,7 @@ import (
 // doctorFlags are the flags of treeloss doctor.
 type doctorFlags struct {
 	data    dataFlags
-	known   knownFlags
+	files   classFileFlags
 	from    string
 	base    float64
 	train   string
@@ -47,7 +47,7 @@ source of class knowledge, for its gain on held-out rows.`,
 	}
 	f.data.add(c)
 	flags := c.Flags()
-	f.known.add(c)
+	f.files.add(c)
 	flags.StringVar(&f.from, "from", "", "what distances between classes come from: "+fromHelp)
 	flags.Float64Var(&f.base, "base", 2, "base of the cover tree for the norms: 2, as in the paper, or the --base that you train with")
 	flags.StringVar(&f.train, "train", "auto", "train to measure: on, however long it takes; off, for a quick look; auto, if it takes seconds")
@@ -66,7 +66,7 @@ func (f *doctorFlags) options() (doctor.Options, error) {
 	if f.from != "" && !slices.Contains(metricSources(), f.from) {
 		return o, usagef("--from %q, want one of %s", f.from, strings.Join(metricSources(), ", "))
 	}
-	if err := f.known.check(f.from, f.data.data); err != nil {
+	if err := f.files.check(f.from, f.data.data); err != nil {
 		return o, err
 	}
 	switch f.train {
@@ -135,6 +135,6 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*tune.Data, []int, *doc
 		records.Add(e)
 	}
 	a.logf("%s", r.Describe())
-	data, rows, err := f.known.data(ctx, a, corpus, tune.All(0, records.Rows()))
+	data, rows, err := f.files.data(ctx, a, corpus, tune.All(0, records.Rows()))
 	return data, rows, records, err
 }

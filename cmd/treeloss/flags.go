@@ -157,7 +157,7 @@ type classFlags struct {
 	loss      string
 	smoothing float64
 	alpha     float64
-	known     knownFlags
+	files     classFileFlags
 	from      string
 	base      float64
 	names     string
@@ -168,7 +168,7 @@ type classFlags struct {
 
 func (f *classFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	f.known.add(c)
+	f.files.add(c)
 	flags.StringVar(&f.from, "from", "", "what u-tree, v-tree and linkage are built from: "+fromHelp)
 	flags.Float64Var(&f.base, "base", classinfo.DefaultBase, baseHelp)
 	flags.Float64Var(&f.alpha, "hxe-alpha", tune.DefaultHXEAlpha, "loss hxe: a step down the tree counts exp(-X) times as much as the one above it")
@@ -192,7 +192,7 @@ func (f *classFlags) addChoice(c *cobra.Command) {
 
 // knowledge checks the flags about the classes; data are the files of examples.
 func (f *classFlags) knowledge(data []string) (classinfo.Options, error) {
-	if err := f.known.check(f.from, data); err != nil {
+	if err := f.files.check(f.from, data); err != nil {
 		return classinfo.Options{}, err
 	}
 	if !(f.alpha > 0) || math.IsInf(f.alpha, 1) {
@@ -241,7 +241,7 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 		if err != nil {
 			return tune.Plan{}, usageError{fmt.Errorf("--sharing: %w, or auto", err)}
 		}
-		if err := f.known.given("--sharing "+f.sharing, spec); err != nil {
+		if err := f.files.checkSpec("--sharing "+f.sharing, spec); err != nil {
 			return tune.Plan{}, err
 		}
 		trees := []classinfo.Source{classinfo.None, classinfo.Taxonomy, classinfo.UTree, classinfo.VTree, classinfo.Linkage}
@@ -268,7 +268,7 @@ func (f *classFlags) plan(data []string) (tune.Plan, error) {
 	if loss == tune.AutoName {
 		loss = ""
 	}
-	return tune.Plan{Sharing: f.sharing, Loss: loss, Smoothing: f.smoothing, Alpha: f.alpha, Names: f.names, Knowledge: k}, nil
+	return tune.Plan{Sharing: f.sharing, Loss: loss, Smoothing: f.smoothing, Alpha: f.alpha, Names: f.names, ClassInfo: k}, nil
 }
 
 // options returns the options of tuning and training.
@@ -285,7 +285,7 @@ func (f *classFlags) planAndOptions(p *priorFlags, data []string) (plan tune.Pla
 	if opts, err = f.options(); err != nil {
 		return plan, opts, err
 	}
-	return plan, opts, p.apply(&plan.Knowledge, &opts)
+	return plan, opts, p.apply(&plan.ClassInfo, &opts)
 }
 
 // trainerFlags choose and set up the trainer.

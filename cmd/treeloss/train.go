@@ -158,11 +158,11 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if opts.Valid, err = f.readValid(a, corpus); err != nil {
 		return err
 	}
-	data, rows, err := f.classes.known.data(ctx, a, corpus, rows)
+	data, rows, err := f.classes.files.data(ctx, a, corpus, rows)
 	if err != nil {
 		return f.data.inFile(err)
 	}
-	if err := f.classes.known.record(about.Options, data.Found); err != nil {
+	if err := f.classes.files.record(about.Options, data.Found); err != nil {
 		return err
 	}
 	opts.Valid = withoutDropped(a, data, corpus, opts.Valid, "rows of --valid")
@@ -209,7 +209,7 @@ func (f *trainFlags) readValid(a *app, corpus *tune.Corpus) ([]int, error) {
 
 // checkValid tells of validation rows that no model of this data can get right.
 func (f *trainFlags) checkValid(a *app, data *tune.Data, valid []int) error {
-	switch unknown := len(valid) - len(known(data, valid)); {
+	switch unknown := len(valid) - len(labelled(data, valid)); {
 	case unknown == 0:
 	case unknown == len(valid):
 		return fmt.Errorf("%s: none of the %d examples has a label of the training data; is it the right file for --valid?", f.valid[0], unknown)

@@ -109,11 +109,11 @@ func (f *trainFlags) networkOptions(ctx context.Context, a *app) (fit.Options, e
 	o.SkipDamaged = f.network.damaged == damagedSkip
 	o.Training, o.Program, o.Log = f.options(), program(), a.logf
 	o.Classes = func(labels []string) (classinfo.Info, error) {
-		classes, found, err := f.classes.known.known(a).Classes(ctx, labels)
+		classes, found, err := f.classes.files.classFiles(a).Read(ctx, labels)
 		if err != nil {
-			return classes, f.classes.known.explain(err)
+			return classes, f.classes.files.explain(err)
 		}
-		f.classes.known.logNames(a, found)
+		f.classes.files.logNames(a, found)
 		return classes, nil
 	}
 	p := &o.Train

@@ -68,7 +68,7 @@ func (f *trainFlags) identity(data string) (map[string]string, error) {
 	run["program"] = program()
 	run["data"] = data
 	run["seed"] = fmt.Sprint(f.classes.seed)
-	for flag, path := range map[string]string{"taxonomy": f.classes.known.taxonomy, "label-vectors": f.classes.known.vectors, "init-model": f.initModel, "class-weight": f.classWeight} {
+	for flag, path := range map[string]string{"taxonomy": f.classes.files.taxonomy, "label-vectors": f.classes.files.vectors, "init-model": f.initModel, "class-weight": f.classWeight} {
 		if path == "" || flag == "class-weight" && path == balanced {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 // treeBuildFlags are the flags of treeloss tree build.
 type treeBuildFlags struct {
 	labels labelFlags
-	known  knownFlags
+	files  classFileFlags
 	from   string
 	kind   string
 	base   float64
@@ -67,7 +67,7 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 	flags := c.Flags()
 	flags.StringVar(&f.from, "from", "", "what distances come from: "+fromHelp)
 	flags.StringVar(&f.kind, "kind", string(classinfo.VTree), "v-tree (classes on leaves), u-tree (on inner nodes too) or linkage (with edge lengths)")
-	f.known.add(c)
+	f.files.add(c)
 	flags.Float64Var(&f.base, "base", classinfo.DefaultBase, baseHelp)
 	flags.Uint64Var(&f.seed, "seed", 1, "order in which the cover tree takes the classes: another one, another tree")
 	flags.StringVar(&f.out, "out", "", "file to write, by its ending: .json, .nwk (Newick), or a drawing: .svg, .dot, .txt")
@@ -78,7 +78,7 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
 }
 
 func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
-	if err := f.known.check(f.from, f.labels.data.data); err != nil {
+	if err := f.files.check(f.from, f.labels.data.data); err != nil {
 		return err
 	}
 	opts, err := treeOptions(f.from, f.base, f.seed)
@@ -96,7 +96,7 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 		if format, err = treeFormatOf(f.out); err != nil {
 			return err
 		}
-		read := slices.Concat(sources("--data", f.labels.data.data...), sources("--labels", f.labels.data.labels), f.known.sources())
+		read := slices.Concat(sources("--data", f.labels.data.data...), sources("--labels", f.labels.data.labels), f.files.sources())
 		if err := spare("--out", f.out, read); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (f *treeBuildFlags) one() error {
 	first := ""
 	for _, s := range classinfo.Metrics() {
 		switch {
-		case f.known.path(s) == "":
+		case f.files.path(s) == "":
 		case f.from == "" && s == classinfo.Taxonomy:
 			return usagef("--taxonomy goes with --from taxonomy")
 		case f.from != "" && f.from != string(s):
@@ -146,12 +146,12 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (classinfo.Info, e
 	if err != nil {
 		return classinfo.Info{}, err
 	}
-	classes, found, err := f.known.known(a).Classes(ctx, labels)
+	classes, found, err := f.files.classFiles(a).Read(ctx, labels)
 	if err != nil {
-		return classinfo.Info{}, f.known.explain(err)
+		return classinfo.Info{}, f.files.explain(err)
 	}
-	f.known.logNames(a, found)
-	f.known.logTriangle(a, classes)
+	f.files.logNames(a, found)
+	f.files.logTriangle(a, classes)
 	if n := len(tune.Dropped(found)); n > 0 {
 		a.logf("skipped, no vector: %d of %d classes", n, len(labels))
 	}

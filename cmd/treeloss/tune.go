@@ -130,7 +130,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	if opts.Tune.Valid, err = f.train.readValid(a, corpus); err != nil {
 		return err
 	}
-	data, rows, err := f.train.classes.known.data(ctx, a, corpus, rows)
+	data, rows, err := f.train.classes.files.data(ctx, a, corpus, rows)
 	if err != nil {
 		return f.train.data.inFile(err)
 	}
@@ -333,10 +333,10 @@ func (f *tuneFlags) chosen(x tune.Settings) []string {
 	if m.Smoothing != 0 {
 		list = append(list, "--label-smoothing", text(m.Smoothing))
 	}
-	if m.Knowledge.Rho != 0 {
-		list = append(list, "--rho", text(m.Knowledge.Rho))
+	if m.ClassInfo.Rho != 0 {
+		list = append(list, "--rho", text(m.ClassInfo.Rho))
 	}
-	if b := m.Knowledge.Base; b != 0 && b != classinfo.DefaultBase {
+	if b := m.ClassInfo.Base; b != 0 && b != classinfo.DefaultBase {
 		list = append(list, "--base", text(b))
 	}
 	return list

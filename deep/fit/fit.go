@@ -180,8 +180,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		Epochs: done.Epochs, BestEpoch: done.BestEpoch, Valid: done.Best, Steps: done.Steps, Seconds: done.Seconds, TrainLoss: done.Loss, Parameters: m.Parameters()}, nil
 }
 
-// know asks what is known about the classes, and makes sharing, tree and loss of it.
-func (r *run) know(labels []string) (err error) {
+// prepare asks what is known about the classes, and makes sharing, tree and loss of it.
+func (r *run) prepare(labels []string) (err error) {
 	if r.classes, err = r.o.Classes(labels); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (r *run) know(labels []string) (err error) {
 	if plan.Loss == tune.SquaredHinge || plan.Loss == tune.CrossEntropyHinge {
 		return fmt.Errorf("loss %s trains linear models only; leave it out for a network, or give %s, %s, %s or %s", plan.Loss, tune.CrossEntropy, tune.SimLoss, tune.SoftLabels, tune.HXE)
 	}
-	method := tune.Method{Sharing: spec, Loss: plan.Loss, Smoothing: plan.Smoothing, Alpha: plan.Alpha, Knowledge: plan.Knowledge}
+	method := tune.Method{Sharing: spec, Loss: plan.Loss, Smoothing: plan.Smoothing, Alpha: plan.Alpha, ClassInfo: plan.ClassInfo}
 	output, tree, err := method.Output(r.classes)
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ func (r *run) pictures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.know(all.Classes()); err != nil {
+	if err := r.prepare(all.Classes()); err != nil {
 		return err
 	}
 	data, others := all.Keep(r.classes.Labels)

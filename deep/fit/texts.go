@@ -80,7 +80,7 @@ func (r *run) texts(folder string) error {
 		return err
 	}
 	names := dataset.NewLabels(all.Labels).Names()
-	if err := r.know(names); err != nil {
+	if err := r.prepare(names); err != nil {
 		return err
 	}
 	texts, labels, others := all.keep(r.classes.Labels)

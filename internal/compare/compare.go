@@ -25,7 +25,7 @@ type Split struct {
 // Options sets up Run.
 type Options struct {
 	Tune       tune.Options
-	Knowledge  classinfo.Options
+	ClassInfo  classinfo.Options
 	Alpha      float64           // of the method hxe; 0 means tune.DefaultHXEAlpha
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
 
@@ -98,7 +98,7 @@ func Run(ctx context.Context, d *tune.Data, splits []Split, methods []string, op
 		if name == tune.AutoName {
 			continue
 		}
-		if _, err := tune.ParseMethod(name, opts.Knowledge); err != nil {
+		if _, err := tune.ParseMethod(name, opts.ClassInfo); err != nil {
 			return nil, err
 		}
 	}
@@ -139,7 +139,7 @@ func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts 
 		fit, err = tune.Auto(ctx, d, split.Train, to)
 	} else {
 		var m tune.Method
-		if m, err = tune.ParseMethod(r.Method, opts.Knowledge); err == nil {
+		if m, err = tune.ParseMethod(r.Method, opts.ClassInfo); err == nil {
 			m.Alpha = opts.Alpha
 			fit, err = tune.Fit(ctx, d, split.Train, m, to)
 		}

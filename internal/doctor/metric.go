@@ -45,7 +45,7 @@ const maxPoints = 512
 
 // weighGiven asks the rows about each source that was brought with the data.
 func (r *Report) weighGiven(ctx context.Context, d *tune.Data, rows []int) error {
-	for _, source := range d.Given() {
+	for _, source := range d.Sources() {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("doctor: stopped before the evidence of the rows: %w", err)
 		}

@@ -50,7 +50,7 @@ type cell struct {
 // compute trains and tests all methods of the cell.
 func (c *cell) compute(ctx context.Context) (Values, error) {
 	out := Values{}
-	n, err := newKnowledge(c.draw, c.point.Base, c.point.Epsilon)
+	n, err := newClassInfo(c.draw, c.point.Base, c.point.Epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c *cell) examples(e noise, n int) softmax.Examples {
 }
 
 // facts adds what can be said about the tree.
-func (c *cell) facts(out Values, n *knowledge) error {
+func (c *cell) facts(out Values, n *classInfo) error {
 	t, err := labeltree.V(n.cover, n.labels)
 	if err != nil {
 		return err

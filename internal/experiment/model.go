@@ -14,8 +14,8 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-// knowledge is what is known about the classes at one point of a sweep.
-type knowledge struct {
+// classInfo is what is known about the classes at one point of a sweep.
+type classInfo struct {
 	draw    *draw
 	seed    uint64        // of cover trees
 	vectors *matrix.Dense // k x d
@@ -24,8 +24,8 @@ type knowledge struct {
 	labels  []string
 }
 
-func newKnowledge(g *draw, base, epsilon float64) (*knowledge, error) {
-	n := &knowledge{draw: g, seed: stream(g.seed, streamTree, g.run, g.k, g.d).Uint64(), vectors: g.vectors(epsilon), labels: make([]string, g.k)}
+func newClassInfo(g *draw, base, epsilon float64) (*classInfo, error) {
+	n := &classInfo{draw: g, seed: stream(g.seed, streamTree, g.run, g.k, g.d).Uint64(), vectors: g.vectors(epsilon), labels: make([]string, g.k)}
 	for i := range n.labels {
 		n.labels[i] = fmt.Sprint(i)
 	}
@@ -46,7 +46,7 @@ type model struct {
 }
 
 // newModel makes a method ready.
-func (n *knowledge) newModel(method Method) (*model, error) {
+func (n *classInfo) newModel(method Method) (*model, error) {
 	m := &model{method: method, rate: 1, options: softmax.Options{NoBias: true, Threads: 1}}
 	o := &m.options
 	var t *labeltree.Tree

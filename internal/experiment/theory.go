@@ -25,7 +25,7 @@ const (
 // norms computes a cell of Norms.
 func (c *cell) norms() (Values, error) {
 	g := c.draw
-	n, err := newKnowledge(g, c.point.Base, 0)
+	n, err := newClassInfo(g, c.point.Base, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (c *cell) norms() (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	other, err := newKnowledge(g, c.point.Base, 1)
+	other, err := newClassInfo(g, c.point.Base, 1)
 	if err != nil {
 		return nil, err
 	}

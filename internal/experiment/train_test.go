@@ -28,7 +28,7 @@ func smallDraw(t *testing.T, k, d, n int) *draw {
 
 func modelOf(t *testing.T, g *draw, base float64, method Method) *model {
 	t.Helper()
-	n, err := newKnowledge(g, base, 0)
+	n, err := newClassInfo(g, base, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func BenchmarkOnePass(b *testing.B) {
 	for _, size := range []struct{ n, d, k int }{{100, 64, 10}, {1000, 10, 100}} {
 		g := newDraw(opts, 0, size.k, size.d, size.n, 1)
 		ex := g.examples(g.train, size.n, 1)
-		n, err := newKnowledge(g, 1.3, 0)
+		n, err := newClassInfo(g, 1.3, 0)
 		if err != nil {
 			b.Fatal(err)
 		}

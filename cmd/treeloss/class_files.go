@@ -18,8 +18,8 @@ import (
 	"github.com/treeloss/treeloss/wordvec"
 )
 
-// knownFlags name the files that know something about the classes.
-type knownFlags struct {
+// classFileFlags name the files with information about the classes.
+type classFileFlags struct {
 	taxonomy  string
 	vectors   string
 	unknown   string
@@ -36,7 +36,7 @@ func unknownPolicies() []string {
 	return out
 }
 
-func (f *knownFlags) add(c *cobra.Command) {
+func (f *classFileFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file")
 	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText; - for standard input")
@@ -54,7 +54,7 @@ func flagOfSource(s classinfo.Source) string {
 }
 
 // path returns what the flag of a source names, "" for none.
-func (f *knownFlags) path(s classinfo.Source) string {
+func (f *classFileFlags) path(s classinfo.Source) string {
 	switch s {
 	case classinfo.Vectors:
 		return f.vectors
@@ -69,7 +69,7 @@ func (f *knownFlags) path(s classinfo.Source) string {
 }
 
 // sources are the files that the flags name.
-func (f *knownFlags) sources() []source {
+func (f *classFileFlags) sources() []source {
 	var list []source
 	for _, s := range classinfo.Metrics() {
 		if path := f.path(s); path != "" {
@@ -79,9 +79,9 @@ func (f *knownFlags) sources() []source {
 	return list
 }
 
-// given refuses a sharing that needs a file which no flag names; what is how it
+// checkSpec refuses a sharing that needs a file which no flag names; what is how it
 // was asked for.
-func (f *knownFlags) given(what string, spec classinfo.Spec) error {
+func (f *classFileFlags) checkSpec(what string, spec classinfo.Spec) error {
 	for _, s := range spec {
 		if flagOfSource(s) != "" && f.path(s) == "" {
 			file := "FILE"
@@ -96,7 +96,7 @@ func (f *knownFlags) given(what string, spec classinfo.Spec) error {
 
 // check refuses flags that do not go together; from is the value of --from,
 // data that of --data.
-func (f *knownFlags) check(from string, data []string) error {
+func (f *classFileFlags) check(from string, data []string) error {
 	policy, err := wordvec.ParseUnknown(f.unknown)
 	source := classinfo.Source(from)
 	switch {
@@ -126,20 +126,20 @@ func (f *knownFlags) check(from string, data []string) error {
 	return anymodel.CheckLinear(f.weights)
 }
 
-// known returns what package tune calls the same. Files of word vectors with a
+// classFiles returns what package tune calls the same. Files of word vectors with a
 // word twice are common enough: the first counts, as in treeloss vectors.
-func (f *knownFlags) known(a *app) tune.Known {
+func (f *classFileFlags) classFiles(a *app) tune.ClassFiles {
 	policy, _ := wordvec.ParseUnknown(f.unknown) // check has refused others
-	return tune.Known{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights, Stdin: a.in}
+	return tune.ClassFiles{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights, Stdin: a.in}
 }
 
 // data ends the reading of a corpus, logs how the label vectors were found, and
 // returns the rows to train on: those of classes that were not dropped.
-func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows []int) (*tune.Data, []int, error) {
+func (f *classFileFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows []int) (*tune.Data, []int, error) {
 	if f.vectors != "" {
 		a.logf("reading label vectors from %s", f.vectors)
 	}
-	d, err := corpus.DataKnowing(ctx, rows, f.known(a))
+	d, err := corpus.DataWith(ctx, rows, f.classFiles(a))
 	if err != nil {
 		return nil, nil, f.explain(err)
 	}
@@ -148,7 +148,7 @@ func (f *knownFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows
 	if len(d.Dropped) == 0 {
 		return d, rows, nil
 	}
-	kept := known(d, rows)
+	kept := labelled(d, rows)
 	a.logf("skipped, no vector: %d classes with %d of %d training rows", len(d.Dropped), len(rows)-len(kept), len(rows))
 	return d, kept, nil
 }
@@ -159,7 +159,7 @@ const shownSpellings = 20
 
 // logNames logs which names were found under another spelling than their own, and
 // which were not.
-func (f *knownFlags) logNames(a *app, found *wordvec.LabelVectors) {
+func (f *classFileFlags) logNames(a *app, found *wordvec.LabelVectors) {
 	if found == nil {
 		return
 	}
@@ -184,7 +184,7 @@ const triples = 50_000
 
 // logTriangle logs that precomputed distances break the triangle inequality. It is no
 // error: trees are built all the same, and measured dissimilarities often do.
-func (f *knownFlags) logTriangle(a *app, c classinfo.Info) {
+func (f *classFileFlags) logTriangle(a *app, c classinfo.Info) {
 	if c.Distances == nil {
 		return
 	}
@@ -196,7 +196,7 @@ func (f *knownFlags) logTriangle(a *app, c classinfo.Info) {
 }
 
 // explain names the flag that helps with an error of these files.
-func (f *knownFlags) explain(err error) error {
+func (f *classFileFlags) explain(err error) error {
 	switch {
 	case errors.Is(err, wordvec.ErrUnknown):
 		return fmt.Errorf("%w (--unknown)", err)
@@ -229,7 +229,7 @@ func withoutDropped(a *app, d *tune.Data, corpus *tune.Corpus, rows []int, what 
 
 // record adds what became of the class names to the options that the model
 // file keeps.
-func (f *knownFlags) record(options map[string]string, found *wordvec.LabelVectors) error {
+func (f *classFileFlags) record(options map[string]string, found *wordvec.LabelVectors) error {
 	if found == nil {
 		return nil
 	}

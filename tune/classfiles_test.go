@@ -44,13 +44,13 @@ func animals(t *testing.T) *Corpus {
 func TestVectorsOfUnknownNames(t *testing.T) {
 	vectors := writeFile(t, "v.txt", animalVectors)
 	t.Run("error", func(t *testing.T) {
-		_, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: vectors})
+		_, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: vectors})
 		if !errors.Is(err, wordvec.ErrUnknown) || !strings.Contains(err.Error(), "zyx") {
 			t.Errorf("error %v, want one that names zyx", err)
 		}
 	})
 	t.Run("drop", func(t *testing.T) {
-		d, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: vectors, Unknown: wordvec.UnknownDrop})
+		d, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestVectorsOfUnknownNames(t *testing.T) {
 		}
 	})
 	t.Run("root", func(t *testing.T) {
-		d, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: vectors, Unknown: wordvec.UnknownRoot})
+		d, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownRoot})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,12 +80,12 @@ func TestVectorsOfUnknownNames(t *testing.T) {
 	t.Run("none at all", func(t *testing.T) {
 		none := writeFile(t, "v.txt", "1 2\nship 1 0\n")
 		for _, policy := range []wordvec.Unknown{wordvec.UnknownDrop, wordvec.UnknownRoot} {
-			if _, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: none, Unknown: policy}); err == nil || !strings.Contains(err.Error(), "none of the 4") {
+			if _, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: none, Unknown: policy}); err == nil || !strings.Contains(err.Error(), "none of the 4") {
 				t.Errorf("%v: error %v", policy, err)
 			}
 		}
 		one := writeFile(t, "v.txt", "1 2\ncat 1 0\n")
-		if _, err := animals(t).DataKnowing(ctx, All(0, 8), Known{Vectors: one, Unknown: wordvec.UnknownDrop}); !errors.Is(err, ErrOneClass) {
+		if _, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: one, Unknown: wordvec.UnknownDrop}); !errors.Is(err, ErrOneClass) {
 			t.Errorf("one class left: error %v", err)
 		}
 	})
@@ -325,7 +325,7 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 // Ready distances and the weights of a model are read for the labels at hand,
 // become candidates, and are asked about at one row a class.
 func TestDistancesAndWeightsOfFiles(t *testing.T) {
-	d, err := animals(t).DataKnowing(ctx, All(0, 8), Known{})
+	d, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,17 +345,17 @@ func TestDistancesAndWeightsOfFiles(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		known Known
+		files ClassFiles
 		want  string
 	}{
-		{Known{Distances: writeFile(t, "d.txt", list)}, "distances"},
-		{Known{Weights: model}, "weights"},
+		{ClassFiles{Distances: writeFile(t, "d.txt", list)}, "distances"},
+		{ClassFiles{Weights: model}, "weights"},
 	} {
-		d, err := animals(t).DataKnowing(ctx, All(0, 8), tc.known)
+		d, err := animals(t).DataWith(ctx, All(0, 8), tc.files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if given := fmt.Sprint(d.Given()); given != "["+tc.want+"]" {
+		if given := fmt.Sprint(d.Sources()); given != "["+tc.want+"]" {
 			t.Errorf("given %s, want %s", given, tc.want)
 		}
 		got := methodNames(d.Candidates(All(0, 8)))

@@ -18,9 +18,9 @@ import (
 	"github.com/treeloss/treeloss/wordvec"
 )
 
-// Known names the files that know something about the classes. The zero value
-// knows their names only.
-type Known struct {
+// ClassFiles names the files with information about the classes. The zero value
+// has their names only.
+type ClassFiles struct {
 	Taxonomy  string          // tree file or taxonomy, see ReadTaxonomy; "": none
 	Vectors   string          // word vectors, see package wordvec; "": none, "-": standard input
 	Unknown   wordvec.Unknown // what becomes of class names without a vector
@@ -33,7 +33,7 @@ type Known struct {
 // stdinName is how messages call the standard input.
 const stdinName = "standard input"
 
-func (k Known) stdin() io.Reader {
+func (k ClassFiles) stdin() io.Reader {
 	if k.Stdin == nil {
 		return os.Stdin
 	}
@@ -41,7 +41,7 @@ func (k Known) stdin() io.Reader {
 }
 
 // vectors reads the vectors of class names.
-func (k Known) vectors(ctx context.Context, labels []string) (*wordvec.Vectors, error) {
+func (k ClassFiles) vectors(ctx context.Context, labels []string) (*wordvec.Vectors, error) {
 	opts := wordvec.Options{Names: labels, KeepFirst: k.KeepFirst}
 	if k.Vectors == "-" {
 		return wordvec.Read(ctx, k.stdin(), stdinName, opts)
@@ -49,11 +49,11 @@ func (k Known) vectors(ctx context.Context, labels []string) (*wordvec.Vectors, 
 	return wordvec.Open(ctx, k.Vectors, opts)
 }
 
-// Classes returns what the files know about classes with these labels, and how
+// Read returns what the files say about classes with these labels, and how
 // the vectors of the names were found, nil without vectors. With
 // wordvec.UnknownDrop the classes without a vector are left out: the Labels of
 // the result are then fewer. ctx ends the reading of a large file.
-func (k Known) Classes(ctx context.Context, labels []string) (classinfo.Info, *wordvec.LabelVectors, error) {
+func (k ClassFiles) Read(ctx context.Context, labels []string) (classinfo.Info, *wordvec.LabelVectors, error) {
 	classes := classinfo.Info{Labels: labels}
 	var found *wordvec.LabelVectors
 	if k.Vectors != "" {
@@ -96,7 +96,7 @@ func (k Known) Classes(ctx context.Context, labels []string) (classinfo.Info, *w
 }
 
 // distances reads the list of precomputed distances between labels.
-func (k Known) distances(labels []string) (metric.Space, error) {
+func (k ClassFiles) distances(labels []string) (metric.Space, error) {
 	if k.Distances == "-" {
 		return metric.ReadDistances(k.stdin(), stdinName, labels)
 	}
