@@ -24,30 +24,24 @@ const (
 	// 16 MB of them.
 	leastCompact = 4 << 20
 	// smallWeight is what a weight may differ from the base and be left out: a
-	// text of two blocks of length 1 has some 0.01 nats in a score from it.
+	// text of two blocks of length 1 has some 0.01 nats in a score from it. Where
+	// classes differ much it is smallShare of the root mean square difference.
 	smallWeight = 1.0 / 256
+	smallShare  = 1.0 / 16
 	// baseSample is the number of classes whose median is the base.
 	baseSample = 101
 )
 
-// compacted returns l with compact weights where that takes at most half of the
-// memory, else l. Weights change by at most smallWeight, and by what half
-// precision rounds. O(d k).
+// compacted returns l with compact weights where these take at most 4/5 of the
+// memory and half of the file, else l. Weights change by no more than is small, and
+// by what half precision rounds. O(d k).
 func compacted(l *Layer, threads int) *Layer {
 	k := l.Outputs()
 	if l.Compact != nil || l.Hierarchy != nil || len(l.Weight) < leastCompact {
 		return l
 	}
 	c := &Compact{Base: make([]float32, l.Features), Rest: &matrix.Sparse{Columns: k, Start: make([]int, l.Features+1)}}
-	differs := func(f int, visit func(class int, rest float32)) {
-		base := c.Base[f]
-		for class, w := range l.Weight[f*k : (f+1)*k] {
-			if rest := w - base; rest > smallWeight || rest < -smallWeight {
-				visit(class, rest)
-			}
-		}
-	}
-	largest := make([]float32, (l.Features+foldGrain-1)/foldGrain)
+	squares := make([]float64, (l.Features+foldGrain-1)/foldGrain) // of weight minus base, by block
 	kernel.Parallel(threads, l.Features, foldGrain, func(block, lo, hi int) {
 		sample := make([]float32, 0, baseSample)
 		for f := lo; f < hi; f++ {
@@ -57,7 +51,29 @@ func compacted(l *Layer, threads int) *Layer {
 				sample = append(sample, row[n*k/min(k, baseSample)])
 			}
 			slices.Sort(sample)
-			c.Base[f] = sample[len(sample)/2]
+			base := sample[len(sample)/2]
+			c.Base[f] = base
+			for _, w := range row {
+				squares[block] += float64(w-base) * float64(w-base)
+			}
+		}
+	})
+	var sum float64
+	for _, s := range squares {
+		sum += s
+	}
+	small := float32(max(smallWeight, smallShare*math.Sqrt(sum/float64(len(l.Weight)))))
+	differs := func(f int, visit func(class int, rest float32)) {
+		base := c.Base[f]
+		for class, w := range l.Weight[f*k : (f+1)*k] {
+			if rest := w - base; rest > small || rest < -small {
+				visit(class, rest)
+			}
+		}
+	}
+	largest := make([]float32, len(squares))
+	kernel.Parallel(threads, l.Features, foldGrain, func(block, lo, hi int) {
+		for f := lo; f < hi; f++ {
 			differs(f, func(_ int, rest float32) {
 				c.Rest.Start[f+1]++
 				largest[block] = max(largest[block], rest, -rest)
@@ -68,7 +84,7 @@ func compacted(l *Layer, threads int) *Layer {
 		c.Rest.Start[f+1] += c.Rest.Start[f]
 	}
 	total := c.Rest.Start[l.Features]
-	if total > len(l.Weight)/4 || slices.Max(largest) > half.Max { // 8 bytes of memory each
+	if total > len(l.Weight)*2/5 || slices.Max(largest) > half.Max { // 8 bytes of memory each
 		return l
 	}
 	c.Rest.Index, c.Rest.Value = make([]int32, total), make([]float32, total)

@@ -50,6 +50,9 @@ const maxCandidates = 8
 //  7. examples alone
 //  8. class means in a sum with names, and examples, from ten rows a class
 //
+// Where a fit takes tens of seconds (costlyWork), these are plain cross entropy, what
+// was given with names as examples, and examples alone.
+//
 // Names as examples need texts; data of numbers leaves them out. With many rows a
 // class names are not tried, neither shared nor as examples.
 func (d *Data) Candidates(rows []int) []Method {
@@ -68,6 +71,14 @@ func (d *Data) Candidates(rows []int) []Method {
 	}
 	k := len(d.Classes.Labels)
 	if !d.namesUsable() || len(rows) >= fewRows*k {
+		return methods
+	}
+	if d.costly(rows) {
+		methods = methods[:1]
+		for _, source := range given {
+			add(true, source)
+		}
+		add(true)
 		return methods
 	}
 	add(true, classinfo.Names)
@@ -131,9 +142,16 @@ func choose(ctx context.Context, d *Data, rows []int, methods []Method, anyLoss 
 		return r, err
 	}
 	h.hinge = anyLoss && h.takesHinge(methods[0])
+	one := opts.Priors == nil && len(methods) > 1 && d.costly(rows)
 	var all [][]*attempt
 	for _, m := range methods {
-		attempts, err := h.attempts(ctx, m)
+		var attempts []*attempt
+		var err error
+		if one {
+			attempts, err = h.try(ctx, m, []float64{costlyPrior})
+		} else {
+			attempts, err = h.attempts(ctx, m)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -142,6 +160,16 @@ func choose(ctx context.Context, d *Data, rows []int, methods []Method, anyLoss 
 	chosen, gain, err := mostAccurate(all, methods)
 	if err != nil {
 		return nil, err
+	}
+	if one {
+		more, err := h.try(ctx, chosen.method, costlyPriors)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more)
+		if best := bestOf(more); best.better(chosen) {
+			chosen = best
+		}
 	}
 	var reasons []string
 	if len(methods) > 1 {
@@ -170,6 +198,21 @@ func choose(ctx context.Context, d *Data, rows []int, methods []Method, anyLoss 
 		}
 	}
 	return r, err
+}
+
+// costlyWork is the number of values in the rows x classes above which a fit takes
+// tens of seconds. There fewer methods are tried, all of them with costlyPrior; only
+// the best one is tried with the others.
+const (
+	costlyWork  = 5e8
+	costlyPrior = 30
+)
+
+var costlyPriors = []float64{10, 100, 300}
+
+// costly tells whether a fit of the rows takes long.
+func (d *Data) costly(rows []int) bool {
+	return float64(d.Table.Values(rows))*float64(len(d.Classes.Labels)) > costlyWork
 }
 
 // attempts tries one method with its priors.
