@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
 
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/loss"
@@ -144,11 +143,9 @@ func (h *hinge) row(i int) ([]int32, []float32) {
 // solve ascends the duals of all classes for one prior.
 func (h *hinge) solve(ctx context.Context, prior float64, trainer SquaredHinge, progress func(Progress), threads int) (Record, error) {
 	records := make([]Record, len(h.blocks))
-	var ended atomic.Int64
 	kernel.Parallel(threads, len(h.blocks), 1, func(_, lo, hi int) {
 		for b := lo; b < hi; b++ {
 			records[b] = h.solveBlock(ctx, h.blocks[b], float32(1/(2*prior)), trainer)
-			ended.Add(1)
 		}
 	})
 	record := Record{Converged: true}
