@@ -2,35 +2,241 @@ package dataset
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// find returns the column of that name, exact or else but for case.
-func (c *chooser) find(name, option string) (int, error) {
-	found := -1
-	for _, same := range []func(string) bool{
-		func(s string) bool { return s == name },
-		func(s string) bool { return strings.EqualFold(s, name) },
-	} {
-		for i, col := range c.cols {
-			if same(col.name) && found >= 0 {
-				return -1, fmt.Errorf("%s %q occurs twice, as %d and %d; rename one", c.noun, name, found+1, i+1)
-			} else if same(col.name) {
-				found = i
-			}
-		}
-		if found >= 0 {
-			return found, nil
-		}
+// The usual names, in lower case. Earlier ones win.
+const (
+	labelNames = "label labels class category intent target y species emoji tag topic genre"
+	textNames  = "text sentence utterance query review tweet content message title question description " +
+		"body comment document phrase headline abstract prompt input"
+	listNames = "features x embedding vector values"
+)
+
+// isID reports whether a column of this name numbers the rows. Spreadsheets
+// and data frames write such a column without a name or as "Unnamed: 0".
+func isID(name string) bool {
+	switch strings.ToLower(name) {
+	case "", "id", "index", "row", "rowid", "row_id", "uid", "guid", "unnamed: 0":
+		return true
 	}
-	return -1, fmt.Errorf("no %s %q: %s; name one of them with %s", c.noun, name, c.all(), option)
+	return false
 }
 
-func (c *chooser) occurs(name string) bool {
-	return slices.ContainsFunc(c.cols, func(col column) bool { return strings.EqualFold(col.name, name) })
+// column is a column of a table or a key of JSON objects, as the first record
+// shows it.
+type column struct {
+	name  string
+	holds holding
+}
+
+// holding is what a column holds in the first record.
+type holding int
+
+const (
+	words  holding = iota
+	number         // or, in CSV and TSV, nothing
+	truth          // JSON true or false
+	list           // JSON array, Parquet list of numbers
+	soft           // JSON object of numbers
+	other          // JSON object or null, other Parquet columns
+)
+
+// choice is which column plays which part; -1 is none.
+type choice struct {
+	label, text, weight int
+	numbers             []int
+	list                bool  // numbers is one column with lists
+	left                []int // id columns and columns without numbers, passed over
+}
+
+// chooser finds the parts of the columns.
+type chooser struct {
+	cols        []column
+	opts        Options
+	noun        string         // "column" or "key"
+	typed       bool           // what a column holds is known, not guessed from the first row
+	first, last map[string]int // name to the columns that have it; they differ if several do
+}
+
+func newChooser(cols []column, opts Options, noun string, typed bool) *chooser {
+	c := &chooser{cols: cols, opts: opts, noun: noun, typed: typed, first: make(map[string]int, len(cols)), last: make(map[string]int, len(cols))}
+	for i, col := range cols {
+		if _, twice := c.first[col.name]; !twice {
+			c.first[col.name] = i
+		}
+		c.last[col.name] = i
+	}
+	return c
+}
+
+// choose returns the parts, or a message that says what cannot be found or is
+// asked for twice.
+func (c *chooser) choose() (got choice, err error) {
+	got = choice{label: -1, text: -1, weight: -1}
+	if c.opts.Text != "" && len(c.opts.Columns) > 0 {
+		return got, fmt.Errorf("both Options.Text and Options.Columns are given; choose one")
+	}
+	if c.opts.Text != "" {
+		if got.text, err = c.find(c.opts.Text, "Options.Text"); err != nil {
+			return got, err
+		}
+	}
+	if c.opts.Weight != "" {
+		if got.weight, err = c.find(c.opts.Weight, "Options.Weight"); err != nil {
+			return got, err
+		}
+	}
+	if got.label, err = c.label(got); err != nil {
+		return got, err
+	}
+	for _, twice := range [][2]int{{got.label, got.text}, {got.label, got.weight}, {got.text, got.weight}} {
+		if twice[0] >= 0 && twice[0] == twice[1] {
+			return got, fmt.Errorf("%s %q is asked for as two of label, text and weight; name another", c.noun, c.cols[twice[0]].name)
+		}
+	}
+	if len(c.opts.Columns) > 0 {
+		return c.namedNumbers(got)
+	}
+	if got.text < 0 {
+		got.text = c.usual(textNames, func(i int) bool {
+			return i != got.label && i != got.weight && (c.cols[i].holds == words || !c.typed)
+		})
+	}
+	if got.text >= 0 {
+		return got, c.unique(got.text)
+	}
+	return c.foundNumbers(got)
+}
+
+// label returns the label's column, -1 if it is missing and may be.
+func (c *chooser) label(got choice) (int, error) {
+	if name := c.opts.Label; name != "" {
+		i, err := c.find(name, "Options.Label")
+		occurs := slices.ContainsFunc(c.cols, func(col column) bool { return strings.EqualFold(col.name, name) })
+		if err != nil && c.opts.Unlabelled && !occurs {
+			return -1, nil
+		}
+		return i, err
+	}
+	free := func(i int) bool {
+		return i != got.text && i != got.weight && !slices.Contains(c.opts.Columns, c.cols[i].name)
+	}
+	i := c.usual(labelNames, func(i int) bool { return c.cols[i].holds < list && free(i) })
+	if i < 0 { // an object may be data about the row: a plain label goes before
+		i = c.usual(labelNames, func(i int) bool { return c.cols[i].holds == soft && free(i) })
+	}
+	switch {
+	case i >= 0:
+		return i, c.unique(i)
+	case c.opts.Unlabelled:
+		return -1, nil
+	}
+	return -1, fmt.Errorf("no label %s found: %s; name it with Options.Label", c.noun, c.all())
+}
+
+// namedNumbers expands Options.Columns.
+func (c *chooser) namedNumbers(got choice) (choice, error) {
+	taken := make([]bool, len(c.cols))
+	for _, pattern := range c.opts.Columns {
+		matches, err := c.match(pattern, got)
+		if err != nil {
+			return got, err
+		}
+		for _, i := range matches {
+			if err := c.unique(i); err != nil {
+				return got, err
+			}
+			if !taken[i] {
+				taken[i] = true
+				got.numbers = append(got.numbers, i)
+			}
+			got.list = got.list || c.cols[i].holds == list
+		}
+	}
+	if got.list && len(got.numbers) > 1 {
+		return got, fmt.Errorf("Options.Columns has %s, one with an array; name keys with numbers, or the one with the array", input.Plural(len(got.numbers), c.noun))
+	}
+	return got, nil
+}
+
+// match returns the columns that an entry of Options.Columns stands for: the
+// one of that name, else those that fit it as a pattern, else the one of that
+// name in another case.
+func (c *chooser) match(pattern string, got choice) ([]int, error) {
+	if i, ok := c.first[pattern]; ok {
+		if i == got.label || i == got.weight {
+			return nil, fmt.Errorf("%s %q is named in Options.Columns and is the label or the weight; leave it out of one", c.noun, pattern)
+		}
+		return []int{i}, nil
+	}
+	var found []int
+	if strings.ContainsAny(pattern, `*?[\`) { // else comparing names is wasted
+		for i, col := range c.cols {
+			fits, err := path.Match(pattern, col.name)
+			if err != nil {
+				return nil, fmt.Errorf("Options.Columns %q is no pattern: want names with *, ? and [a-z]", pattern)
+			}
+			if fits && i != got.label && i != got.weight {
+				found = append(found, i)
+			}
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	i, err := c.find(pattern, "Options.Columns")
+	return []int{i}, err
+}
+
+// foundNumbers takes every column that looks like a feature.
+func (c *chooser) foundNumbers(got choice) (choice, error) {
+	free := func(i int) bool { return i != got.label && i != got.weight }
+	if i := c.usual(listNames, func(i int) bool { return free(i) && c.cols[i].holds == list }); i >= 0 {
+		got.numbers, got.list = []int{i}, true
+		return got, c.unique(i)
+	}
+	for i, col := range c.cols {
+		switch {
+		case !free(i):
+		case isID(col.name) || col.holds != number:
+			got.left = append(got.left, i)
+		default:
+			if err := c.unique(i); err != nil {
+				return got, err
+			}
+			got.numbers = append(got.numbers, i)
+		}
+	}
+	if len(got.numbers) == 0 {
+		return got, fmt.Errorf("neither a text %s nor one with numbers found: %s; name the text with Options.Text, or numbers with Options.Columns", c.noun, c.all())
+	}
+	return got, nil
+}
+
+// find returns the column of that name, exact or else but for case.
+func (c *chooser) find(name, option string) (int, error) {
+	if i, ok := c.first[name]; ok {
+		return i, c.unique(i)
+	}
+	found := -1
+	for i, col := range c.cols {
+		if !strings.EqualFold(col.name, name) {
+			continue
+		}
+		if found >= 0 {
+			return -1, c.twice(name, found, i)
+		}
+		found = i
+	}
+	if found < 0 {
+		return -1, fmt.Errorf("no %s %q: %s; name one of them with %s", c.noun, name, c.all(), option)
+	}
+	return found, nil
 }
 
 // usual returns the first of the usual names that a fitting column has, or -1.
@@ -47,24 +253,25 @@ func (c *chooser) usual(names string, fits func(i int) bool) int {
 
 // unique refuses a column that shares its name with another.
 func (c *chooser) unique(i int) error {
-	if j, ok := c.double[i]; ok {
-		return fmt.Errorf("%s %q occurs twice, as %d and %d; rename one", c.noun, c.cols[i].name, min(i, j)+1, max(i, j)+1)
+	name := c.cols[i].name
+	if c.first[name] == c.last[name] {
+		return nil
 	}
-	return nil
+	return c.twice(name, c.first[name], c.last[name])
+}
+
+func (c *chooser) twice(name string, i, j int) error {
+	return fmt.Errorf("%s %q occurs twice, as %d and %d; rename one", c.noun, name, i+1, j+1)
 }
 
 // all lists the columns for a message, with the likely reason for a strange list.
 func (c *chooser) all() string {
-	const most = 20
-	names := make([]string, 0, most)
-	for _, col := range c.cols[:min(len(c.cols), most)] {
-		names = append(names, input.Clip(col.name))
+	every := make([]int, len(c.cols))
+	for i := range every {
+		every[i] = i
 	}
-	s := fmt.Sprintf("the %ss are %s", c.noun, strings.Join(names, ", "))
-	if more := len(c.cols) - most; more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	if c.noun != "column" || c.typed {
+	s := fmt.Sprintf("the %ss are %s", c.noun, clipped(c.cols, every, 20))
+	if c.typed {
 		return s
 	}
 	if len(c.cols) == 1 && strings.ContainsAny(c.cols[0].name, ",;\t|") {
@@ -79,11 +286,74 @@ func (c *chooser) all() string {
 	return s
 }
 
-// between shortens a list of names for people: "a", or a..z.
+// clipped lists the names of some columns, the first most of them.
+func clipped(cols []column, which []int, most int) string {
+	var names []string
+	for _, i := range which[:min(len(which), most)] {
+		names = append(names, input.Clip(cols[i].name))
+	}
+	return input.Some(names, most, len(which))
+}
+
+// parts is what a source gives, in names.
+type parts struct {
+	kind       Kind
+	labelName  string // columns by name, "" where there is none
+	textName   string
+	weightName string
+	mixed      bool     // the first label is a distribution
+	columns    []string // numeric columns by name; nil where they have none
+	width      int      // numeric columns
+	about      string   // the choice in words
+}
+
+// what implements source.
+func (p parts) what() parts { return p }
+
+// describe puts a choice into names and words.
+func describe(cols []column, c choice, noun string) parts {
+	name := func(i int) string {
+		if i < 0 {
+			return ""
+		}
+		return cols[i].name
+	}
+	p := parts{labelName: name(c.label), textName: name(c.text), weightName: name(c.weight), mixed: c.label >= 0 && cols[c.label].holds == soft}
+	p.about = labelPart(p, noun)
+	if c.text >= 0 {
+		p.about += fmt.Sprintf(", text %s %q", noun, p.textName)
+	} else {
+		p.kind, p.width = Numbers, len(c.numbers)
+		for _, i := range c.numbers {
+			p.columns = append(p.columns, cols[i].name)
+		}
+		p.about += fmt.Sprintf(", %s %s", input.Plural(p.width, "numeric "+noun), between(p.columns))
+	}
+	if c.weight >= 0 {
+		p.about += fmt.Sprintf(", weight %s %q", noun, p.weightName)
+	}
+	switch n := len(c.left); {
+	case n == 1:
+		p.about += fmt.Sprintf(" (%s %s left out)", noun, clipped(cols, c.left, 1))
+	case n > 1:
+		p.about += fmt.Sprintf(" (%ss %s left out)", noun, clipped(cols, c.left, 5))
+	}
+	return p
+}
+
+func labelPart(p parts, noun string) string {
+	switch {
+	case p.labelName == "":
+		return "no labels"
+	case p.mixed:
+		return fmt.Sprintf("label %s %q (soft labels)", noun, p.labelName)
+	}
+	return fmt.Sprintf("label %s %q", noun, p.labelName)
+}
+
+// between shortens a list of names, of which there is at least one, for people.
 func between(names []string) string {
 	switch n := len(names); n {
-	case 0:
-		return ""
 	case 1:
 		return input.Clip(names[0])
 	case 2:
@@ -91,4 +361,17 @@ func between(names []string) string {
 	default:
 		return names[0] + ".." + names[n-1]
 	}
+}
+
+// agree refuses a file that holds something else than the first.
+func (p parts) agree(name string, q parts, file string) error {
+	switch {
+	case p.kind != q.kind:
+		return input.Refuse(file, 0, 0, "holds %s, but %s holds %s; train on one kind at a time", q.kind, name, p.kind)
+	case p.width != q.width:
+		return input.Refuse(file, 0, 0, "has %s, but %s has %d; bring the same columns", input.Plural(q.width, "numeric column"), name, p.width)
+	case (p.weightName == "") != (q.weightName == ""):
+		return input.Refuse(file, 0, 0, "only one of it and %s has weights", name)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -25,37 +26,26 @@ const (
 // formats lists what can be read, for messages.
 const formats = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), fastText (.ft, .txt), LIBSVM (.svm) and NumPy (.npy), each also as .gz or .zst, and Parquet (.parquet)"
 
+// formatNames has the usual name of each format, then the endings of its files.
+var formatNames = [...][]string{
+	Auto: {"auto"}, CSV: {"CSV", ".csv"}, TSV: {"TSV", ".tsv", ".tab"}, JSONL: {"JSONL", ".jsonl", ".ndjson"},
+	FastText: {"fastText", ".txt", ".ft", ".fasttext"}, LIBSVM: {"LIBSVM", ".svm", ".libsvm", ".svmlight"},
+	NPY: {"npy", ".npy"}, Parquet: {"Parquet", ".parquet", ".pq", ".parq"},
+}
+
 // String returns the format's usual name.
 func (f Format) String() string {
-	switch f {
-	case Auto:
-		return "auto"
-	case CSV:
-		return "CSV"
-	case TSV:
-		return "TSV"
-	case JSONL:
-		return "JSONL"
-	case FastText:
-		return "fastText"
-	case LIBSVM:
-		return "LIBSVM"
-	case NPY:
-		return "npy"
-	case Parquet:
-		return "Parquet"
+	if f < 0 || int(f) >= len(formatNames) {
+		return "unknown format"
 	}
-	return "unknown format"
+	return formatNames[f][0]
 }
 
 // ParseFormat reads a format's name in any case; "" and "auto" are Auto.
 func ParseFormat(name string) (Format, error) {
-	if name == "" {
-		return Auto, nil
-	}
-	for f := Auto; f <= Parquet; f++ {
-		if strings.EqualFold(name, f.String()) {
-			return f, nil
+	for f, names := range formatNames {
+		if name == "" || strings.EqualFold(name, names[0]) {
+			return Format(f), nil
 		}
 	}
 	return Auto, fmt.Errorf("dataset: format %q, want csv, tsv, jsonl, fasttext, libsvm, npy or parquet", name)
@@ -65,22 +55,11 @@ func ParseFormat(name string) (Format, error) {
 // .gz or .zst, or Auto.
 func formatOfName(name string) Format {
 	name = strings.ToLower(name)
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	switch filepath.Ext(name) {
-	case ".csv":
-		return CSV
-	case ".tsv", ".tab":
-		return TSV
-	case ".jsonl", ".ndjson":
-		return JSONL
-	case ".txt", ".ft", ".fasttext":
-		return FastText
-	case ".svm", ".libsvm", ".svmlight":
-		return LIBSVM
-	case ".npy":
-		return NPY
-	case ".parquet", ".pq", ".parq":
-		return Parquet
+	ending := filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"))
+	for f, names := range formatNames {
+		if slices.Contains(names[1:], ending) {
+			return Format(f)
+		}
 	}
 	return Auto
 }
@@ -138,20 +117,6 @@ func looksSparse(words [][]byte) bool {
 	return pairs > 0
 }
 
-func isOneOf(list, name string) bool {
-	for word := range strings.FieldsSeq(list) {
-		if word == name {
-			return true
-		}
-	}
-	return false
-}
+func isOneOf(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
-func isDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return len(b) > 0
-}
+func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "0123456789")) == 0 }

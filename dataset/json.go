@@ -52,11 +52,12 @@ func (s *scanner) fail(format string, args ...any) error {
 
 // peek returns the byte at b[i] after white space, 0 at the end.
 func (s *scanner) peek() byte {
-	for s.i < len(s.b) && bytes.IndexByte([]byte(" \t\r\n"), s.b[s.i]) >= 0 {
-		s.i++
-	}
-	if s.i < len(s.b) {
-		return s.b[s.i]
+	for ; s.i < len(s.b); s.i++ {
+		switch c := s.b[s.i]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
 	}
 	return 0
 }
@@ -76,12 +77,29 @@ func (s *scanner) holds() holding {
 	return other
 }
 
+// describe says in words what the value at b[i] is.
+func (s *scanner) describe() string {
+	switch s.peek() {
+	case '"':
+		return "a string"
+	case '[':
+		return "an array"
+	case '{':
+		return "an object"
+	case 't', 'f':
+		return "a bool"
+	case 'n':
+		return `"null"`
+	}
+	return "a number"
+}
+
 // skip passes over any value.
 func (s *scanner) skip() {
 	for depth := 0; ; {
 		switch s.peek() {
 		case '"':
-			s.str()
+			s.quoted()
 		case '{', '[':
 			depth++
 			s.i++
@@ -100,21 +118,28 @@ func (s *scanner) skip() {
 	}
 }
 
+// quoted reads a string with its quotes.
+func (s *scanner) quoted() []byte {
+	start := s.i
+	s.i += 1 + bytes.IndexByte(s.b[s.i+1:], '"')
+	if bytes.IndexByte(s.b[start:s.i+1], '\\') >= 0 { // the quote may be escaped
+		for s.i = start + 1; s.b[s.i] != '"'; s.i++ {
+			if s.b[s.i] == '\\' {
+				s.i++
+			}
+		}
+	}
+	s.i++
+	return s.b[start:s.i]
+}
+
 // str reads a string. Half of a surrogate pair alone becomes U+FFFD.
 func (s *scanner) str() []byte {
-	start := s.i
-	s.i++
-	for s.b[s.i] != '"' {
-		if s.b[s.i] == '\\' {
-			s.i++
-		}
-		s.i++
-	}
-	s.i++
-	if inner := s.b[start+1 : s.i-1]; bytes.IndexByte(inner, '\\') < 0 {
+	quoted := s.quoted()
+	if inner := quoted[1 : len(quoted)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
-	_ = json.Unmarshal(s.b[start:s.i], &s.text) // it is valid
+	_ = json.Unmarshal(quoted, &s.text) // it is valid
 	return []byte(s.text)
 }
 

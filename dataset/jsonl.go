@@ -2,74 +2,56 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// jsonl reads one JSON object a line. Keys may come in any order; keys that
-// play no part are checked for form and passed over.
+// jsonl is one JSON object of a file with one a line. Keys may come in any order;
+// of keys that play no part only the form is checked. What it says is wrong, it
+// says at the byte where the scanner stands.
 type jsonl struct {
 	lines  *input.Lines
 	scan   scanner
 	opts   Options
 	cols   []column
-	choice                // places in cols
 	part   map[string]int // key to its place in cols, of keys that play a part
 	wanted []int          // places in cols of the keys that an object must have
-	slot   []int          // place in cols to place in Values, -1
-	seen   []bool         // by place in cols
-	values []float64
+	at     []int          // where the value of each column begins; 0: not there
 	labels interner
 	mix    []Share // memory of Example.Mix
-	first  []byte  // the first line, read to choose the keys; then nil
-	parts
 }
 
 func newJSONL(in *input.Stream, opts Options) (source, error) {
 	j := &jsonl{lines: in.Lines(opts.maxRecord()), opts: opts, part: make(map[string]int)}
-	line, err := j.line()
+	line, err := j.next()
 	if err == io.EOF {
 		return nil, input.Refuse(in.Name, 0, 0, "only blank lines, want a JSON object on each")
 	} else if err != nil {
 		return nil, err
 	}
-	if err := j.survey(line); err != nil {
+	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
+		return nil, j.lines.Refuse(1, "a JSON array, want one object a line; with jq: jq -c '.[]'")
+	}
+	err = j.object(line, func(key []byte) error {
+		if len(j.cols) == maxColumns {
+			return j.scan.fail("more than %d keys", maxColumns)
+		}
+		j.cols = append(j.cols, column{string(key), j.survey()})
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	if j.choice, err = newChooser(j.cols, opts, "key").choose(); err != nil {
-		return nil, input.Refuse(in.Name, j.lines.Number, 0, "%s", err)
-	}
-	j.parts = describe(j.cols, j.choice, "key")
-	j.slot, j.seen = make([]int, len(j.cols)), make([]bool, len(j.cols))
-	for i := range j.slot {
-		j.slot[i] = -1
-	}
-	for n, i := range j.numbers {
-		j.slot[i] = n
-	}
-	for i, col := range j.cols {
-		if i == j.label || i == j.text || i == j.weight || j.slot[i] >= 0 {
-			j.part[col.name] = i
-			if i != j.label || !opts.Unlabelled {
-				j.wanted = append(j.wanted, i)
-			}
-		}
-	}
-	if j.list {
-		if err := j.measure(line); err != nil {
-			return nil, err
-		}
-	} else {
-		j.values = make([]float64, len(j.numbers))
-	}
-	j.first = line
-	return j, nil
+	return newRows(j, in, j.cols, j.lines.Number, opts, "key", "array", true)
 }
 
-// line returns the next line that is not blank.
-func (j *jsonl) line() ([]byte, error) {
+// next returns the next line that is not blank.
+func (j *jsonl) next() ([]byte, error) {
 	line, err := j.lines.Read()
 	for err == nil && len(bytes.TrimSpace(line)) == 0 {
 		line, err = j.lines.Read()
@@ -77,65 +59,7 @@ func (j *jsonl) line() ([]byte, error) {
 	return line, err
 }
 
-// survey lists the keys of the first object.
-func (j *jsonl) survey(line []byte) error {
-	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
-		return j.lines.Refuse(1, "a JSON array, want one object a line; with jq: jq -c '.[]'")
-	}
-	return j.object(line, func(key []byte) error {
-		if len(j.cols) == maxColumns {
-			return j.scan.fail("more than %d keys", maxColumns)
-		}
-		j.cols = append(j.cols, column{string(key), j.glance()})
-		return nil
-	})
-}
-
-// glance passes over a value and tells what it holds.
-func (j *jsonl) glance() holding {
-	holds := j.scan.holds()
-	if j.scan.peek() != '{' {
-		j.scan.skip()
-		return holds
-	}
-	_ = j.scan.object(func([]byte) error {
-		if at := j.scan.holds(); at != number {
-			holds = list // of anything but numbers: no distribution
-		} else if holds == other {
-			holds = soft
-		}
-		j.scan.skip()
-		return nil
-	})
-	if holds == list {
-		return other
-	}
-	return holds
-}
-
-// measure finds the length that the array of features has in the first object.
-func (j *jsonl) measure(line []byte) error {
-	name := j.cols[j.numbers[0]].name
-	j.columns, j.width = nil, 0
-	err := j.object(line, func(key []byte) error {
-		if string(key) != name {
-			j.scan.skip()
-			return nil
-		}
-		return j.scan.array(func() error {
-			j.width++
-			j.scan.skip()
-			return nil
-		})
-	})
-	if err == nil && j.width == 0 {
-		return j.lines.Refuse(0, "key %q: an empty array, want numbers", name)
-	}
-	j.about = fmt.Sprintf("%s, %s in key %q", labelPart(j.parts, "key"), input.Plural(j.width, "number"), name)
-	return err
-}
-
-// object reads a line that is one object and nothing else.
+// object calls value with each key of a line that is one object and nothing else.
 func (j *jsonl) object(line []byte, value func(key []byte) error) error {
 	if err := j.scan.start(j.lines.Name(), j.lines.Number, line); err != nil {
 		return err
@@ -143,37 +67,219 @@ func (j *jsonl) object(line []byte, value func(key []byte) error) error {
 	return j.scan.object(value)
 }
 
-// next implements source.
-func (j *jsonl) next(ex *Example) (err error) {
-	line := j.first
-	if j.first = nil; line == nil {
-		if line, err = j.line(); err != nil {
-			return err
+// survey passes over a value and tells what it holds.
+func (j *jsonl) survey() holding {
+	holds := j.scan.holds()
+	if j.scan.peek() != '{' {
+		j.scan.skip()
+		return holds
+	}
+	values, numbers := 0, 0
+	_ = j.scan.object(func([]byte) error {
+		values++
+		if j.scan.holds() == number {
+			numbers++
+		}
+		j.scan.skip()
+		return nil
+	})
+	if values > 0 && numbers == values {
+		return soft
+	}
+	return other
+}
+
+func (j *jsonl) use(c choice) error {
+	j.at = make([]int, len(j.cols))
+	for _, i := range slices.Concat([]int{c.label, c.text, c.weight}, c.numbers) {
+		if i >= 0 {
+			j.part[j.cols[i].name] = i
+			if i != c.label || !j.opts.Unlabelled {
+				j.wanted = append(j.wanted, i)
+			}
 		}
 	}
-	clear(j.seen)
-	ex.Place.Line = j.lines.Number
-	ex.Weight, ex.Label, ex.Text, ex.Values, ex.Mix = 1, "", "", ex.Values[:0], nil
-	err = j.object(line, func(key []byte) error {
-		i, ok := j.part[string(key)]
-		if !ok {
-			j.scan.skip()
-			return nil
+	slices.Sort(j.wanted)
+	return j.find(j.scan.b)
+}
+
+func (j *jsonl) read() error {
+	line, err := j.next()
+	if err != nil {
+		return err
+	}
+	return j.find(line)
+}
+
+// find finds the values that play a part in a line.
+func (j *jsonl) find(line []byte) error {
+	clear(j.at)
+	err := j.object(line, func(key []byte) error {
+		if i, ok := j.part[string(key)]; ok {
+			if j.at[i] > 0 {
+				return j.scan.fail("key %q occurs twice; keep one", j.cols[i].name)
+			}
+			j.at[i] = j.scan.i
 		}
-		if j.seen[i] {
-			return j.scan.fail("key %q occurs twice; keep one", j.cols[i].name)
-		}
-		j.seen[i] = true
-		return j.take(i, ex)
+		j.scan.skip()
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, i := range j.wanted {
-		if !j.seen[i] {
+		if j.at[i] == 0 {
 			return j.lines.Refuse(len(line), "key %q is missing; add it or remove the line", j.cols[i].name)
 		}
 	}
-	ex.Values = append(ex.Values, j.values...)
 	return nil
+}
+
+func (j *jsonl) line() int { return j.lines.Number }
+
+func (j *jsonl) text(i int) (string, error) {
+	if j.scan.i = j.at[i]; j.scan.holds() != words {
+		return "", j.fail(i, "%s, want a text in quotes", j.scan.describe())
+	}
+	return string(j.scan.str()), nil
+}
+
+func (j *jsonl) number(i int, option string) (float64, error) {
+	j.scan.i = j.at[i]
+	return j.float(i, option)
+}
+
+// float reads a number of key i where the scanner stands.
+func (j *jsonl) float(i int, option string) (float64, error) {
+	if j.scan.holds() != number {
+		return 0, j.fail(i, "%s, want a number; name keys with numbers with %s", j.scan.describe(), option)
+	}
+	at := j.scan.i
+	b := j.scan.token()
+	v, err := parseNumber(b)
+	if err != nil {
+		j.scan.i = at
+		err = j.fail(i, "%s", numberProblem(b, err, option))
+	}
+	return v, err
+}
+
+func (j *jsonl) list(dst []float64, i, width int) ([]float64, error) {
+	if j.scan.i = j.at[i]; j.scan.holds() != list {
+		return dst, j.fail(i, "%s, want an array of %s", j.scan.describe(), input.Plural(width, "number"))
+	}
+	err := j.scan.array(func() error {
+		v, err := j.float(i, "Options.Columns")
+		dst = append(dst, v)
+		return err
+	})
+	return dst, err
+}
+
+func (j *jsonl) label(ex *Example, i int) error {
+	if j.scan.i = j.at[i]; j.scan.i == 0 {
+		return nil // missing, and may be
+	}
+	switch holds := j.scan.holds(); {
+	case holds == words:
+		ex.Label = j.labels.get(bytes.TrimSpace(j.scan.str()))
+	case holds == number, holds == truth:
+		ex.Label = j.labels.get(j.scan.token())
+	case holds == list:
+		return j.fail(i, "an array, want one label; keep one of them or name another key with Options.Label")
+	case j.scan.peek() == '{':
+		return j.distribution(ex, i)
+	case !j.opts.Unlabelled:
+		return j.fail(i, "%s, want a label: a string, a number, a bool or soft labels", j.scan.describe())
+	}
+	return nil
+}
+
+// fail returns an error of key i at the place of the scanner.
+func (j *jsonl) fail(i int, format string, args ...any) error {
+	return j.scan.fail("key %q: %s", j.cols[i].name, fmt.Sprintf(format, args...))
+}
+
+func (j *jsonl) refuse(i int, format string, args ...any) error {
+	j.scan.i = j.at[i]
+	return j.fail(i, format, args...)
+}
+
+// roundedShare is by how much a share written to two digits may be off, and
+// mostRounded by how much their sum may be.
+const (
+	roundedShare = 0.005
+	mostRounded  = 0.05
+)
+
+// distribution reads a target such as {"cat": 0.75, "dog": 0.25}, or counts of
+// votes, such as {"cat": 3, "dog": 1}. Shares that are not all whole numbers sum
+// to 1, but for rounding.
+func (j *jsonl) distribution(ex *Example, i int) error {
+	j.mix = j.mix[:0]
+	var most, sum float64
+	votes := true
+	err := j.scan.object(func(key []byte) error {
+		label := j.labels.get(bytes.TrimSpace(key))
+		if label == "" {
+			return j.fail(i, "the name of a class is empty; fill it in or remove it")
+		}
+		if j.scan.holds() != number {
+			return j.fail(i, "%s as the value of %s, want a number", j.scan.describe(), input.Clip(label))
+		}
+		start := j.scan.i
+		b := j.scan.token()
+		v, err := parseNumber(b)
+		if err != nil || v < 0 {
+			j.scan.i = start
+			return j.fail(i, "a value of %s for %s, want a finite number, 0 or more", input.Clip(b), input.Clip(label))
+		}
+		most, sum = max(most, v), sum+v
+		votes = votes && v == math.Trunc(v)
+		j.mix = append(j.mix, Share{label, v})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(j.mix, func(a, b Share) int { return cmp.Compare(a.Label, b.Label) })
+	for n := 1; n < len(j.mix); n++ {
+		if j.mix[n].Label == j.mix[n-1].Label {
+			return j.refuse(i, "class %s has two values; keep one", input.Clip(j.mix[n].Label))
+		}
+	}
+	if most == 0 {
+		if len(j.mix) == 0 && j.opts.Unlabelled {
+			return nil
+		}
+		return j.refuse(i, "no class has a value above 0, want a label or soft labels; fill it in or remove the line")
+	}
+	if off := math.Abs(sum - 1); !votes && off > min(roundedShare*float64(len(j.mix)), mostRounded)+1e-9 {
+		return j.refuse(i, "the soft labels sum to %.4g, want 1, or whole numbers that count votes", sum)
+	}
+	ex.Mix, ex.Label = normalise(j.mix, most)
+	return nil
+}
+
+// normalise scales the shares, of which the largest is most, to the sum 1,
+// drops those that are 0, and returns the first label of the largest. It
+// divides by the largest first, since the sum of finite numbers may not be one.
+func normalise(mix []Share, most float64) ([]Share, string) {
+	var sum, top float64
+	for i := range mix {
+		mix[i].Share /= most
+		sum += mix[i].Share
+	}
+	label := ""
+	kept := mix[:0]
+	for _, s := range mix {
+		if s.Share /= sum; s.Share == 0 || math.IsNaN(s.Share) {
+			continue
+		}
+		if s.Share > top {
+			top, label = s.Share, s.Label
+		}
+		kept = append(kept, s)
+	}
+	return kept, label
 }

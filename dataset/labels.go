@@ -1,6 +1,11 @@
 package dataset
 
-import "slices"
+import (
+	"maps"
+	"slices"
+
+	"github.com/treeloss/treeloss/internal/input"
+)
 
 // LabelIndex numbers the labels of a data set 0..k-1 in the order of their
 // bytes, so that the numbers do not depend on the order of the rows.
@@ -16,11 +21,7 @@ func NewLabels(list []string) *LabelIndex {
 	for _, name := range list {
 		index[name] = 0
 	}
-	names := make([]string, 0, len(index))
-	for name := range index {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(index))
 	for i, name := range names {
 		index[name] = i
 	}
@@ -41,3 +42,17 @@ func (l *LabelIndex) Name(i int) string { return l.names[i] }
 
 // Names returns a copy of the labels in order.
 func (l *LabelIndex) Names() []string { return slices.Clone(l.names) }
+
+// ReadLabels reads a file with one label a line; empty lines are skipped. What is
+// refused, such as a file without labels, is an *Error with the place.
+func ReadLabels(path string) ([]string, error) {
+	var list []string
+	err := input.EachLine(path, input.Options{Want: "one class name a line"}, func(_ int, line string) error {
+		list = append(list, line)
+		return nil
+	})
+	if err == nil && len(list) == 0 {
+		err = input.Refuse(path, 0, 0, "no labels; want one class name a line")
+	}
+	return list, err
+}

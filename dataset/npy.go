@@ -35,7 +35,7 @@ func newNPY(in *input.Stream, opts Options) (source, error) {
 	if err != nil {
 		return nil, err
 	}
-	decode := decoder(head.kind, head.item)
+	decode := head.decoder()
 	switch {
 	case decode == nil:
 		return nil, input.Refuse(in.Name, 0, 0, "elements of type %c%d, want %s", head.kind, head.item, numberTypes)
@@ -130,32 +130,45 @@ func (n *npy) end() error {
 	return io.EOF
 }
 
-// decoder returns the function that reads one number of a type, or nil.
-func decoder(kind byte, item int) func(b []byte) float64 {
+// integer returns the element b, of 1, 2, 4 or 8 bytes, widened to 64 bits.
+func (h *npyHeader) integer(b []byte) uint64 {
+	var v uint64
+	switch h.item {
+	case 1:
+		v = uint64(b[0])
+	case 2:
+		v = uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		v = uint64(binary.LittleEndian.Uint32(b))
+	default:
+		v = binary.LittleEndian.Uint64(b)
+	}
+	if h.kind == 'i' {
+		free := 64 - 8*h.item
+		v = uint64(int64(v<<free) >> free)
+	}
+	return v
+}
+
+// isInteger reports whether integer reads the elements.
+func (h *npyHeader) isInteger() bool {
+	return (h.kind == 'i' || h.kind == 'u') && (h.item == 1 || h.item == 2 || h.item == 4 || h.item == 8)
+}
+
+// decoder returns the function that reads an element as a number, or nil.
+func (h *npyHeader) decoder() func(b []byte) float64 {
 	le := binary.LittleEndian
-	switch string(kind) + fmt.Sprint(item) {
-	case "f2":
+	switch {
+	case h.kind == 'f' && h.item == 2:
 		return func(b []byte) float64 { return float64(half.Float32(le.Uint16(b))) }
-	case "f4":
+	case h.kind == 'f' && h.item == 4:
 		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
-	case "f8":
+	case h.kind == 'f' && h.item == 8:
 		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }
-	case "i1":
-		return func(b []byte) float64 { return float64(int8(b[0])) }
-	case "i2":
-		return func(b []byte) float64 { return float64(int16(le.Uint16(b))) }
-	case "i4":
-		return func(b []byte) float64 { return float64(int32(le.Uint32(b))) }
-	case "i8":
-		return func(b []byte) float64 { return float64(int64(le.Uint64(b))) }
-	case "u1":
-		return func(b []byte) float64 { return float64(b[0]) }
-	case "u2":
-		return func(b []byte) float64 { return float64(le.Uint16(b)) }
-	case "u4":
-		return func(b []byte) float64 { return float64(le.Uint32(b)) }
-	case "u8":
-		return func(b []byte) float64 { return float64(le.Uint64(b)) }
+	case h.kind == 'u' && h.isInteger():
+		return func(b []byte) float64 { return float64(h.integer(b)) }
+	case h.isInteger():
+		return func(b []byte) float64 { return float64(int64(h.integer(b))) }
 	}
 	return nil
 }

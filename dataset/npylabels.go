@@ -28,10 +28,7 @@ func newLabelSource(in *input.Stream, opts Options) (labelSource, error) {
 	if len(head.shape) != 1 && !(len(head.shape) == 2 && head.width == 1) {
 		return nil, input.Refuse(in.Name, 0, 0, "labels of shape %v, want one a row; use y.ravel(), or y.argmax(1) if a row holds a 1 for its class", head.shape)
 	}
-	switch {
-	case head.kind == 'U' || head.kind == 'S':
-	case (head.kind == 'i' || head.kind == 'u') && decoder(head.kind, head.item) != nil:
-	default:
+	if head.kind != 'U' && head.kind != 'S' && !head.isInteger() {
 		return nil, input.Refuse(in.Name, 0, 0, "labels of type %c%d, want integers or strings; use y.astype('U') or y.astype('int64')", head.kind, head.item)
 	}
 	if head.item < 1 || head.item > 1<<16 {
@@ -83,26 +80,13 @@ func (l *labelArray) next() (string, error) {
 			l.text = utf8.AppendRune(l.text, r)
 		}
 		l.text = bytes.TrimRight(l.text, "\x00")
+	case 'i':
+		l.text = strconv.AppendInt(l.text[:0], int64(l.head.integer(l.item)), 10)
 	default:
-		l.text = l.integer()
+		l.text = strconv.AppendUint(l.text[:0], l.head.integer(l.item), 10)
 	}
 	if !utf8.Valid(l.text) {
 		return "", input.Refuse(l.in.Name, int(l.row), 0, "label %s is not UTF-8; save y.astype('U')", input.Clip(l.text))
 	}
 	return l.labels.get(bytes.TrimSpace(l.text)), nil
-}
-
-// integer returns the element in decimal, exact to the last digit.
-func (l *labelArray) integer() []byte {
-	b := l.text[:0]
-	var wide [8]byte
-	if n := len(l.item); l.head.kind == 'i' && l.item[n-1] >= 0x80 {
-		wide = [8]byte{255, 255, 255, 255, 255, 255, 255, 255}
-	}
-	copy(wide[:], l.item)
-	v := binary.LittleEndian.Uint64(wide[:])
-	if l.head.kind == 'i' {
-		return strconv.AppendInt(b, int64(v), 10)
-	}
-	return strconv.AppendUint(b, v, 10)
 }

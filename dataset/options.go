@@ -1,10 +1,6 @@
 package dataset
 
-import (
-	"strings"
-
-	"github.com/treeloss/treeloss/internal/input"
-)
+import "github.com/treeloss/treeloss/internal/input"
 
 // Options says how to read. The zero value reads labelled examples and finds
 // format and columns itself, as the package comment tells.
@@ -58,22 +54,4 @@ func (o Options) withoutColumns(file string, format Format, kind Kind) error {
 		return nil
 	}
 	return input.Refuse(file, 0, 0, "%s files have no named columns; leave out %s or bring the data as CSV, TSV, JSONL or Parquet", format, option)
-}
-
-// The usual names, in lower case. Earlier ones win.
-const (
-	labelNames = "label labels class category intent target y species emoji tag topic genre"
-	textNames  = "text sentence utterance query review tweet content message title question description " +
-		"body comment document phrase headline abstract prompt input"
-	listNames = "features x embedding vector values"
-)
-
-// isID reports whether a column of this name numbers the rows. Spreadsheets
-// and data frames write such a column without a name or as "Unnamed: 0".
-func isID(name string) bool {
-	switch strings.ToLower(name) {
-	case "", "id", "index", "row", "rowid", "row_id", "uid", "guid", "unnamed: 0":
-		return true
-	}
-	return false
 }

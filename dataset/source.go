@@ -48,14 +48,15 @@ func newSource(in *input.Stream, opts Options) (source, error) {
 	if format == Auto {
 		format = formatOfName(in.Name)
 	}
-	if format == Auto && in.StartsWith(npyMagic) {
-		format = NPY
-	}
-	if format == Auto && in.StartsWith(parquet.Magic) {
-		format = Parquet
-	}
 	if format == Auto {
-		format = sniff(in.FirstLine(), opts)
+		switch {
+		case in.StartsWith(npyMagic):
+			format = NPY
+		case in.StartsWith(parquet.Magic):
+			format = Parquet
+		default:
+			format = sniff(in.FirstLine(), opts)
+		}
 	}
 	if opts.Labels != "" && format != NPY {
 		return nil, input.Refuse(in.Name, 0, 0, "%s files hold their labels themselves; a labels file (%s) goes with .npy only", format, opts.Labels)

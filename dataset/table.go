@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,20 +14,15 @@ import (
 // times its own size.
 const maxColumns = 1 << 20
 
-// table reads CSV and TSV.
+// table is a row of CSV or TSV.
 type table struct {
 	rec    *records
-	opts   Options
 	header []string
-	choice
 	labels interner
-	ahead  bool // rec holds the first row already
-	parts
 }
 
 func newTable(in *input.Stream, format Format, opts Options) (source, error) {
-	t := &table{opts: opts}
-	t.rec = &records{lines: in.Lines(opts.maxRecord()), comma: ',', quotes: !opts.NoQuotes, limit: maxColumns}
+	t := &table{rec: &records{lines: in.Lines(opts.maxRecord()), comma: ',', quotes: !opts.NoQuotes, limit: maxColumns}}
 	if format == TSV {
 		t.rec.comma = '\t'
 	}
@@ -35,12 +31,11 @@ func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	}
 	header := t.rec.line
 	t.rec.limit = len(t.header)
-	if err := t.readRow(); err == io.EOF {
+	if err := t.read(); err == io.EOF {
 		return nil, input.Refuse(in.Name, header, 0, "only the header line, no rows; add examples below it")
 	} else if err != nil {
 		return nil, err
 	}
-	t.ahead = true
 	cols := make([]column, len(t.header))
 	for i, name := range t.header {
 		cols[i].name = name
@@ -49,12 +44,7 @@ func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 			cols[i].holds = number
 		}
 	}
-	var err error
-	if t.choice, err = newChooser(cols, opts, "column").choose(); err != nil {
-		return nil, input.Refuse(in.Name, header, 0, "%s", err)
-	}
-	t.parts = describe(cols, t.choice, "column")
-	return t, nil
+	return newRows(t, in, cols, header, opts, "column", "list", false)
 }
 
 func (t *table) readHeader() error {
@@ -77,8 +67,10 @@ func (t *table) readHeader() error {
 	return nil
 }
 
-// readRow reads the next record and refuses one of another width.
-func (t *table) readRow() error {
+func (t *table) use(choice) error { return nil }
+
+// read reads the next row and refuses one of another width.
+func (t *table) read() error {
 	if err := t.rec.read(); err != nil {
 		return err
 	}
@@ -92,45 +84,25 @@ func (t *table) readRow() error {
 	return nil
 }
 
-// next implements source.
-func (t *table) next(ex *Example) error {
-	if t.ahead {
-		t.ahead = false
-	} else if err := t.readRow(); err != nil {
-		return err
-	}
-	ex.Place.Line = t.rec.line
-	ex.Weight, ex.Label, ex.Text, ex.Values = 1, "", "", ex.Values[:0]
-	if t.label >= 0 {
-		ex.Label = t.labels.get(bytes.TrimSpace(t.rec.field(t.label)))
-		if ex.Label == "" && !t.opts.Unlabelled {
-			return t.refuse(t.label, "the label is empty; fill it in or remove the row")
-		}
-	}
-	if t.weight >= 0 {
-		v, err := parseNumber(t.rec.field(t.weight))
-		if err != nil {
-			return t.refuse(t.weight, "%s", numberProblem(t.rec.field(t.weight), err, "Options.Weight"))
-		}
-		if v < 0 {
-			return t.refuse(t.weight, "weight %g, want 0 or more", v)
-		}
-		ex.Weight = v
-	}
-	if t.text >= 0 {
-		ex.Text = string(t.rec.field(t.text))
-	}
-	for _, i := range t.numbers {
-		v, err := parseNumber(t.rec.field(i))
-		if err != nil {
-			return t.refuse(i, "%s", numberProblem(t.rec.field(i), err, "Options.Columns"))
-		}
-		ex.Values = append(ex.Values, v)
-	}
+func (t *table) line() int { return t.rec.line }
+
+func (t *table) label(ex *Example, i int) error {
+	ex.Label = t.labels.get(bytes.TrimSpace(t.rec.field(i)))
 	return nil
 }
 
-// refuse returns an error at column i of the record.
+func (t *table) text(i int) (string, error) { return string(t.rec.field(i)), nil }
+
+func (t *table) number(i int, option string) (float64, error) {
+	v, err := parseNumber(t.rec.field(i))
+	if err != nil {
+		err = t.refuse(i, "%s", numberProblem(t.rec.field(i), err, option))
+	}
+	return v, err
+}
+
+func (t *table) list([]float64, int, int) ([]float64, error) { return nil, errors.ErrUnsupported }
+
 func (t *table) refuse(i int, format string, args ...any) error {
 	line, column := t.rec.at(i)
 	return input.Refuse(t.rec.lines.Name(), line, column, "column %q: %s", t.header[i], fmt.Sprintf(format, args...))

@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"errors"
-	"math"
 	"strconv"
 
 	"github.com/treeloss/treeloss/internal/input"
@@ -18,12 +17,12 @@ var (
 func parseNumber(b []byte) (float64, error) {
 	v, err := strconv.ParseFloat(string(bytes.TrimSpace(b)), 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange), err == nil && (math.IsNaN(v) || math.IsInf(v, 0)):
+	case err == nil && v-v == 0: // neither NaN nor an infinity
+		return v, nil
+	case err == nil, errors.Is(err, strconv.ErrRange):
 		return 0, errNotFinite
-	case err != nil:
-		return 0, errNotNumber
 	}
-	return v, nil
+	return 0, errNotNumber
 }
 
 // numberProblem says why a value is refused and what to do.

@@ -46,7 +46,12 @@ func (l *Lines) Read() ([]byte, error) {
 	start := l.next
 	l.Number++
 	l.next += int64(len(line))
-	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if n := len(line) - 1; line[n] == '\n' {
+		line = line[:n]
+	}
+	if n := len(line) - 1; n >= 0 && line[n] == '\r' {
+		line = line[:n]
+	}
 	if l.AnyBytes || utf8.Valid(line) {
 		return line, nil
 	}

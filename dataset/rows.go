@@ -1,0 +1,115 @@
+package dataset
+
+import (
+	"fmt"
+
+	"github.com/treeloss/treeloss/internal/input"
+)
+
+// cells are what one record has in its columns: a row of CSV, TSV or Parquet, or a
+// JSON object, whose keys are its columns. Columns are
+// numbered as in the list given to newRows. All errors are *Errors.
+type cells interface {
+	// use learns which columns play a part, and stands on the first record then.
+	use(c choice) error
+	// read goes on to the next record; at the end it returns io.EOF.
+	read() error
+	// line is the line, or the row of Parquet, on which the record starts.
+	line() int
+	// label sets Label, without outer white space, and Mix where there is one.
+	label(ex *Example, i int) error
+	text(i int) (string, error)
+	// number returns a finite number; option is what to set where there is none.
+	number(i int, option string) (float64, error)
+	// list appends finite numbers, of which width are wanted, 0 for any number.
+	list(dst []float64, i, width int) ([]float64, error)
+	// refuse returns an error at column i.
+	refuse(i int, format string, args ...any) error
+}
+
+// rows reads what has named columns.
+type rows struct {
+	cells    cells
+	chosen   choice
+	array    string // what the format calls a list of numbers
+	nullable bool   // the label may be missing
+	ahead    bool   // cells has a record that next has not given yet
+	parts
+}
+
+// newRows chooses the columns. noun and array are what the format calls a column
+// and a list; line, 0 for none, is where the columns are named. With typed, what a
+// column holds is known, else it was guessed from the first row.
+func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, noun, array string, typed bool) (source, error) {
+	r := &rows{cells: c, array: array, nullable: opts.Unlabelled, ahead: true}
+	var err error
+	if r.chosen, err = newChooser(cols, opts, noun, typed).choose(); err != nil {
+		return nil, input.Refuse(in.Name, line, 0, "%s", err)
+	}
+	r.parts = describe(cols, r.chosen, noun)
+	if err := c.use(r.chosen); err != nil {
+		return nil, err
+	}
+	if !r.chosen.list {
+		return r, nil
+	}
+	// The first row says how many numbers a list has.
+	first, err := c.list(nil, r.chosen.numbers[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	name := cols[r.chosen.numbers[0]].name
+	if len(first) == 0 {
+		return nil, input.Refuse(in.Name, c.line(), 0, "%s %q: an empty %s, want numbers; fill it in or remove the row", noun, name, array)
+	}
+	r.columns, r.width = nil, len(first)
+	r.about = fmt.Sprintf("%s, %s in %s %q", labelPart(r.parts, noun), input.Plural(r.width, "number"), noun, name)
+	return r, nil
+}
+
+// next implements source.
+func (r *rows) next(ex *Example) (err error) {
+	if !r.ahead {
+		if err := r.cells.read(); err != nil {
+			return err
+		}
+	}
+	r.ahead = false
+	ex.Place.Line = r.cells.line()
+	ex.Weight, ex.Label, ex.Text, ex.Values, ex.Mix = 1, "", "", ex.Values[:0], nil
+	if i := r.chosen.label; i >= 0 {
+		if err := r.cells.label(ex, i); err != nil {
+			return err
+		}
+		if ex.Label == "" && !r.nullable {
+			return r.cells.refuse(i, "the label is empty; fill it in or remove the row")
+		}
+	}
+	if i := r.chosen.weight; i >= 0 {
+		if ex.Weight, err = r.cells.number(i, "Options.Weight"); err != nil {
+			return err
+		}
+		if ex.Weight < 0 {
+			return r.cells.refuse(i, "weight %g, want 0 or more", ex.Weight)
+		}
+	}
+	if i := r.chosen.text; i >= 0 {
+		ex.Text, err = r.cells.text(i)
+		return err
+	}
+	if r.chosen.list {
+		i := r.chosen.numbers[0]
+		if ex.Values, err = r.cells.list(ex.Values, i, r.width); err == nil && len(ex.Values) != r.width {
+			err = r.cells.refuse(i, "%s in the %s, want %d as in the first", input.Plural(len(ex.Values), "number"), r.array, r.width)
+		}
+		return err
+	}
+	for _, i := range r.chosen.numbers {
+		v, err := r.cells.number(i, "Options.Columns")
+		if err != nil {
+			return err
+		}
+		ex.Values = append(ex.Values, v)
+	}
+	return nil
+}
