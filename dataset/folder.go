@@ -3,14 +3,18 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -29,50 +33,132 @@ type Folder struct {
 const maxPicture = 1 << 28 // pixels
 
 // OpenFolder lists the pictures of a folder: files that end in .jpg, .jpeg or
-// .png, in any case, anywhere below the folder of their class. A folder that is
-// missing or has no classes, and a class without pictures, are each an *Error.
-func OpenFolder(root string) (*Folder, error) {
+// .png, in any case, anywhere below the folder of their class. What begins with a
+// dot, as what macOS puts beside a file, is none. A folder that is missing or has
+// no classes, one with train and val in it, and a class without pictures, are each
+// an *Error.
+//
+// labels names a file that says which class each picture of a folder without
+// subfolders has; "" for none: lines of a file's name and a class with a tab, a
+// comma or spaces between; what follows is not looked at, the names may lack their
+// extension, and a first line for which there is no picture is taken for a
+// header. So val_annotations.txt of Tiny ImageNet and LOC_val_solution.csv
+// of ImageNet can be named as they are. A picture without a line, or a line
+// without a picture, is an *Error.
+func OpenFolder(root, labels string) (*Folder, error) {
+	f := &Folder{Root: root}
+	if labels != "" {
+		return f, f.flat(labels)
+	}
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, input.Missing(root, err)
 	}
-	f := &Folder{Root: root}
 	for _, class := range entries {
 		if !class.IsDir() || strings.HasPrefix(class.Name(), ".") {
 			continue
 		}
 		before := len(f.Files)
-		err := filepath.WalkDir(filepath.Join(root, class.Name()), func(path string, entry os.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			switch {
-			case strings.HasPrefix(entry.Name(), "."): // what macOS puts beside a file is none
-				f.Others++
-			case isPicture(path):
-				name, err := filepath.Rel(root, path)
-				if err != nil {
-					return err
-				}
-				f.Files = append(f.Files, name)
-				f.Label = append(f.Label, int32(len(f.Classes)))
-			default:
-				f.Others++
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, input.Missing(filepath.Join(root, class.Name()), err)
+		if err := f.add(class.Name()); err != nil {
+			return nil, err
 		}
 		if len(f.Files) == before {
 			return nil, input.Refuse(filepath.Join(root, class.Name()), 0, 0, "a class without pictures; want .jpg, .jpeg or .png files there, or remove the folder")
 		}
+		for range f.Files[before:] {
+			f.Label = append(f.Label, int32(len(f.Classes)))
+		}
 		f.Classes = append(f.Classes, class.Name())
 	}
-	if len(f.Classes) == 0 {
+	switch has := func(name string) bool { return slices.Contains(f.Classes, name) }; {
+	case len(f.Classes) == 0:
 		return nil, input.Refuse(root, 0, 0, "no folders in it; want a folder of pictures for each class")
+	case has("train") && (has("val") || has("test")):
+		return nil, input.Refuse(root, 0, 0, "holds %s; name one of them, such as %s", strings.Join(f.Classes, ", "), filepath.Join(root, "train"))
 	}
 	return f, nil
+}
+
+// add lists the pictures of a folder below the root and those below it, sorted.
+func (f *Folder) add(dir string) error {
+	entries, err := os.ReadDir(filepath.Join(f.Root, dir))
+	if err != nil {
+		return input.Missing(filepath.Join(f.Root, dir), err)
+	}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		switch hidden := strings.HasPrefix(e.Name(), "."); {
+		case e.IsDir() && !hidden:
+			if err := f.add(name); err != nil {
+				return err
+			}
+		case e.IsDir():
+		case hidden || !isPicture(name):
+			f.Others++
+		default:
+			f.Files = append(f.Files, name)
+		}
+	}
+	return nil
+}
+
+func isPicture(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jpg", ".jpeg", ".png":
+		return true
+	}
+	return false
+}
+
+// flat takes the classes of all pictures below the root from a file.
+func (f *Folder) flat(labels string) error {
+	if err := f.add("."); err != nil {
+		return err
+	}
+	f.Others = 0 // the label file may be one
+	byName := make(map[string]int, 2*len(f.Files))
+	for i, file := range f.Files {
+		base := filepath.Base(file)
+		byName[base] = i
+		byName[strings.TrimSuffix(base, filepath.Ext(base))] = i
+	}
+	classOf := make([]string, len(f.Files))
+	lines := 0
+	err := input.EachLine(labels, input.Options{Want: "a text file of classes"}, func(number int, line string) error {
+		fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == ',' || r == ' ' })
+		if len(fields) < 2 {
+			return input.Refuse(labels, number, 0, "%s, want a picture and its class", input.Clip(line))
+		}
+		i, ok := byName[filepath.Base(fields[0])]
+		switch {
+		case !ok && number == 1:
+			return nil // a header
+		case !ok:
+			return input.Refuse(labels, number, 0, "no picture %s in %s; is this the label file of these pictures?", input.Clip(fields[0]), f.Root)
+		case classOf[i] != "":
+			return input.Refuse(labels, number, 0, "the picture %s stands already on a line above", input.Clip(fields[0]))
+		}
+		classOf[i] = fields[1]
+		lines++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if lines != len(f.Files) || lines == 0 {
+		missing := ""
+		if i := slices.Index(classOf, ""); i >= 0 {
+			missing = ", none for " + input.Clip(f.Files[i])
+		}
+		return input.Refuse(labels, 0, 0, "classes for %d pictures, %s has %d%s; take the file that belongs to the folder", lines, f.Root, len(f.Files), missing)
+	}
+	index := NewLabels(classOf)
+	f.Classes = index.Names()
+	for _, class := range classOf {
+		i, _ := index.Index(class)
+		f.Label = append(f.Label, int32(i))
+	}
+	return nil
 }
 
 // Len returns the number of pictures.
@@ -82,14 +168,13 @@ func (f *Folder) Len() int { return len(f.Files) }
 // list, and how many others there were.
 func (f *Folder) Keep(classes []string) (kept *Folder, others int) {
 	kept = &Folder{Root: f.Root, Classes: classes, Others: f.Others}
+	place := places(f.Classes, classes)
 	for i, file := range f.Files {
-		if c := slices.Index(classes, f.Classes[f.Label[i]]); c >= 0 {
-			kept.Files, kept.Label = append(kept.Files, file), append(kept.Label, int32(c))
-		} else {
-			others++
+		if c := place[f.Label[i]]; c >= 0 {
+			kept.Files, kept.Label = append(kept.Files, file), append(kept.Label, c)
 		}
 	}
-	return kept, others
+	return kept, f.Len() - kept.Len()
 }
 
 // Picture reads a picture, grey or in colours. The bytes tell JPEG from PNG, as
@@ -120,4 +205,36 @@ func decode(r *bufio.Reader) (image.Image, error) {
 		return nil, fmt.Errorf("%d x %d pixels", c.Width, c.Height)
 	}
 	return read(r)
+}
+
+// Check decodes all pictures and returns a folder of those that are whole, and
+// why the others are not, in their order. threads 0 means one a processor; they
+// never change the result.
+func (f *Folder) Check(ctx context.Context, threads int) (whole *Folder, damaged []error, err error) {
+	failed := make([]error, f.Len())
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(threads, f.Len()) {
+		wait.Go(func() {
+			for i := int(next.Add(1) - 1); i < f.Len() && ctx.Err() == nil; i = int(next.Add(1) - 1) {
+				_, failed[i] = f.Picture(i)
+			}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	whole = &Folder{Root: f.Root, Classes: f.Classes, Others: f.Others}
+	for i, err := range failed {
+		if err != nil {
+			damaged = append(damaged, err)
+			continue
+		}
+		whole.Files, whole.Label = append(whole.Files, f.Files[i]), append(whole.Label, f.Label[i])
+	}
+	return whole, damaged, nil
 }

@@ -54,7 +54,7 @@ func TestFolder(t *testing.T) {
 	}
 	putFile(t, filepath.Join(root, "n01/boxes.txt"), []byte("x"))
 	putFile(t, filepath.Join(root, "README"), []byte("x"))
-	f, err := OpenFolder(root)
+	f, err := OpenFolder(root, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,19 +84,19 @@ func TestFolderRefuses(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	_, err := OpenFolder(filepath.Join(root, "none"))
+	_, err := OpenFolder(filepath.Join(root, "none"), "")
 	check("no such file", err)
-	_, err = OpenFolder(root)
+	_, err = OpenFolder(root, "")
 	check("no folders", err)
 	putFile(t, filepath.Join(root, "n01/notes.txt"), nil)
-	_, err = OpenFolder(root)
+	_, err = OpenFolder(root, "")
 	check("a class without pictures", err)
 	putFile(t, filepath.Join(root, "n01/a.jpg"), encoded(t, "jpeg")[:200])
 	putFile(t, filepath.Join(root, "n01/b.png"), []byte("no picture"))
 	huge := encoded(t, "png")
 	copy(huge[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65,536 x 65,536, with the old checksum
 	putFile(t, filepath.Join(root, "n01/c.png"), huge)
-	f, err := OpenFolder(root)
+	f, err := OpenFolder(root, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestFolderShared(t *testing.T) {
 	if _, err := os.Stat(root); err != nil {
 		t.Skip("the real data of ../shared is not beside the repository")
 	}
-	f, err := OpenFolder(root)
+	f, err := OpenFolder(root, "")
 	if err != nil {
 		t.Fatal(err)
 	}

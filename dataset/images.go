@@ -1,5 +1,7 @@
 package dataset
 
+import "slices"
+
 // Images is a set of labelled pictures of one size, held in memory as bytes.
 type Images struct {
 	Height, Width int
@@ -23,33 +25,32 @@ func (s *Images) Picture(i int) []byte {
 // list, and how many others there were. Nothing is copied where every picture
 // stays.
 func (s *Images) Keep(classes []string) (kept *Images, others int) {
-	place := make(map[string]int32, len(classes))
-	for i, name := range classes {
-		place[name] = int32(i)
-	}
 	kept = &Images{Height: s.Height, Width: s.Width, Classes: classes, Groups: s.Groups}
-	all := true
-	for _, l := range s.Label {
-		if _, ok := place[s.Classes[l]]; !ok {
-			all = false
-			others++
-		}
-	}
-	if all {
-		kept.Pixels, kept.Coarse = s.Pixels, s.Coarse
-	}
+	place := places(s.Classes, classes)
+	var stay []int
 	for i, l := range s.Label {
-		c, ok := place[s.Classes[l]]
-		if !ok {
-			continue
+		if c := place[l]; c >= 0 {
+			stay, kept.Label = append(stay, i), append(kept.Label, c)
 		}
-		kept.Label = append(kept.Label, c)
-		if !all {
-			kept.Pixels = append(kept.Pixels, s.Picture(i)...)
-			if s.Coarse != nil {
-				kept.Coarse = append(kept.Coarse, s.Coarse[i])
-			}
+	}
+	if others = s.Len() - kept.Len(); others == 0 {
+		kept.Pixels, kept.Coarse = s.Pixels, s.Coarse
+		return kept, 0
+	}
+	for _, i := range stay {
+		kept.Pixels = append(kept.Pixels, s.Picture(i)...)
+		if s.Coarse != nil {
+			kept.Coarse = append(kept.Coarse, s.Coarse[i])
 		}
 	}
 	return kept, others
+}
+
+// places returns the place of each name in a list, -1 for one that is not in it.
+func places(names, list []string) []int32 {
+	place := make([]int32, len(names))
+	for i, name := range names {
+		place[i] = int32(slices.Index(list, name))
+	}
+	return place
 }

@@ -39,7 +39,7 @@ func folder(t *testing.T) *dataset.Folder {
 		}
 		out.Close()
 	}
-	f, err := dataset.OpenFolder(root)
+	f, err := dataset.OpenFolder(root, "")
 	if err != nil {
 		t.Fatal(err)
 	}

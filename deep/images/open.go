@@ -30,7 +30,7 @@ const DefaultSide = 224
 // OpenOptions says how pictures are read. The zero value takes the classes beside
 // them.
 type OpenOptions struct {
-	Labels     string // a file that says which class each picture of a folder has, as dataset.FolderOptions
+	Labels     string // a file that says which class each picture of a folder has, as dataset.OpenFolder
 	ClassNames string // names of the classes: a file with one a line, or FILE.csv:COLUMN
 	Side       int    // to which pictures of a folder are brought; 0 means 224
 	Unlabelled bool   // classes do not matter: a picture is enough, or a folder without folders of classes
@@ -58,7 +58,7 @@ func Open(paths []string, o OpenOptions) (*Pictures, error) {
 	case o.Unlabelled && !cifar && (info.IsDir() || isPicture(path)):
 		p.folder, err = anyPictures(path, info.IsDir())
 	case info.IsDir() && !cifar:
-		p.folder, err = dataset.OpenImageFolder(path, dataset.FolderOptions{Labels: o.Labels})
+		p.folder, err = dataset.OpenFolder(path, o.Labels)
 	case o.Labels != "":
 		return nil, fmt.Errorf("%s: labels of their own are for folders of pictures, not for CIFAR-100", o.Labels)
 	default:
