@@ -8,6 +8,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
@@ -33,7 +34,7 @@ type Options struct {
 	// given and keeps what helps on held-out rows.
 	Taxonomy  string // child,parent rows, paths, Newick, JSON or DOT over the labels
 	Vectors   string // word vectors of the labels: word2vec, GloVe or fastText
-	Distances string // ready distances: lines of two labels and a number
+	Distances string // precomputed distances: lines of two labels and a number
 	Weights   string // a model of the same classes, whose weights show which are similar
 	// Unknown is what becomes of labels without a vector; 0: an error names them.
 	Unknown wordvec.Unknown
@@ -75,7 +76,7 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 			columns = append(columns, fmt.Sprintf("x%d", j+1))
 		}
 	}
-	corpus := tune.NewCorpus(kind, columns)
+	c := corpus.New(kind, columns)
 	for i, e := range examples {
 		if e.Label == "" {
 			return nil, fmt.Errorf("treeloss: example %d has no label: %w", i, ErrExample)
@@ -89,11 +90,11 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 		if !(e.Weight >= 0) || math.IsInf(e.Weight, 1) {
 			return nil, fmt.Errorf("treeloss: example %d: weight %v, want a finite number of at least 0: %w", i, e.Weight, ErrExample)
 		}
-		if err := corpus.Add(dataset.Example{Text: e.Text, Values: e.Numbers, Label: e.Label, Weight: cmp.Or(e.Weight, 1)}); err != nil {
+		if err := c.Add(dataset.Example{Text: e.Text, Values: e.Numbers, Label: e.Label, Weight: cmp.Or(e.Weight, 1)}); err != nil {
 			return nil, fmt.Errorf("treeloss: example %d: %w: %w", i, ErrExample, err)
 		}
 	}
-	return fit(ctx, corpus, opts)
+	return fit(ctx, c, opts)
 }
 
 // FitFiles is Fit for files of examples: CSV, TSV, JSONL, fastText, LIBSVM or
@@ -106,15 +107,15 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 	if opts.Data.Unlabelled {
 		return nil, fmt.Errorf("treeloss: %w", option.Check("Unlabelled", true, false, "false: training needs labels"))
 	}
-	corpus, _, err := tune.ReadCorpus(paths, opts.Data)
+	c, _, err := corpus.Read(paths, opts.Data)
 	if err != nil {
 		return nil, err
 	}
-	return fit(ctx, corpus, opts)
+	return fit(ctx, c, opts)
 }
 
-func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error) {
-	data, err := corpus.DataWith(ctx, tune.All(0, corpus.Table.Rows()), tune.ClassFiles{
+func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
+	data, err := c.Data(ctx, c.Rows(), corpus.ClassFiles{
 		Taxonomy: opts.Taxonomy, Vectors: opts.Vectors, Unknown: opts.Unknown, KeepFirst: true,
 		Distances: opts.Distances, Weights: opts.Weights,
 	})
@@ -129,7 +130,7 @@ func fit(ctx context.Context, corpus *tune.Corpus, opts Options) (*Model, error)
 	}
 	plan := tune.Plan{Sharing: opts.Sharing, Loss: opts.Loss, Names: opts.Names}
 	options := tune.Options{Seed: opts.Seed, Threads: opts.Threads, Progress: opts.Progress}
-	m, result, err := plan.Train(ctx, data, rows, options, softmax.Training{Data: corpus.Fingerprint()})
+	m, result, err := plan.Train(ctx, data, rows, options, softmax.Training{Data: c.Fingerprint()})
 	if err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)
 	}

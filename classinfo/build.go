@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -22,13 +23,20 @@ type Info struct {
 	Vectors  *matrix.Dense   // a vector for each label, zeros for one without; nil: none
 	Taxonomy *labeltree.Tree // a given tree over the labels; nil: none
 
-	Distances metric.Space  // ready distances between the labels; nil: none
+	Distances metric.Space  // precomputed distances between the labels; nil: none
 	Weights   *mat.SymDense // k x k, the inner products of the weights that a model has for the labels, see WeightGram; nil: none
 
 	// Examples of the classes, for means: rows of features, and the class of
 	// each, -1 for a row that belongs to none. X nil: none.
 	X     matrix.Matrix
 	Class []int32
+}
+
+// Sources returns the sources that files brought: those of vectors, taxonomy,
+// distances and weights that are there.
+func (c Info) Sources() []Source {
+	there := map[Source]bool{Vectors: c.Vectors != nil, Taxonomy: c.Taxonomy != nil, Distances: c.Distances != nil, Weights: c.Weights != nil}
+	return slices.DeleteFunc(Metrics(), func(s Source) bool { return !there[s] })
 }
 
 // Options sets up Build. The zero value is the default.
@@ -225,7 +233,7 @@ func (s Source) orDefault(c Info) Source {
 
 // Metric returns the distances between classes that a source knows: the angle
 // between the n-grams of their names, their vectors or their class means, the
-// edges on the way through a taxonomy, ready distances as they are, or the angle
+// edges on the way through a taxonomy, precomputed distances as they are, or the angle
 // between the weights of another model, seen from their mean. "" means the first of Distances, Weights and Vectors that is
 // there, else Names. Another source is an
 // error that wraps ErrSpec, and knowledge that is not there one that wraps

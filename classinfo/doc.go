@@ -3,7 +3,7 @@
 //	names     -> n-grams of the class names      -> Features
 //	vectors   -> vectors of the class names      -> Features
 //	taxonomy  -> a given label tree              -> Tree
-//	distances -> ready distances of the classes  -> Dense
+//	distances -> precomputed distances of the classes  -> Dense
 //	weights   -> weights of another model        -> Dense
 //	means     -> class means of the examples     -> Dense
 //	u-tree, v-tree, linkage: a metric over the classes (from one of the above)

@@ -105,6 +105,15 @@ func At(rows, places []int) []int {
 	return out
 }
 
+// Range returns the numbers from..to-1.
+func Range(from, to int) []int {
+	rows := make([]int, to-from)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	return rows
+}
+
 // shuffledClasses returns the rows of each class in random order.
 func shuffledClasses(y []int, k int, seed, stream uint64) [][]int {
 	classes := make([][]int, k)

@@ -1,6 +1,8 @@
 package tune
 
 import (
+	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -8,12 +10,12 @@ import (
 
 // Test counts how the fitted method answers table rows, in their order. Rows of
 // none of the classes count as score.Unknown.
-func (r *Result) Test(d *Data, rows []int, opts score.Options, threads int) (*score.Counter, error) {
+func (r *Result) Test(d *corpus.Data, rows []int, opts score.Options, threads int) (*score.Counter, error) {
 	counter, err := score.NewCounter(len(d.Classes.Labels), opts)
 	if err != nil {
 		return nil, err
 	}
-	err = d.eachAnswer(rows, r.Features, r.Layer, threads, func(place int, p []float32) error {
+	err = eachAnswer(d, rows, r.Features, r.Layer, threads, func(place int, p []float32) error {
 		return d.Score(counter, rows[place], p)
 	})
 	return counter, err
@@ -25,7 +27,7 @@ const blockRows = 1024
 
 // eachAnswer calls visit, in order, with the place of each row and the
 // probabilities of all classes.
-func (d *Data) eachAnswer(rows []int, f *feature.Set, l *softmax.Layer, threads int, visit func(place int, p []float32) error) error {
+func eachAnswer(d *corpus.Data, rows []int, f *feature.Set, l *softmax.Layer, threads int, visit func(place int, p []float32) error) error {
 	x, err := f.Matrix(d.Table, rows)
 	if err != nil {
 		return err
@@ -34,7 +36,7 @@ func (d *Data) eachAnswer(rows []int, f *feature.Set, l *softmax.Layer, threads 
 	p := make([]float32, min(blockRows, len(rows))*k)
 	for first := 0; first < len(rows); first += blockRows {
 		size := min(blockRows, len(rows)-first)
-		err := l.PredictAll(x.Select(All(first, first+size)), threads, func(i int, row []float32) { copy(p[i*k:], row) })
+		err := l.PredictAll(x.Select(dataset.Range(first, first+size)), threads, func(i int, row []float32) { copy(p[i*k:], row) })
 		if err != nil {
 			return err
 		}
@@ -45,10 +47,4 @@ func (d *Data) eachAnswer(rows []int, f *feature.Set, l *softmax.Layer, threads 
 		}
 	}
 	return nil
-}
-
-// toTest returns table rows as examples to measure a layer on, all of weight 1.
-func (d *Data) toTest(f *feature.Set, rows []int) (softmax.Examples, error) {
-	x, err := f.Matrix(d.Table, rows)
-	return softmax.Examples{X: x, Class: d.classes(rows), Mix: d.mixes(rows, false)}, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -22,11 +23,11 @@ import (
 // Rows are held out of the classes that have three or more. Where these have less
 // than half of the rows, or are fewer than two, none is. Knowledge is then shared with the defaults, and only if the rows bear it out by three
 // standard errors: names if labelling the rows by the nearest name beats chance
-// (NamesAgree); vectors, a taxonomy, ready distances, weights of another model
+// (NamesAgree); vectors, a taxonomy, precomputed distances, weights of another model
 // and, where the data is numbers, names if classes that they call near have near
 // rows (Agreement).
-func Auto(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
-	return choose(ctx, d, rows, d.Candidates(rows), true, opts)
+func Auto(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
+	return choose(ctx, d, rows, Candidates(d, rows), true, opts)
 }
 
 // Rows a class, on average, that decide what is tried.
@@ -42,7 +43,7 @@ const maxCandidates = 8
 // what the data has and allows, the first eight.
 //
 //  1. plain cross entropy
-//  2. what was given, alone: vectors, the taxonomy, ready distances, weights
+//  2. what was given, alone: vectors, the taxonomy, precomputed distances, weights
 //  3. names with the names as examples too
 //  4. what was given in a sum with names, and examples
 //  5. what was given, with examples
@@ -55,7 +56,7 @@ const maxCandidates = 8
 //
 // Names as examples need texts; data of numbers leaves them out. With many rows a
 // class names are not tried, neither shared nor as examples.
-func (d *Data) Candidates(rows []int) []Method {
+func Candidates(d *corpus.Data, rows []int) []Method {
 	methods := []Method{{}}
 	seen := map[string]bool{CrossEntropy: true}
 	add := func(examples bool, spec ...classinfo.Source) {
@@ -65,15 +66,15 @@ func (d *Data) Candidates(rows []int) []Method {
 			methods = append(methods, m)
 		}
 	}
-	given := d.Sources()
+	given := d.Classes.Sources()
 	for _, source := range given {
 		add(false, source)
 	}
 	k := len(d.Classes.Labels)
-	if !d.namesUsable() || len(rows) >= fewRows*k {
+	if !namesUsable(d) || len(rows) >= fewRows*k {
 		return methods
 	}
-	if d.costly(rows) {
+	if costly(d, rows) {
 		methods = methods[:1]
 		for _, source := range given {
 			add(true, source)
@@ -96,53 +97,37 @@ func (d *Data) Candidates(rows []int) []Method {
 	return methods
 }
 
-// Sources returns the sources that were brought with the data: those of vectors,
-// taxonomy, distances and weights that are there.
-func (d *Data) Sources() []classinfo.Source {
-	c := d.Classes
-	var out []classinfo.Source
-	for _, s := range []struct {
-		source classinfo.Source
-		there  bool
-	}{{classinfo.Vectors, c.Vectors != nil}, {classinfo.Taxonomy, c.Taxonomy != nil}, {classinfo.Distances, c.Distances != nil}, {classinfo.Weights, c.Weights != nil}} {
-		if s.there {
-			out = append(out, s.source)
-		}
-	}
-	return out
-}
-
 // namesUsable tells whether the names of the classes can be shared at all.
-func (d *Data) namesUsable() bool {
+func namesUsable(d *corpus.Data) bool {
 	_, _, err := classinfo.Build(classinfo.Spec{classinfo.Names}, classinfo.Info{Labels: d.Classes.Labels}, classinfo.Options{})
 	return err == nil && len(d.Classes.Labels) > 1
 }
 
 // AutoAmong is Auto over given methods and under their losses. The first is what
 // the others must beat.
-func AutoAmong(ctx context.Context, d *Data, rows []int, methods []Method, opts Options) (*Result, error) {
+func AutoAmong(ctx context.Context, d *corpus.Data, rows []int, methods []Method, opts Options) (*Result, error) {
 	return choose(ctx, d, rows, methods, false, opts)
 }
 
 // choose trains the best of the methods; with anyLoss under the best loss, too.
-func choose(ctx context.Context, d *Data, rows []int, methods []Method, anyLoss bool, opts Options) (*Result, error) {
+func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, anyLoss bool, opts Options) (*Result, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("tune: no methods to choose from")
 	}
-	h := d.hold(rows, opts)
+	h := hold(d, rows, opts)
 	if h == nil {
-		m, why, err := d.withoutHeldOut(rows, methods)
+		m, why, err := withoutHeldOut(d, rows, methods)
 		if err != nil {
 			return nil, err
 		}
-		r, err := d.final(ctx, rows, m, opts.onlyPrior(m), opts)
+		r, err := final(ctx, d, rows, m, opts.onlyPrior(m), opts)
 		if r != nil && len(methods) > 1 {
 			r.Reason = why
 		}
 		return r, err
 	}
 	h.hinge = anyLoss && h.takesHinge(methods[0])
-	one := opts.Priors == nil && len(methods) > 1 && d.costly(rows)
+	one := opts.Priors == nil && len(methods) > 1 && costly(d, rows)
 	var all [][]*attempt
 	for _, m := range methods {
 		var attempts []*attempt
@@ -190,7 +175,7 @@ func choose(ctx context.Context, d *Data, rows []int, methods []Method, anyLoss 
 		}
 		chosen = best
 	}
-	r, err := d.finalAttempt(ctx, rows, chosen, opts)
+	r, err := finalAttempt(ctx, d, rows, chosen, opts)
 	if r != nil {
 		r.HeldOut, r.Gain, r.Reason = len(h.class), gain, strings.Join(reasons, "; ")
 		for _, attempts := range all {
@@ -211,7 +196,7 @@ const (
 var costlyPriors = []float64{10, 100, 300}
 
 // costly tells whether a fit of the rows takes long.
-func (d *Data) costly(rows []int) bool {
+func costly(d *corpus.Data, rows []int) bool {
 	return float64(d.Table.Values(rows))*float64(len(d.Classes.Labels)) > costlyWork
 }
 

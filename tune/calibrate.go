@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
@@ -22,15 +23,15 @@ var ErrNotHeldOut = errors.New("no held-out rows to calibrate on")
 // Where r was chosen on held-out rows it takes no time, else one more fit for each
 // part held out, and none with opts.Valid. Without a row to hold out the error is
 // ErrNotHeldOut. A result AtLimit is not to be used.
-func Calibrate(ctx context.Context, d *Data, rows []int, r *Result, opts Options) (decide.Calibration, error) {
-	if r.calibration != nil && len(d.labelled(opts.Valid)) == 0 {
+func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts Options) (decide.Calibration, error) {
+	if r.calibration != nil && len(d.Labelled(opts.Valid)) == 0 {
 		return *r.calibration, nil
 	}
-	h := d.hold(rows, opts)
+	h := hold(d, rows, opts)
 	if h == nil {
 		return decide.Calibration{}, ErrNotHeldOut
 	}
-	if len(d.labelled(opts.Valid)) == 0 {
+	if len(d.Labelled(opts.Valid)) == 0 {
 		attempts, err := h.try(ctx, r.Method, []float64{r.Prior})
 		if err != nil {
 			return decide.Calibration{}, err

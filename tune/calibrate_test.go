@@ -11,7 +11,7 @@ import (
 )
 
 func TestCalibrate(t *testing.T) {
-	d, rows, test := corpus(t, 12, 6, same)
+	d, rows, test := topicData(t, 12, 6, same)
 	taxonomyOfNames := classinfo.Spec{classinfo.VTree}
 	for _, m := range []Method{{}, {Names: true}, {Sharing: taxonomyOfNames}, {Loss: HierarchicalSoftmax}} {
 		t.Run(m.String(), func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCalibrateNumbers(t *testing.T) {
 }
 
 func TestCalibrateWithoutHeldOut(t *testing.T) {
-	d, rows, _ := corpus(t, 2, 1, same)
+	d, rows, _ := topicData(t, 2, 1, same)
 	r, err := Fit(t.Context(), d, rows, Method{}, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestCalibrateWithoutHeldOut(t *testing.T) {
 }
 
 func TestCalibrateIsCancelled(t *testing.T) {
-	d, rows, _ := corpus(t, 6, 1, same)
+	d, rows, _ := topicData(t, 6, 1, same)
 	r, err := Settings{Method{}, 10}.Fit(t.Context(), d, rows, Options{})
 	if err != nil {
 		t.Fatal(err)

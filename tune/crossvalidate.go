@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/score"
 )
 
-// DefaultFolds is what FoldOptions.Folds = 0 stands for.
-const DefaultFolds = 5
-
 // FoldOptions sets up CrossValidate. The zero value is the default.
 type FoldOptions struct {
-	Folds      int               // 0 means DefaultFolds
+	Folds      int               // 0 means corpus.DefaultFolds
 	Seed       uint64            // of the folds
 	Threads    int               // 0: one a CPU
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
@@ -44,21 +41,17 @@ type CrossValidation struct {
 //
 // Fewer than two folds or rows than folds are errors, and so is what fit
 // returns: the folds that were done before it come with it.
-func CrossValidate(ctx context.Context, d *Data, rows []int, opts FoldOptions,
+func CrossValidate(ctx context.Context, d *corpus.Data, rows []int, opts FoldOptions,
 	fit func(ctx context.Context, fold int, train []int) (*Result, error)) (*CrossValidation, error) {
 	if opts.Folds == 0 {
-		opts.Folds = DefaultFolds
+		opts.Folds = corpus.DefaultFolds
 	}
 	if opts.Folds < 2 || opts.Folds > len(rows) {
 		return nil, fmt.Errorf("tune: %d folds of %d rows, want at least 2 and no more than there are rows", opts.Folds, len(rows))
 	}
 	k := len(d.Classes.Labels)
 	v := &CrossValidation{}
-	counts := make([]int, k)
-	for _, row := range rows {
-		counts[d.Class[row]]++
-	}
-	for c, n := range counts {
+	for c, n := range d.Count(rows) {
 		if n > 0 && n < opts.Folds {
 			v.Rare = append(v.Rare, c)
 		}
@@ -67,7 +60,7 @@ func CrossValidate(ctx context.Context, d *Data, rows []int, opts FoldOptions,
 		}
 	}
 	var all []*score.Counter
-	train, held := d.foldsOf(rows, opts.Folds, opts.Seed)
+	train, held := d.Folds(rows, opts.Folds, opts.Seed)
 	for n := range train {
 		r, err := fit(ctx, n, train[n])
 		if err == nil {
@@ -89,15 +82,6 @@ func CrossValidate(ctx context.Context, d *Data, rows []int, opts FoldOptions,
 	return v, nil
 }
 
-// foldsOf returns, for each fold, the rows outside and inside of it.
-func (d *Data) foldsOf(rows []int, folds int, seed uint64) (train, held [][]int) {
-	y := make([]int, len(rows))
-	for n, row := range rows {
-		y[n] = int(d.Class[row])
-	}
-	return deal(rows, dataset.Folds(y, len(d.Classes.Labels), folds, seed))
-}
-
 // Over returns the mean of a metric over the folds with its standard error. The
 // folds share most of what they were trained on, which makes the error a little
 // too small (Bengio and Grandvalet 2004: no estimate from the folds alone can be
@@ -116,7 +100,7 @@ func (v *CrossValidation) Over(m Metric) score.Interval {
 }
 
 // Fit is Train without a model: it trains the best method of the plan.
-func (p Plan) Fit(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
+func (p Plan) Fit(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
 	methods, err := p.Methods(d, rows)
 	if err != nil {
 		return nil, err
@@ -127,7 +111,7 @@ func (p Plan) Fit(ctx context.Context, d *Data, rows []int, opts Options) (*Resu
 // FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:
 // with one method and one prior there is nothing to choose, and no row is held
 // out.
-func (p Plan) FitUnmeasured(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
+func (p Plan) FitUnmeasured(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
 	methods, err := p.Methods(d, rows)
 	if err == nil && len(methods) == 1 && (len(opts.Priors) == 1 || ignoresPrior(opts.Trainer)) {
 		return Settings{methods[0], opts.onlyPrior(methods[0])}.Fit(ctx, d, rows, opts)

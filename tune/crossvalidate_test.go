@@ -7,17 +7,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/corpus"
 )
 
 // planned fits a plan in every fold.
-func planned(d *Data, p Plan, opts Options) func(context.Context, int, []int) (*Result, error) {
+func planned(d *corpus.Data, p Plan, opts Options) func(context.Context, int, []int) (*Result, error) {
 	return func(ctx context.Context, _ int, train []int) (*Result, error) {
 		return p.FitUnmeasured(ctx, d, train, opts)
 	}
 }
 
 func TestCrossValidate(t *testing.T) {
-	d, rows, _ := corpus(t, 6, 1, same)
+	d, rows, _ := topicData(t, 6, 1, same)
 	var trained [][]int
 	v, err := CrossValidate(ctx, d, rows, FoldOptions{Folds: 4, Seed: 2, Similarity: similarityOfNames(t, d)},
 		func(ctx context.Context, fold int, train []int) (*Result, error) {
@@ -63,7 +65,7 @@ func TestCrossValidate(t *testing.T) {
 // Labels of the held rows must not reach the fit, auto's choice included: with
 // random labels nothing is better than chance.
 func TestCrossValidateOfNoise(t *testing.T) {
-	d, rows, _ := corpus(t, 10, 1, same)
+	d, rows, _ := topicData(t, 10, 1, same)
 	for i, row := range rows {
 		d.Class[row] = int32(i % len(d.Classes.Labels))
 	}
@@ -82,7 +84,7 @@ func TestCrossValidateOfNoise(t *testing.T) {
 // A fixed method and prior need no row held out, and cv agrees with a search
 // over the same folds.
 func TestCrossValidateFixed(t *testing.T) {
-	d, rows, _ := corpus(t, 6, 1, same)
+	d, rows, _ := topicData(t, 6, 1, same)
 	plan := Plan{Sharing: "names", Names: "on"}
 	v, err := CrossValidate(ctx, d, rows, FoldOptions{Folds: 4, Seed: 1}, func(ctx context.Context, _ int, train []int) (*Result, error) {
 		r, err := plan.FitUnmeasured(ctx, d, train, Options{Seed: 1, Priors: []float64{30}})
@@ -110,7 +112,7 @@ func TestCrossValidateFixed(t *testing.T) {
 }
 
 func TestCrossValidateRareClasses(t *testing.T) {
-	d, rows, _ := corpus(t, 5, 1, same)
+	d, rows, _ := topicData(t, 5, 1, same)
 	// Class 0 keeps one row, class 1 keeps three.
 	kept := map[int32]int{0: 1, 1: 3}
 	var some []int
@@ -134,7 +136,7 @@ func TestCrossValidateRareClasses(t *testing.T) {
 }
 
 func TestCrossValidateRefusals(t *testing.T) {
-	d, rows, _ := corpus(t, 4, 1, same)
+	d, rows, _ := topicData(t, 4, 1, same)
 	for _, folds := range []int{1, -1, len(rows) + 1} {
 		if _, err := CrossValidate(ctx, d, rows, FoldOptions{Folds: folds}, planned(d, Plan{}, Options{})); err == nil {
 			t.Errorf("%d folds of %d rows were made", folds, len(rows))

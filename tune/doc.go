@@ -1,8 +1,8 @@
 // Package tune fits a model to data with the choices that a user does not want
-// to make: how strongly to trust the prior, which class knowledge to use,
-// whether to train on the names of the classes too.
+// to make: the prior variance, which class information to share by, and whether to
+// train on the names of the classes too.
 //
-//	Data (records, classes, what is known about them) + rows + Method
+//	corpus.Data + rows + Method
 //	    -> features fitted on the rows less the held-out ones
 //	    -> softmax.FitPath over a grid of priors, measured on the held-out rows
 //	    -> the best prior, fitted again on all rows -> Result -> softmax.Model

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/matrix"
 )
 
@@ -17,14 +19,14 @@ const enoughErrors = 3
 // withoutHeldOut chooses when no row can be spared: the method with the most
 // knowledge of those whose sources the rows bear out, else the first. A single
 // method is what the user asked for and needs no proof.
-func (d *Data) withoutHeldOut(rows []int, methods []Method) (Method, string, error) {
+func withoutHeldOut(d *corpus.Data, rows []int, methods []Method) (Method, string, error) {
 	why := []string{"too few rows to hold any out"}
 	if len(methods) == 1 {
 		return methods[0], why[0], nil
 	}
 	proven := make(map[classinfo.Source]bool)
 	for _, source := range sourcesOf(methods[1:]) {
-		ok, say, err := d.evidence(rows, source)
+		ok, say, err := evidence(d, rows, source)
 		if err != nil {
 			return Method{}, "", err
 		}
@@ -72,7 +74,7 @@ func sourcesOf(methods []Method) []classinfo.Source {
 
 // evidence tells whether the rows bear a source out, and how, in words. Trees
 // and means have none: they are used only if the user names them.
-func (d *Data) evidence(rows []int, source classinfo.Source) (ok bool, why string, err error) {
+func evidence(d *corpus.Data, rows []int, source classinfo.Source) (ok bool, why string, err error) {
 	used := func(ok bool) string {
 		if ok {
 			return "used"
@@ -81,7 +83,7 @@ func (d *Data) evidence(rows []int, source classinfo.Source) (ok bool, why strin
 	}
 	switch {
 	case source == classinfo.Names && d.Named():
-		agree, chance, se, err := d.NamesAgree(rows)
+		agree, chance, se, err := NamesAgree(d, rows)
 		// The error of the rate itself, where it is the larger one. Chance's own
 		// is too small for a rule: of 77 rows with 77 classes four are right once
 		// in 50 draws, three errors above the mean, and useless names as examples
@@ -90,7 +92,7 @@ func (d *Data) evidence(rows []int, source classinfo.Source) (ok bool, why strin
 		ok = agree > chance+enoughErrors*se
 		return ok, fmt.Sprintf("the nearest name is right for %.1f %% of the rows, chance is %.1f ± %.1f: names are %s", 100*agree, 100*chance, 100*se, used(ok)), err
 	case source != classinfo.Means && slices.Contains(classinfo.Metrics(), source):
-		z, err := d.Agreement(rows, source)
+		z, err := Agreement(d, rows, source)
 		ok = z > enoughErrors
 		return ok, fmt.Sprintf("classes near by %s have near rows by %.1f standard errors: %s", source, z, used(ok)), err
 	}
@@ -106,28 +108,28 @@ const maxAgreement = 1000
 // mean and variance over all shufflings (Mantel 1967). Around 0 the source
 // tells nothing about these rows. Of more than 1000 classes 1000 are compared.
 // Fewer than four classes with rows, or distances that are all the same, give 0.
-func (d *Data) Agreement(rows []int, source classinfo.Source) (z float64, err error) {
+func Agreement(d *corpus.Data, rows []int, source classinfo.Source) (z float64, err error) {
 	space, err := classinfo.Metric(source, d.Classes)
 	if err != nil {
 		return 0, err
 	}
-	f, err := d.fit(rows, false)
+	f, err := d.Fit(rows, false)
 	if err != nil {
 		return 0, err
 	}
 	k := len(d.Classes.Labels)
 	seen := make([]bool, k)
-	for _, c := range f.class {
+	for _, c := range f.Class {
 		seen[c] = true
 	}
-	present := slices.DeleteFunc(All(0, k), func(c int) bool { return !seen[c] })
+	present := slices.DeleteFunc(dataset.Range(0, k), func(c int) bool { return !seen[c] })
 	if n := len(present); n > maxAgreement {
 		for i := range maxAgreement {
 			present[i] = present[i*n/maxAgreement]
 		}
 		present = present[:maxAgreement]
 	}
-	means := classinfo.ClassMeans(f.x, f.class, k)
+	means := classinfo.ClassMeans(f.X, f.Class, k)
 	near, similar := newPairs(len(present)), newPairs(len(present))
 	for i, a := range present {
 		for j, b := range present[:i] {
@@ -209,19 +211,19 @@ func mantel(a, b pairs) float64 {
 // NamesAgree tells how often the class name nearest to a row, by the cosine of
 // their features, is the row's own, beside chance and its standard error.
 // Without texts, or without any feature in common, the answer is chance.
-func (d *Data) NamesAgree(rows []int) (agree, chance, se float64, err error) {
+func NamesAgree(d *corpus.Data, rows []int) (agree, chance, se float64, err error) {
 	k := len(d.Classes.Labels)
 	chance = 1 / float64(k)
 	se = math.Sqrt(chance * (1 - chance) / float64(len(rows)))
 	if !d.Named() {
 		return chance, chance, se, nil
 	}
-	f, err := d.fit(rows, true)
+	f, err := d.Fit(rows, true)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	x := f.x.(*matrix.Sparse)
-	names := f.lastRows(k).Transpose()
+	x := f.X.(*matrix.Sparse)
+	names := x.Select(dataset.Range(len(rows), len(rows)+k)).(*matrix.Sparse).Transpose()
 	similar := make([]float64, k)
 	right := 0.0
 	for n, row := range rows {

@@ -3,8 +3,8 @@ package tune
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
@@ -47,7 +47,7 @@ type Result struct {
 
 // Fit trains one method on the given rows: it chooses the prior on rows held
 // out of them, then trains on all.
-func Fit(ctx context.Context, d *Data, rows []int, m Method, opts Options) (*Result, error) {
+func Fit(ctx context.Context, d *corpus.Data, rows []int, m Method, opts Options) (*Result, error) {
 	return choose(ctx, d, rows, []Method{m}, false, opts)
 }
 
@@ -74,17 +74,12 @@ func ignoresPrior(t softmax.Trainer) bool {
 	return false
 }
 
-// labelled returns the rows whose label is one of the classes.
-func (d *Data) labelled(rows []int) []int {
-	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
-}
-
 // watch returns the trainer of the last fit: one that runs in epochs measures
 // itself on the validation rows and keeps checkpoints.
-func (d *Data) watch(f *fitted, trainer softmax.Trainer, opts Options) (softmax.Trainer, error) {
+func watch(d *corpus.Data, f *corpus.Fitted, trainer softmax.Trainer, opts Options) (softmax.Trainer, error) {
 	monitor := softmax.Monitor{Checkpoint: opts.Checkpoint, Resume: opts.Resume}
-	if valid := d.labelled(opts.Valid); len(valid) > 0 {
-		examples, err := d.toTest(f.features, valid)
+	if valid := d.Labelled(opts.Valid); len(valid) > 0 {
+		examples, err := d.Examples(f.Features, valid)
 		if err != nil {
 			return nil, err
 		}
@@ -122,25 +117,21 @@ func trainerFor(x matrix.Matrix, k int, o softmax.Options) softmax.Trainer {
 	return softmax.Converge{}
 }
 
-func (f *fitted) examples() softmax.Examples {
-	return softmax.Examples{X: f.x, Class: f.class, Weight: f.weight, Mix: f.mix}
-}
-
 // prepare fits features on rows and makes the options of a fit.
-func (d *Data) prepare(rows []int, m Method, opts Options, stage string) (*fitted, softmax.Options, *labeltree.Tree, error) {
-	f, err := d.fit(rows, m.Names)
+func prepare(d *corpus.Data, rows []int, m Method, opts Options, stage string) (*corpus.Fitted, softmax.Options, *labeltree.Tree, error) {
+	f, err := d.Fit(rows, m.Names)
 	if err != nil {
 		return nil, softmax.Options{}, nil, err
 	}
-	o, tree, err := d.options(f, m, opts, stage)
+	o, tree, err := options(d, f, m, opts, stage)
 	return f, o, tree, err
 }
 
 // options makes the options of a fit on features, and returns the tree of the
 // method.
-func (d *Data) options(f *fitted, m Method, opts Options, stage string) (softmax.Options, *labeltree.Tree, error) {
+func options(d *corpus.Data, f *corpus.Fitted, m Method, opts Options, stage string) (softmax.Options, *labeltree.Tree, error) {
 	classes := d.Classes
-	classes.X, classes.Class = f.x, f.class
+	classes.X, classes.Class = f.X, f.Class
 	o, tree, err := m.Output(classes)
 	if err != nil {
 		return softmax.Options{}, nil, err
@@ -155,7 +146,7 @@ func (d *Data) options(f *fitted, m Method, opts Options, stage string) (softmax
 	case opts.Trainer != nil:
 		o.Trainer = opts.Trainer
 	default:
-		o.Trainer = trainerFor(f.x, len(d.Classes.Labels), o)
+		o.Trainer = trainerFor(f.X, len(d.Classes.Labels), o)
 	}
 	if opts.Progress != nil {
 		o.Progress = func(p softmax.Progress) { opts.Progress(stage, p) }
@@ -165,37 +156,37 @@ func (d *Data) options(f *fitted, m Method, opts Options, stage string) (softmax
 
 // final trains m with a prior on all rows. If ctx is cancelled it returns what
 // it has and the error.
-func (d *Data) final(ctx context.Context, rows []int, m Method, prior float64, opts Options) (*Result, error) {
+func final(ctx context.Context, d *corpus.Data, rows []int, m Method, prior float64, opts Options) (*Result, error) {
 	a := &attempt{method: m, prior: prior}
 	if m.Loss == CrossEntropyHinge {
 		a.blend = &blend{prior, defaultHingePrior, 0.5, 0.5}
 	}
-	return d.finalAttempt(ctx, rows, a, opts)
+	return finalAttempt(ctx, d, rows, a, opts)
 }
 
 // finalAttempt is final for what was tried on held-out rows.
-func (d *Data) finalAttempt(ctx context.Context, rows []int, a *attempt, opts Options) (*Result, error) {
+func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, opts Options) (*Result, error) {
 	m := a.method
-	f, o, tree, err := d.prepare(rows, m, opts, m.String())
+	f, o, tree, err := prepare(d, rows, m, opts, m.String())
 	if err != nil {
 		return nil, err
 	}
 	if opts.Init != nil {
-		if o.Init, err = opts.Init.CarryOver(f.features, d.Classes.Labels); err != nil {
+		if o.Init, err = opts.Init.CarryOver(f.Features, d.Classes.Labels); err != nil {
 			return nil, err
 		}
 	}
 	o.Prior = a.prior
-	if o.Trainer, err = d.watch(f, o.Trainer, opts); err != nil {
+	if o.Trainer, err = watch(d, f, o.Trainer, opts); err != nil {
 		return nil, err
 	}
-	r := &Result{Method: m, Features: f.features, Tree: tree, Prior: a.prior, Trainer: o.Trainer}
+	r := &Result{Method: m, Features: f.Features, Tree: tree, Prior: a.prior, Trainer: o.Trainer}
 	if a.calibration.Rows > 0 {
 		r.calibration = &a.calibration
 	}
 	if a.blend != nil {
-		r.Layer, r.Record, err = d.fitBlend(ctx, f, o, *a.blend)
-	} else if r.Layer, r.Record, err = softmax.Fit(ctx, f.examples(), len(d.Classes.Labels), o); r.Layer != nil {
+		r.Layer, r.Record, err = fitBlend(ctx, d, f, o, *a.blend)
+	} else if r.Layer, r.Record, err = softmax.Fit(ctx, f.Examples, len(d.Classes.Labels), o); r.Layer != nil {
 		m.scale(r.Layer, opts.Threads)
 	}
 	if r.Layer == nil {

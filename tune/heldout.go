@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -14,7 +15,7 @@ import (
 // parts, each held out of the training of the others in turn. The features of a
 // part are fitted once for all methods.
 type heldOut struct {
-	d     *Data
+	d     *corpus.Data
 	opts  Options
 	few   bool // rows of a class, see manyRowsPerClass
 	hinge bool // squared hinge will be tried beside cross entropy
@@ -25,7 +26,7 @@ type heldOut struct {
 
 type heldOutPart struct {
 	train, test []int
-	fitted      [2]*fitted // without and with names as examples; nil until needed
+	fitted      [2]*corpus.Fitted // without and with names as examples; nil until needed
 }
 
 // manyRowsPerClass is the mean number of rows of a class from which cross entropy
@@ -37,8 +38,8 @@ const manyRowsPerClass = 20
 const maxHeldOutScores = 4 << 20
 
 // hold returns the held-out rows of some rows, nil if none can be spared.
-func (d *Data) hold(rows []int, opts Options) *heldOut {
-	train, test := d.splits(rows, opts)
+func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
+	train, test := d.HoldOut(rows, opts.Valid, opts.Seed)
 	h := &heldOut{d: d, opts: opts, few: len(rows) < manyRowsPerClass*len(d.Classes.Labels)}
 	total := 0
 	for _, t := range test {
@@ -61,7 +62,7 @@ func (d *Data) hold(rows []int, opts Options) *heldOut {
 	if d.Mix != nil {
 		for _, p := range h.parts {
 			for _, row := range p.test {
-				truth := d.truth(row)
+				truth := d.Truth(row)
 				if len(truth.Class) == 0 {
 					truth = score.Mix{Class: d.Class[row : row+1], Share: []float32{1}}
 				}
@@ -183,11 +184,11 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 	if err != nil {
 		return err
 	}
-	o, _, err := h.d.options(f, m, h.opts, stage)
+	o, _, err := options(h.d, f, m, h.opts, stage)
 	if err != nil {
 		return err
 	}
-	x, err := f.features.Matrix(h.d.Table, p.test)
+	x, err := f.Features.Matrix(h.d.Table, p.test)
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 		priors = append(priors, a.prior)
 	}
 	next := 0
-	return softmax.FitPath(ctx, f.examples(), len(h.d.Classes.Labels), o, priors, func(_ float64, l *softmax.Layer, _ softmax.Record) error {
+	return softmax.FitPath(ctx, f.Examples, len(h.d.Classes.Labels), o, priors, func(_ float64, l *softmax.Layer, _ softmax.Record) error {
 		m.scale(l, h.opts.Threads)
 		attempts[next].scores = append(attempts[next].scores, classScores(l, x, h.opts.Threads)...)
 		next++
@@ -213,13 +214,13 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 const choosingTolerance = 3e-3
 
 // fit returns the features of the rows outside a part.
-func (h *heldOut) fit(p *heldOutPart, names bool) (*fitted, error) {
+func (h *heldOut) fit(p *heldOutPart, names bool) (*corpus.Fitted, error) {
 	n := 0
 	if names {
 		n = 1
 	}
 	if p.fitted[n] == nil {
-		f, err := h.d.fit(p.train, names)
+		f, err := h.d.Fit(p.train, names)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 )
@@ -66,10 +67,10 @@ func permuted(name string) string {
 	return name
 }
 
-// corpus returns a corpus of train examples of each class and test ones.
-func corpus(t *testing.T, train, test int, label func(string) string) (d *Data, trainRows, testRows []int) {
+// topicData returns a corpus of train examples of each class and test ones.
+func topicData(t *testing.T, train, test int, label func(string) string) (d *corpus.Data, trainRows, testRows []int) {
 	t.Helper()
-	c := NewCorpus(dataset.Text, nil)
+	c := corpus.New(dataset.Text, nil)
 	for i, set := range [][]dataset.Example{texts(train, 1, label), texts(test, 2, label)} {
 		for _, e := range set {
 			if err := c.Add(e); err != nil {
@@ -77,11 +78,11 @@ func corpus(t *testing.T, train, test int, label func(string) string) (d *Data, 
 			}
 		}
 		if i == 0 {
-			trainRows = All(0, c.Table.Rows())
+			trainRows = c.Rows()
 		}
 	}
-	testRows = All(len(trainRows), c.Table.Rows())
-	d, err := c.Data(trainRows, "")
+	testRows = dataset.Range(len(trainRows), c.Table.Rows())
+	d, err := c.Data(ctx, trainRows, corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func corpus(t *testing.T, train, test int, label func(string) string) (d *Data, 
 }
 
 // numbers returns rows of two numeric columns around one point a class.
-func numbers(t *testing.T, n int) (*Data, []int) {
+func numbers(t *testing.T, n int) (*corpus.Data, []int) {
 	t.Helper()
 	table := feature.NewTable(dataset.Numbers, []string{"a", "b"})
 	random := rand.New(rand.NewPCG(5, 5))
@@ -102,14 +103,14 @@ func numbers(t *testing.T, n int) (*Data, []int) {
 		}
 		class = append(class, int32(c))
 	}
-	d, err := NewData(table, class, nil, classinfo.Info{Labels: labels})
+	d, err := corpus.NewData(table, class, nil, classinfo.Info{Labels: labels})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d, All(0, len(class))
+	return d, dataset.Range(0, len(class))
 }
 
-func accuracy(t *testing.T, d *Data, r *Result, rows []int) float64 {
+func accuracy(t *testing.T, d *corpus.Data, r *Result, rows []int) float64 {
 	t.Helper()
 	x, err := r.Features.Matrix(d.Table, rows)
 	if err != nil {

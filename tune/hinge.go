@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -39,7 +40,7 @@ func (h *heldOut) takesHinge(m Method) bool {
 	if err != nil {
 		return false
 	}
-	_, converges := trainerFor(f.x, len(h.d.Classes.Labels), softmax.Options{}).(softmax.Converge)
+	_, converges := trainerFor(f.X, len(h.d.Classes.Labels), softmax.Options{}).(softmax.Converge)
 	return converges
 }
 
@@ -88,14 +89,14 @@ func (h *heldOut) mean(plain, hinge *attempt) (*attempt, error) {
 
 // fitBlend trains both classifiers of a blend and returns the mean of their
 // scores, which is a layer like any other.
-func (d *Data) fitBlend(ctx context.Context, f *fitted, o softmax.Options, b blend) (*softmax.Layer, softmax.Record, error) {
+func fitBlend(ctx context.Context, d *corpus.Data, f *corpus.Fitted, o softmax.Options, b blend) (*softmax.Layer, softmax.Record, error) {
 	k := len(d.Classes.Labels)
 	o.Prior = b.crossEntropy
-	layer, record, err := softmax.Fit(ctx, f.examples(), k, o)
+	layer, record, err := softmax.Fit(ctx, f.Examples, k, o)
 	if err != nil {
 		return layer, record, err
 	}
-	hinge, hingeRecord, err := softmax.Fit(ctx, f.examples(), k, softmax.Options{
+	hinge, hingeRecord, err := softmax.Fit(ctx, f.Examples, k, softmax.Options{
 		Trainer: softmax.SquaredHinge{}, Prior: b.hinge, Seed: o.Seed, Threads: o.Threads, Progress: o.Progress})
 	if err != nil {
 		return layer, record, err

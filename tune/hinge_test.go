@@ -12,12 +12,12 @@ import (
 // The layer of the mean is the mean of the layers of its parts, each at its
 // temperature.
 func TestMeanOfLosses(t *testing.T) {
-	d, rows, test := corpus(t, 6, 30, same)
+	d, rows, test := topicData(t, 6, 30, same)
 	r, err := Fit(ctx, d, rows, Method{Loss: CrossEntropyHinge}, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := d.hold(rows, Options{Seed: 1})
+	h := hold(d, rows, Options{Seed: 1})
 	plain, err := h.path(ctx, Method{})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestMeanOfLosses(t *testing.T) {
 // A plan that leaves the loss open tries squared hinge and the mean; one that names
 // a loss, a prior or a trainer does not.
 func TestLossesTried(t *testing.T) {
-	d, rows, _ := corpus(t, 25, 1, same)
+	d, rows, _ := topicData(t, 25, 1, same)
 	for _, tc := range []struct {
 		name    string
 		plan    Plan
@@ -79,7 +79,7 @@ func TestLossesTried(t *testing.T) {
 }
 
 func TestSquaredHingeTakesNoSharing(t *testing.T) {
-	d, rows, _ := corpus(t, 4, 1, same)
+	d, rows, _ := topicData(t, 4, 1, same)
 	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge, Sharing: classinfo.Spec{classinfo.Names}}, Options{}); err == nil {
 		t.Error("no error")
 	}

@@ -172,7 +172,7 @@ func (m Method) hierarchy(spec classinfo.Spec, c classinfo.Info) (softmax.Option
 	return softmax.Options{Hierarchy: h}, tree, err
 }
 
-// bestMetric is the ready distances, else the taxonomy's, else what
+// bestMetric is the precomputed distances, else the taxonomy's, else what
 // classinfo.Metric takes by default.
 func bestMetric(c classinfo.Info) (metric.Space, error) {
 	if c.Taxonomy != nil && c.Distances == nil {

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/softmax"
 )
 
 // The tree of HXE is the taxonomy, else that of the sharing, else the V-tree.
 func TestTreeOfHXE(t *testing.T) {
-	d, rows := groups(t, All(0, 24))
+	d, rows := groups(t, dataset.Range(0, 24))
 	plain := d.Classes
 	plain.Taxonomy, plain.Vectors = nil, nil
 	spec := func(text string) classinfo.Spec {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -16,10 +17,10 @@ import (
 
 // doubtful returns texts of which every third is shared by its topic and the
 // next one, and every fifteenth has a label of its own beside it, "other".
-func doubtful(t *testing.T, n int) (*Corpus, []dataset.Example) {
+func doubtful(t *testing.T, n int) (*corpus.Corpus, []dataset.Example) {
 	t.Helper()
 	names := dataset.NewLabels(keys(topics())).Names()
-	c := NewCorpus(dataset.Text, nil)
+	c := corpus.New(dataset.Text, nil)
 	list := texts(n, 1, same)
 	for i := range list {
 		e := &list[i]
@@ -39,52 +40,13 @@ func doubtful(t *testing.T, n int) (*Corpus, []dataset.Example) {
 	return c, list
 }
 
-func TestDataOfMixes(t *testing.T) {
-	c, list := doubtful(t, 15)
-	test := len(list)
-	for _, e := range []dataset.Example{
-		{Text: "a", Label: "pin_change", Weight: 1, Mix: []dataset.Share{{Label: "pin_change", Share: 0.75}, {Label: "never seen", Share: 0.25}}},
-		{Text: "b", Label: "pin_change", Weight: 1, Mix: []dataset.Share{{Label: "other", Share: 0.25}, {Label: "pin_change", Share: 0.75}}},
-		{Text: "c", Label: "pin_change", Weight: 1, Mix: []dataset.Share{{Label: "pin_change", Share: 1}}},
-	} {
-		if err := c.Add(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, err := c.Data(All(0, test), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Contains(d.Classes.Labels, "other") || len(d.Classes.Labels) != 7 {
-		t.Fatalf("classes %v, want those that only have a share, too", d.Classes.Labels)
-	}
-	for row, e := range list {
-		shares := map[string]float64{}
-		d.EachShare(row, func(class int, share float64) { shares[d.Classes.Labels[class]] = share })
-		want := map[string]float64{e.Label: 1}
-		for _, s := range e.Mix {
-			want[s.Label] = s.Share
-		}
-		if fmt.Sprint(shares) != fmt.Sprint(want) || d.Classes.Labels[d.Class[row]] != e.Label {
-			t.Errorf("row %d has the shares %v and class %d, want %v", row, shares, d.Class[row], want)
-		}
-	}
-	other := slices.Index(d.Classes.Labels, "pin_change")
-	if got := d.Class[test:]; got[0] != -1 || int(got[1]) != other || int(got[2]) != other || len(d.truth(test).Class)+len(d.truth(test+2).Class) != 0 {
-		t.Errorf("classes %v of test rows, want -1 for one with a share of an unknown label", got)
-	}
-	if got := c.LabelsOf(test); fmt.Sprint(got) != "[pin_change never seen]" || fmt.Sprint(c.LabelsOf(1)) != "["+list[1].Label+"]" {
-		t.Errorf("labels %v and %v", got, c.LabelsOf(1))
-	}
-}
-
 // The bias has no penalty, so at the optimum the mean prediction is the mean
 // target, class by class: with the weights of rows and classes, and whatever
 // trains.
 func TestMixIsTrainedOn(t *testing.T) {
 	c, list := doubtful(t, 15)
-	rows := All(0, len(list))
-	d, err := c.Data(rows, "")
+	rows := dataset.Range(0, len(list))
+	d, err := c.Data(ctx, rows, corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +82,7 @@ func TestMixIsTrainedOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, got, total := make([]float64, k), make([]float64, k), 0.0
-			err = d.eachAnswer(rows, r.Features, r.Layer, 1, func(i int, p []float32) error {
+			err = eachAnswer(d, rows, r.Features, r.Layer, 1, func(i int, p []float32) error {
 				w, all := 1.0, 0.0
 				if tc.weighed {
 					w = float64(weight[i])
@@ -156,8 +118,8 @@ func TestMixIsTrainedOn(t *testing.T) {
 // against all shares as loss; auto, search, folds and calibration run on mixes.
 func TestMixIsMeasured(t *testing.T) {
 	c, list := doubtful(t, 15)
-	rows := All(0, len(list))
-	d, err := c.Data(rows, "")
+	rows := dataset.Range(0, len(list))
+	d, err := c.Data(ctx, rows, corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +173,7 @@ func TestMixIsMeasured(t *testing.T) {
 	if err != nil || v.Pooled.Examples != len(rows) || v.Pooled.LogLoss < entropy {
 		t.Errorf("folds %+v, %v", v, err)
 	}
-	space, err := d.Space(Plan{Sharing: "none", Names: "off"})
+	space, err := (Plan{Sharing: "none", Names: "off"}).Space(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +191,7 @@ func TestMixIsMeasured(t *testing.T) {
 // A kind of feature that is not text, and a class that has shares only: a
 // quarter is half of each.
 func TestMixOfNumbers(t *testing.T) {
-	c := NewCorpus(dataset.Numbers, []string{"x"})
+	c := corpus.New(dataset.Numbers, []string{"x"})
 	for i := range 40 {
 		e := dataset.Example{Values: []float64{float64(i % 4)}, Label: "low", Weight: 1}
 		switch i % 4 {
@@ -242,11 +204,11 @@ func TestMixOfNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := c.Data(All(0, 40), "")
+	d, err := c.Data(ctx, dataset.Range(0, 40), corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Settings{Method{}, 1e4}.Fit(ctx, d, All(0, 40), Options{})
+	r, err := Settings{Method{}, 1e4}.Fit(ctx, d, dataset.Range(0, 40), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -23,7 +24,7 @@ type Plan struct {
 }
 
 // Methods returns the methods to choose among on the given rows.
-func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
+func (p Plan) Methods(d *corpus.Data, rows []int) ([]Method, error) {
 	names := p.Names
 	if names == "" {
 		names = AutoName
@@ -43,7 +44,7 @@ func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
 		if p.Loss != "" && p.Loss != CrossEntropy {
 			methods = []Method{base} // the loss has class knowledge of its own
 		} else {
-			for _, m := range d.Candidates(rows) {
+			for _, m := range Candidates(d, rows) {
 				m.Smoothing, m.ClassInfo = p.Smoothing, p.ClassInfo
 				methods = append(methods, m)
 			}
@@ -81,7 +82,7 @@ func (p Plan) Methods(d *Data, rows []int) ([]Method, error) {
 
 // Train fits the best method of the plan to the rows and makes a model of it.
 // about holds what the caller knows: program, data fingerprint, options.
-func (p Plan) Train(ctx context.Context, d *Data, rows []int, opts Options, about softmax.Training) (*softmax.Model, *Result, error) {
+func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Options, about softmax.Training) (*softmax.Model, *Result, error) {
 	methods, err := p.Methods(d, rows)
 	if err != nil {
 		return nil, nil, err

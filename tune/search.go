@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -97,7 +99,7 @@ var ErrNoHeldOut = errors.New("no class has two rows, so none can be held out; a
 //
 // On a cancelled context Search returns what it has found, unless that is
 // nothing, and an error.
-func Search(ctx context.Context, d *Data, rows []int, space Space, opts SearchOptions) (*Found, error) {
+func Search(ctx context.Context, d *corpus.Data, rows []int, space Space, opts SearchOptions) (*Found, error) {
 	s, err := newSearch(d, rows, space, opts)
 	if err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ const streamGroups = 11
 
 // search is a Search under way.
 type search struct {
-	d           *Data
+	d           *corpus.Data
 	space       Space
 	opts        SearchOptions
 	began       time.Time
@@ -148,7 +150,7 @@ type trial struct {
 	outcome folded
 }
 
-func newSearch(d *Data, rows []int, space Space, opts SearchOptions) (*search, error) {
+func newSearch(d *corpus.Data, rows []int, space Space, opts SearchOptions) (*search, error) {
 	if len(space.Methods) == 0 {
 		return nil, errors.New("tune: no methods to search")
 	}
@@ -182,26 +184,26 @@ func newSearch(d *Data, rows []int, space Space, opts SearchOptions) (*search, e
 func (s *search) holdOut(rows []int) {
 	d, opts := s.d, s.opts
 	if opts.Folds > 0 {
-		s.train, s.held = d.foldsOf(rows, opts.Folds, opts.Tune.Seed)
+		s.train, s.held = d.Folds(rows, opts.Folds, opts.Tune.Seed)
 		s.found.How = fmt.Sprintf("each row is held out once, in %d folds", opts.Folds)
 		return
 	}
-	s.train, s.held = d.splits(rows, opts.Tune)
+	s.train, s.held = d.HoldOut(rows, opts.Tune.Valid, opts.Tune.Seed)
 	switch {
-	case s.train == nil && d.anyTwice(rows):
-		s.train, s.held = d.foldsOf(rows, min(folds, len(rows)), opts.Tune.Seed)
+	case s.train == nil && anyTwice(d, rows):
+		s.train, s.held = d.Folds(rows, min(corpus.DefaultFolds, len(rows)), opts.Tune.Seed)
 		s.found.How = fmt.Sprintf("each row is held out once, in %d folds; most rows are of classes with fewer than 3 rows, so that training can hold out none", len(s.train))
-	case len(d.labelled(opts.Tune.Valid)) > 0:
+	case len(d.Labelled(opts.Tune.Valid)) > 0:
 		s.found.How = "validation rows, as in training"
 	case len(s.train) > 1:
 		s.found.How = fmt.Sprintf("each row is held out once, in %d folds, as in training", len(s.train))
 	default:
-		s.found.How = fmt.Sprintf("%.0f %% of the rows of each class, as in training", 100*heldOutShare)
+		s.found.How = fmt.Sprintf("%.0f %% of the rows of each class, as in training", 100*corpus.HeldOutShare)
 	}
 }
 
 // anyTwice tells whether some class has two rows.
-func (d *Data) anyTwice(rows []int) bool {
+func anyTwice(d *corpus.Data, rows []int) bool {
 	seen := make([]bool, len(d.Classes.Labels))
 	for _, row := range rows {
 		if seen[d.Class[row]] {
@@ -258,7 +260,7 @@ const halvings = 3
 // refine moves from the best trial along every axis until the smallest steps
 // gain nothing.
 func (s *search) refine(ctx context.Context) error {
-	all := All(0, len(s.done))
+	all := dataset.Range(0, len(s.done))
 	s.rank(all)
 	best := all[slices.IndexFunc(all, func(at int) bool { return !s.done[at].Yardstick })]
 	for h := 0; h <= halvings; {
@@ -383,7 +385,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 			continue
 		}
 		stage := fmt.Sprintf("trial %d, %s, part %d of %d", len(s.done)+1, x.Method, n+1, len(s.held))
-		f, o, _, err := s.d.prepare(s.train[n], x.Method, opts, stage)
+		f, o, _, err := prepare(s.d, s.train[n], x.Method, opts, stage)
 		if err != nil {
 			return folded{}, err
 		}
@@ -392,7 +394,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 			o.Trainer = c
 		}
 		o.Prior = x.Prior
-		layer, _, err := softmax.Fit(ctx, f.examples(), k, o)
+		layer, _, err := softmax.Fit(ctx, f.Examples, k, o)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -402,7 +404,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 			}
 			return folded{}, err
 		}
-		err = s.d.eachAnswer(test, f.features, layer, opts.Threads, func(place int, p []float32) error {
+		err = eachAnswer(s.d, test, f.Features, layer, opts.Threads, func(place int, p []float32) error {
 			return s.d.Score(counts[deal[next+place]%len(counts)], test[place], p)
 		})
 		if err != nil {
@@ -415,7 +417,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 
 // sumUp ranks the trials and makes the honest report.
 func (s *search) sumUp() error {
-	places := All(0, len(s.done))
+	places := dataset.Range(0, len(s.done))
 	s.rank(places)
 	for _, at := range places {
 		s.found.Trials = append(s.found.Trials, s.done[at].Trial)
@@ -440,6 +442,6 @@ func (s *search) sumUp() error {
 }
 
 // Fit trains with settings of a search on all the given rows.
-func (x Settings) Fit(ctx context.Context, d *Data, rows []int, opts Options) (*Result, error) {
-	return d.final(ctx, rows, x.Method, x.Prior, opts)
+func (x Settings) Fit(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
+	return final(ctx, d, rows, x.Method, x.Prior, opts)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
@@ -18,7 +19,7 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-func similarityOfNames(t *testing.T, d *Data) *score.Similarity {
+func similarityOfNames(t *testing.T, d *corpus.Data) *score.Similarity {
 	t.Helper()
 	e, err := feature.Names(d.Classes.Labels)
 	if err != nil {
@@ -31,9 +32,9 @@ func similarityOfNames(t *testing.T, d *Data) *score.Similarity {
 	return s
 }
 
-func searched(t *testing.T, d *Data, rows []int, p Plan, opts SearchOptions) *Found {
+func searched(t *testing.T, d *corpus.Data, rows []int, p Plan, opts SearchOptions) *Found {
 	t.Helper()
-	space, err := d.Space(p)
+	space, err := p.Space(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func withoutSeconds(trials []Trial) []Trial {
 
 // Every trial is the work that Fit does to measure its method and prior.
 func TestTrialsAreWhatFitMeasures(t *testing.T) {
-	d, train, _ := corpus(t, 6, 1, same)
+	d, train, _ := topicData(t, 6, 1, same)
 	found := searched(t, d, train, Plan{}, SearchOptions{Trials: 30, Tune: Options{Seed: 3}})
 	if len(found.Trials) != 30 || found.Stop != StopTrials || found.HeldOut != len(train) {
 		t.Fatalf("%d trials on %d rows, stopped by %s", len(found.Trials), found.HeldOut, found.Stop)
@@ -75,7 +76,7 @@ func TestTrialsAreWhatFitMeasures(t *testing.T) {
 }
 
 func TestSearchIsDeterministic(t *testing.T) {
-	d, train, _ := corpus(t, 5, 1, same)
+	d, train, _ := topicData(t, 5, 1, same)
 	few := searched(t, d, train, Plan{}, SearchOptions{Trials: 9})
 	many := searched(t, d, train, Plan{}, SearchOptions{Trials: 25})
 	again := searched(t, d, train, Plan{}, SearchOptions{Trials: 25, Tune: Options{Threads: 1}})
@@ -93,7 +94,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 }
 
 func TestSearchSchedule(t *testing.T) {
-	d, train, _ := corpus(t, 6, 1, same)
+	d, train, _ := topicData(t, 6, 1, same)
 	for _, m := range Metrics() {
 		found := searched(t, d, train, Plan{}, SearchOptions{Metric: m, Trials: 20, Similarity: similarityOfNames(t, d)})
 		first := found.Default()
@@ -121,7 +122,7 @@ func TestSearchSchedule(t *testing.T) {
 }
 
 func TestSearchEnds(t *testing.T) {
-	d, train, _ := corpus(t, 4, 1, same)
+	d, train, _ := topicData(t, 4, 1, same)
 	found := searched(t, d, train, Plan{Sharing: "names", Names: "off"}, SearchOptions{})
 	if found.Stop != StopConverged {
 		t.Errorf("stopped by %s, want the end of all steps", found.Stop)
@@ -136,8 +137,8 @@ func TestSearchEnds(t *testing.T) {
 
 // The clock moves a second at each look at it: no test waits.
 func TestSearchKeepsToItsTime(t *testing.T) {
-	d, train, _ := corpus(t, 5, 1, same)
-	space, err := d.Space(Plan{})
+	d, train, _ := topicData(t, 5, 1, same)
+	space, err := (Plan{}).Space(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +167,8 @@ func TestSearchKeepsToItsTime(t *testing.T) {
 }
 
 func TestSearchCancelled(t *testing.T) {
-	d, train, _ := corpus(t, 5, 1, same)
-	space, err := d.Space(Plan{})
+	d, train, _ := topicData(t, 5, 1, same)
+	space, err := (Plan{}).Space(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,12 +191,12 @@ func TestSearchCancelled(t *testing.T) {
 }
 
 func TestSearchHoldsOut(t *testing.T) {
-	many, rows, valid := corpus(t, 4, 3, same)
-	two, twoRows, _ := corpus(t, 2, 1, same)
-	one, oneRows, _ := corpus(t, 1, 1, same)
+	many, rows, valid := topicData(t, 4, 3, same)
+	two, twoRows, _ := topicData(t, 2, 1, same)
+	one, oneRows, _ := topicData(t, 1, 1, same)
 	for _, tc := range []struct {
 		name string
-		d    *Data
+		d    *corpus.Data
 		rows []int
 		opts SearchOptions
 		held int
@@ -212,7 +213,7 @@ func TestSearchHoldsOut(t *testing.T) {
 			t.Errorf("%s: %d rows, %q; want %d, %q", tc.name, found.HeldOut, found.How, tc.held, tc.how)
 		}
 	}
-	space, err := one.Space(Plan{})
+	space, err := (Plan{}).Space(one)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func TestSearchHoldsOut(t *testing.T) {
 // What the user asked for is the answer, be plain cross entropy better or not,
 // and there is one whatever the budget.
 func TestSearchAnswersWhatWasAsked(t *testing.T) {
-	d, train, _ := corpus(t, 5, 1, permuted)
+	d, train, _ := topicData(t, 5, 1, permuted)
 	for _, trials := range []int{1, 2, 12} {
 		for _, p := range []Plan{{Sharing: "u-tree"}, {Loss: HierarchicalSoftmax, Names: "off"}, {Names: "on"}} {
 			found := searched(t, d, train, p, SearchOptions{Trials: trials})
@@ -257,7 +258,7 @@ func TestSearchAnswersWhatWasAsked(t *testing.T) {
 
 // A method that the data does not allow is told, and the others go on.
 func TestSearchSkips(t *testing.T) {
-	d, train, _ := corpus(t, 4, 1, same)
+	d, train, _ := topicData(t, 4, 1, same)
 	space := Space{Methods: []Method{{}, {Sharing: classinfo.Spec{classinfo.Taxonomy}}, {Sharing: classinfo.Spec{classinfo.Names}}}}
 	found, err := Search(ctx, d, train, space, SearchOptions{Trials: 2})
 	if err != nil || len(found.Trials) != 2 || len(found.Skipped) != 1 || !strings.HasPrefix(found.Skipped[0], "taxonomy: ") {
@@ -266,11 +267,11 @@ func TestSearchSkips(t *testing.T) {
 }
 
 func TestSpace(t *testing.T) {
-	text, _, _ := corpus(t, 4, 1, same)
+	text, _, _ := topicData(t, 4, 1, same)
 	num, _ := numbers(t, 4)
 	for _, tc := range []struct {
 		name string
-		d    *Data
+		d    *corpus.Data
 		plan Plan
 		want string
 	}{
@@ -282,27 +283,27 @@ func TestSpace(t *testing.T) {
 		{"none", text, Plan{Sharing: "none"}, "[cross-entropy none+examples]"},
 		{"a loss", text, Plan{Loss: SimLoss}, "[cross-entropy simloss]"},
 	} {
-		s, err := tc.d.Space(tc.plan)
+		s, err := tc.plan.Space(tc.d)
 		if err != nil || methodNames(s.Methods) != tc.want {
 			t.Errorf("%s: %v, %v, want %s", tc.name, s.Methods, err, tc.want)
 		}
 	}
 	rich := *text
 	rich.Classes.Vectors, rich.Classes.Taxonomy = &matrix.Dense{}, &labeltree.Tree{}
-	s, err := rich.Space(Plan{Names: "off"})
+	s, err := (Plan{Names: "off"}).Space(&rich)
 	if want := "[cross-entropy names vectors taxonomy means linkage v-tree]"; err != nil || methodNames(s.Methods) != want {
 		t.Errorf("with vectors and a taxonomy: %v, %v, want %s", s.Methods, err, want)
 	}
-	s, err = rich.Space(Plan{})
+	s, err = (Plan{}).Space(&rich)
 	if all := methodNames(s.Methods); err != nil || !strings.Contains(all, "names+vectors+examples") || !strings.Contains(all, "names+taxonomy+examples") {
 		t.Errorf("with vectors and a taxonomy: %v, %v, want their sums with names", s.Methods, err)
 	}
 	for _, tc := range []struct {
-		d    *Data
+		d    *corpus.Data
 		plan Plan
 		want string
 	}{{text, Plan{Names: "yes"}, "auto, on or off"}, {num, Plan{Names: "on"}, "numbers"}, {text, Plan{Sharing: "oak"}, "oak"}} {
-		if _, err := tc.d.Space(tc.plan); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := tc.plan.Space(tc.d); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, want %q in it", tc.plan, err, tc.want)
 		}
 	}

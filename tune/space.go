@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -54,7 +55,7 @@ const maxSquareClasses = 2000
 // as examples; else the sharing that the plan names. Plain cross entropy comes
 // first in any case; where the plan asks for something else it is measured, but
 // never the answer.
-func (d *Data) Space(p Plan) (Space, error) {
+func (p Plan) Space(d *corpus.Data) (Space, error) {
 	open := p.Names == "" || p.Names == AutoName
 	if !open && p.Names != "on" && p.Names != "off" {
 		return Space{}, fmt.Errorf("names as examples: %q, want auto, on or off", p.Names)
@@ -87,7 +88,7 @@ func (d *Data) Space(p Plan) (Space, error) {
 	case !plain:
 		add(false, classinfo.None) // the loss has class knowledge of its own
 	default:
-		d.addSources(add)
+		addSources(d, add)
 	}
 	s.Methods = slices.Insert(slices.DeleteFunc(s.Methods[1:], func(m Method) bool { return m.isPlain() }), 0, s.Methods[0])
 	return s, nil
@@ -95,17 +96,17 @@ func (d *Data) Space(p Plan) (Space, error) {
 
 // addSources adds the sharings that the data allows, in the order in which they
 // are worth a trial.
-func (d *Data) addSources(add func(names bool, spec ...classinfo.Source)) {
+func addSources(d *corpus.Data, add func(names bool, spec ...classinfo.Source)) {
 	const names, means = classinfo.Names, classinfo.Means
 	small := len(d.Classes.Labels) <= maxSquareClasses
-	spelled := d.namesUsable()
+	spelled := namesUsable(d)
 	if spelled {
 		add(false, names)
 		add(true, names)
 	}
 	add(true, classinfo.None)
 	add(false, classinfo.None)
-	for _, source := range d.Sources() {
+	for _, source := range d.Classes.Sources() {
 		add(false, source)
 		if source == classinfo.Vectors {
 			add(true, source)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/softmax"
@@ -20,7 +21,7 @@ import (
 var ctx = context.Background()
 
 func TestFitEveryMethod(t *testing.T) {
-	d, train, test := corpus(t, 5, 20, same)
+	d, train, test := topicData(t, 5, 20, same)
 	for _, name := range []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "means", "names+means",
 		"names+examples", "none+examples", SimLoss, SoftLabels, HXE, HierarchicalSoftmax} {
 		t.Run(name, func(t *testing.T) {
@@ -57,24 +58,24 @@ func TestFitEveryMethod(t *testing.T) {
 // Nothing outside the given rows may move a fit: not the labels or texts of the
 // other rows, which are test rows to the caller.
 func TestFitSeesOnlyItsRows(t *testing.T) {
-	d, train, test := corpus(t, 4, 6, same)
-	other, _, _ := corpus(t, 4, 6, same)
+	d, train, test := topicData(t, 4, 6, same)
+	other, _, _ := topicData(t, 4, 6, same)
 	for _, row := range test {
 		other.Class[row] = (other.Class[row] + 1) % 6
 	}
-	small := NewCorpus(dataset.Text, nil)
+	small := corpus.New(dataset.Text, nil)
 	for _, e := range texts(4, 1, same) {
 		if err := small.Add(e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	alone, err := small.Data(All(0, len(train)), "")
+	alone, err := small.Data(ctx, dataset.Range(0, len(train)), corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := Method{Sharing: classinfo.Spec{classinfo.Names}, Names: true}
 	var want []byte
-	for i, data := range []*Data{d, other, alone} {
+	for i, data := range []*corpus.Data{d, other, alone} {
 		r, err := Fit(ctx, data, train, m, Options{Seed: 7})
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +97,7 @@ func TestFitSeesOnlyItsRows(t *testing.T) {
 }
 
 func TestAutoUsesNamesThatTell(t *testing.T) {
-	d, train, test := corpus(t, 3, 30, same)
+	d, train, test := topicData(t, 3, 30, same)
 	r, err := Auto(ctx, d, train, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestAutoOneShot(t *testing.T) {
 		names bool
 	}{{"true names", same, true}, {"permuted names", permuted, false}} {
 		t.Run(tc.name, func(t *testing.T) {
-			d, train, _ := corpus(t, 2, 2, tc.label)
+			d, train, _ := topicData(t, 2, 2, tc.label)
 			r, err := Auto(ctx, d, train, Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -141,8 +142,8 @@ func TestAutoOneShot(t *testing.T) {
 }
 
 func TestNamesAgree(t *testing.T) {
-	d, train, _ := corpus(t, 10, 1, same)
-	agree, chance, se, err := d.NamesAgree(train)
+	d, train, _ := topicData(t, 10, 1, same)
+	agree, chance, se, err := NamesAgree(d, train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func TestNamesAgree(t *testing.T) {
 		t.Errorf("names agree with %.2f of texts that hold a part of them", agree)
 	}
 	n, rows := numbers(t, 3)
-	if agree, chance, _, err := n.NamesAgree(rows); err != nil || agree != chance {
+	if agree, chance, _, err := NamesAgree(n, rows); err != nil || agree != chance {
 		t.Errorf("numbers: names agree with %v, %v; want chance %v", agree, err, chance)
 	}
 }
@@ -173,7 +174,7 @@ func TestNumbersAuto(t *testing.T) {
 }
 
 func TestValidRows(t *testing.T) {
-	d, train, test := corpus(t, 4, 5, same)
+	d, train, test := topicData(t, 4, 5, same)
 	d.Class[test[0]] = -1
 	r, err := Auto(ctx, d, train, Options{Valid: test})
 	if err != nil {
@@ -193,11 +194,11 @@ func TestValidRows(t *testing.T) {
 }
 
 func TestPlanMethods(t *testing.T) {
-	text, rows, _ := corpus(t, 4, 1, same)
+	text, rows, _ := topicData(t, 4, 1, same)
 	num, numRows := numbers(t, 4)
 	for _, tc := range []struct {
 		name string
-		d    *Data
+		d    *corpus.Data
 		rows []int
 		plan Plan
 		want string
@@ -224,7 +225,7 @@ func TestPlanMethods(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name string
-		d    *Data
+		d    *corpus.Data
 		plan Plan
 		want string
 	}{
@@ -254,7 +255,7 @@ func TestMethodNamesRoundTrip(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	d, train, _ := corpus(t, 4, 1, same)
+	d, train, _ := topicData(t, 4, 1, same)
 	for _, tc := range []struct {
 		name string
 		m    Method
@@ -280,80 +281,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := Auto(cancelled, d, train, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v on a cancelled context", err)
 	}
-	if _, err := NewData(feature.NewTable(dataset.Text, nil), []int32{0}, nil, classinfo.Info{Labels: []string{"a"}}); err == nil {
+	if _, err := corpus.NewData(feature.NewTable(dataset.Text, nil), []int32{0}, nil, classinfo.Info{Labels: []string{"a"}}); err == nil {
 		t.Error("a class without its row was taken")
-	}
-}
-
-func TestCorpusFiles(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	train := write("train.csv", "text,label\nwhere is my card,cat\nfee again,dog\nmy card is lost,cat\nanother fee,dog\n")
-	test := write("test.tsv", "label\ttext\nbird\tsomething new\ndog\tthe fee\n")
-	c, how, err := ReadCorpus([]string{train}, dataset.Options{})
-	if err != nil || how == "" {
-		t.Fatal(how, err)
-	}
-	rows, err := c.Read([]string{test}, "")
-	if err != nil || !slices.Equal(rows, []int{4, 5}) {
-		t.Fatal(rows, err)
-	}
-	numbers := write("numbers.csv", "a,b,label\n1,2,cat\n3,4,dog\n")
-	if _, err := c.Read([]string{numbers}, ""); err == nil {
-		t.Error("numbers were read into a corpus of texts")
-	}
-	if _, err := c.Data([]int{0, 2}, ""); !errors.Is(err, ErrOneClass) {
-		t.Errorf("error %v, want ErrOneClass", err)
-	}
-	for _, tc := range []struct{ name, taxonomy, want string }{
-		{"a class is missing", "child,parent\ncat,animal\n", "dog"},
-		{"a cycle", "child,parent\ncat,dog\ndog,cat\n", "ancestor"},
-		{"damaged tree file", "{", "tax"},
-	} {
-		if _, err := c.Data(All(0, 4), write("tax.csv", tc.taxonomy)); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: error %v, want one with %q", tc.name, err, tc.want)
-		}
-	}
-	d, err := c.Data(All(0, 4), write("tax.csv", "child,parent\ncat,animal\ndog,animal\n"))
-	if err != nil || d.Classes.Taxonomy.Classes() != 2 {
-		t.Fatal(err)
-	}
-	if d.Class[4] != -1 || d.Class[5] != 1 {
-		t.Errorf("test classes %v, want -1 for a label never trained and 1", d.Class[4:])
-	}
-	methods := d.Candidates(All(0, 4))
-	if !slices.ContainsFunc(methods, func(m Method) bool { return m.String() == "taxonomy" }) {
-		t.Errorf("candidates %v, want the taxonomy among them", methods)
-	}
-}
-
-func TestFingerprint(t *testing.T) {
-	print := func(examples ...dataset.Example) string {
-		c := NewCorpus(dataset.Text, nil)
-		for _, e := range examples {
-			if err := c.Add(e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return c.Fingerprint()
-	}
-	a, b := dataset.Example{Text: "ab", Label: "c", Weight: 1}, dataset.Example{Text: "b", Label: "ca", Weight: 1}
-	if print(a) == print(b) || print(a, b) == print(b, a) {
-		t.Error("fingerprints of other examples agree")
-	}
-	if first, again := print(a, b), print(a, b); first != again {
-		t.Error("fingerprints of the same examples differ")
-	}
-	c, e := a, a
-	c.Mix = []dataset.Share{{Label: "c", Share: 0.75}, {Label: "d", Share: 0.25}}
-	e.Mix = []dataset.Share{{Label: "c", Share: 0.5}, {Label: "d", Share: 0.5}}
-	if print(a) == print(c) || print(c) == print(e) {
-		t.Error("fingerprints of other shares agree")
 	}
 }

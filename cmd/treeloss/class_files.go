@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/metric"
-	"github.com/treeloss/treeloss/tune"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -128,18 +128,18 @@ func (f *classFileFlags) check(from string, data []string) error {
 
 // classFiles returns what package tune calls the same. Files of word vectors with a
 // word twice are common enough: the first counts, as in treeloss vectors.
-func (f *classFileFlags) classFiles(a *app) tune.ClassFiles {
+func (f *classFileFlags) classFiles(a *app) corpus.ClassFiles {
 	policy, _ := wordvec.ParseUnknown(f.unknown) // check has refused others
-	return tune.ClassFiles{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights, Stdin: a.in}
+	return corpus.ClassFiles{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights, Stdin: a.in}
 }
 
 // data ends the reading of a corpus, logs how the label vectors were found, and
 // returns the rows to train on: those of classes that were not dropped.
-func (f *classFileFlags) data(ctx context.Context, a *app, corpus *tune.Corpus, rows []int) (*tune.Data, []int, error) {
+func (f *classFileFlags) data(ctx context.Context, a *app, examples *corpus.Corpus, rows []int) (*corpus.Data, []int, error) {
 	if f.vectors != "" {
 		a.logf("reading label vectors from %s", f.vectors)
 	}
-	d, err := corpus.DataWith(ctx, rows, f.classFiles(a))
+	d, err := examples.Data(ctx, rows, f.classFiles(a))
 	if err != nil {
 		return nil, nil, f.explain(err)
 	}
@@ -214,12 +214,12 @@ func (f *classFileFlags) explain(err error) error {
 
 // withoutDropped removes the rows whose label was dropped from rows to measure
 // on, and tells how many these were.
-func withoutDropped(a *app, d *tune.Data, corpus *tune.Corpus, rows []int, what string) []int {
+func withoutDropped(a *app, d *corpus.Data, examples *corpus.Corpus, rows []int, what string) []int {
 	if len(d.Dropped) == 0 {
 		return rows
 	}
 	kept := slices.DeleteFunc(slices.Clone(rows), func(row int) bool {
-		return slices.ContainsFunc(corpus.LabelsOf(row), func(label string) bool { return slices.Contains(d.Dropped, label) })
+		return slices.ContainsFunc(examples.LabelsOf(row), func(label string) bool { return slices.Contains(d.Dropped, label) })
 	})
 	if n := len(rows) - len(kept); n > 0 {
 		a.logf("left out with their classes: %d of %d %s", n, len(rows), what)

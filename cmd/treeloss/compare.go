@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/softmax"
@@ -105,26 +107,26 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err := f.prior.apply(&knowledge, &opts); err != nil {
 		return err
 	}
-	corpus, err := f.data.corpus(a)
+	examples, err := f.data.read(a)
 	if err != nil {
 		return err
 	}
-	n := corpus.Table.Rows()
+	n := examples.Table.Rows()
 	var test []int
 	if len(f.test) > 0 {
-		if test, err = corpus.Read(f.test, f.testLabels); err != nil {
+		if test, err = examples.Append(f.test, f.testLabels); err != nil {
 			return err
 		}
 		warnTrainedOn(a, f.data.data, "--test", f.test)
 	}
-	data, rows, err := f.classes.files.data(ctx, a, corpus, tune.All(0, n))
+	data, rows, err := f.classes.files.data(ctx, a, examples, dataset.Range(0, n))
 	if err != nil {
 		return err
 	}
 	if !data.Named() && !f.flags.Changed("methods") { // numbers learn nothing from the text of a name
 		f.methods = slices.DeleteFunc(f.methods, func(name string) bool { return name == namesAsExamples })
 	}
-	test = withoutDropped(a, data, corpus, test, "test rows")
+	test = withoutDropped(a, data, examples, test, "test rows")
 	if err := weigh(f.weight, data, rows); err != nil {
 		return err
 	}
@@ -219,10 +221,10 @@ func (f *compareFlags) sources() []source {
 }
 
 // draws makes all splits, so that too few rows show before the work begins.
-func (f *compareFlags) draws(data *tune.Data, n int, test []int) ([]compare.Draw, error) {
+func (f *compareFlags) draws(data *corpus.Data, n int, test []int) ([]compare.Draw, error) {
 	var list []compare.Draw
 	for _, shots := range f.shots {
-		splits, err := compare.Shots(data, n, shots, f.seeds, test)
+		splits, err := data.Shots(dataset.Range(0, n), shots, f.seeds, test)
 		if err != nil {
 			return nil, err
 		}
@@ -232,12 +234,12 @@ func (f *compareFlags) draws(data *tune.Data, n int, test []int) ([]compare.Draw
 }
 
 // labelled returns the rows whose label is one of the classes.
-func labelled(d *tune.Data, rows []int) []int {
+func labelled(d *corpus.Data, rows []int) []int {
 	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
 }
 
 // runComparisons compares with a progress bar.
-func runComparisons(ctx context.Context, a *app, data *tune.Data, draws []compare.Draw, methods []string, opts compare.Options) ([]*compare.Comparison, error) {
+func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []compare.Draw, methods []string, opts compare.Options) ([]*compare.Comparison, error) {
 	bar := &progress{app: a}
 	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.report(stage, p) }
 	defer bar.done()

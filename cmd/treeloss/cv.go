@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -49,7 +50,7 @@ too small. A class of one example is tested by a model that never saw it.`,
 	f.classes.add(c)
 	f.prior.add(c)
 	flags := c.Flags()
-	flags.IntVar(&f.folds, "folds", tune.DefaultFolds, "number of folds: 5 or 10; more of them take longer and train on more rows each")
+	flags.IntVar(&f.folds, "folds", corpus.DefaultFolds, "number of folds: 5 or 10; more of them take longer and train on more rows each")
 	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
 	a.jsonFlag(c)
 	suggest(c, "class-weight", balanced)
@@ -142,12 +143,12 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 		return usagef("--patience needs examples to measure on, which cv does not have; give --epochs")
 	}
 	start := time.Now()
-	corpus, err := f.data.corpus(a)
+	examples, err := f.data.read(a)
 	if err != nil {
 		return err
 	}
-	rows := tune.All(0, corpus.Table.Rows())
-	data, rows, err := f.classes.files.data(ctx, a, corpus, rows)
+	rows := examples.Rows()
+	data, rows, err := f.classes.files.data(ctx, a, examples, rows)
 	if err != nil {
 		return f.data.inFile(err)
 	}

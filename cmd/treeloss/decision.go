@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // modelFlags name a model of any kind and what runs it.
@@ -94,7 +94,7 @@ func (f *decisionFlags) check(c *cobra.Command) error {
 // without one is refused.
 func (f *decisionFlags) tree(about classify.About, model string) (*labeltree.Tree, error) {
 	if f.taxonomy != "" {
-		return tune.ReadTaxonomy(f.taxonomy, about.Labels)
+		return corpus.ReadTaxonomy(f.taxonomy, about.Labels)
 	}
 	if about.Tree == nil && f.rule.NeedsTree() {
 		flag := "--confidence"

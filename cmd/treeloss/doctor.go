@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/doctor"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // doctorFlags are the flags of treeloss doctor.
@@ -105,7 +105,7 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 
 // read reads the examples, into a corpus and into the doctor's records, and what
 // is known about their classes. It returns the rows of classes that were kept.
-func (f *doctorFlags) read(ctx context.Context, a *app) (*tune.Data, []int, *doctor.Records, error) {
+func (f *doctorFlags) read(ctx context.Context, a *app) (*corpus.Data, []int, *doctor.Records, error) {
 	if len(f.data.data) == 0 {
 		return nil, nil, nil, usagef("no data: name a file of examples with --data")
 	}
@@ -124,17 +124,17 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*tune.Data, []int, *doc
 			columns = append(columns, fmt.Sprintf("x%d", j+1))
 		}
 	}
-	corpus, records := tune.NewCorpus(r.Kind(), columns), new(doctor.Records)
+	examples, records := corpus.New(r.Kind(), columns), new(doctor.Records)
 	for e, err := range r.All() {
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if err := corpus.Add(e); err != nil {
+		if err := examples.Add(e); err != nil {
 			return nil, nil, nil, err
 		}
 		records.Add(e)
 	}
 	a.logf("%s", r.Describe())
-	data, rows, err := f.files.data(ctx, a, corpus, tune.All(0, records.Rows()))
+	data, rows, err := f.files.data(ctx, a, examples, dataset.Range(0, records.Rows()))
 	return data, rows, records, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
@@ -68,7 +69,7 @@ func (f *dataFlags) options() (dataset.Options, error) {
 }
 
 // corpus reads the training files and logs how they were understood.
-func (f *dataFlags) corpus(a *app) (*tune.Corpus, error) {
+func (f *dataFlags) read(a *app) (*corpus.Corpus, error) {
 	if len(f.data) == 0 {
 		return nil, usagef("no data: name a file of examples with --data")
 	}
@@ -87,7 +88,7 @@ func (f *dataFlags) corpus(a *app) (*tune.Corpus, error) {
 			return nil, usagef("--data %s is named twice, so each of its rows would count twice; name it once", path)
 		}
 	}
-	c, how, err := tune.ReadCorpus(f.data, o)
+	c, how, err := corpus.Read(f.data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (f *dataFlags) corpus(a *app) (*tune.Corpus, error) {
 }
 
 // warnSwapped tells of labels that look like texts: a sentence for each row.
-func warnSwapped(a *app, c *tune.Corpus) {
+func warnSwapped(a *app, c *corpus.Corpus) {
 	words, seen := 0, make(map[string]bool, len(c.Labels))
 	for _, label := range c.Labels {
 		if seen[label] {
@@ -112,13 +113,13 @@ func warnSwapped(a *app, c *tune.Corpus) {
 }
 
 // streamCorpus reads the standard input.
-func (f *dataFlags) streamCorpus(a *app, o dataset.Options) (*tune.Corpus, error) {
+func (f *dataFlags) streamCorpus(a *app, o dataset.Options) (*corpus.Corpus, error) {
 	r, err := a.openExamples(f.data, o)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	c, err := tune.ReadFrom(r)
+	c, err := corpus.ReadFrom(r)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func warnTrainedOn(a *app, data []string, flag string, files []string) {
 
 // inFile names the first file in an error about its content as a whole.
 func (f *dataFlags) inFile(err error) error {
-	if errors.Is(err, tune.ErrOneClass) {
+	if errors.Is(err, corpus.ErrOneClass) {
 		return fmt.Errorf("%s: %w", f.first(), err)
 	}
 	return err

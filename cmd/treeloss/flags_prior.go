@@ -24,7 +24,7 @@ func (f *priorFlags) add(c *cobra.Command) {
 }
 
 // decays tells what a trainer holds weights back by in place of a prior, "" if
-// it heeds the prior.
+// it uses the prior.
 func decays(t softmax.Trainer) string {
 	switch t := t.(type) {
 	case softmax.AdamW:

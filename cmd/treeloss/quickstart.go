@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/quickstart"
@@ -61,10 +62,10 @@ func sentences() []string {
 const quickstartShots = 5
 
 // quickstartCurve compares with fewer training rows, for a learning curve.
-func quickstartCurve(ctx context.Context, a *app, data *tune.Data, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
+func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
 	var draws []compare.Draw
 	for _, shots := range []int{1, 3} {
-		splits, err := compare.Shots(data, rows, shots, 1, test)
+		splits, err := data.Shots(dataset.Range(0, rows), shots, 1, test)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +111,7 @@ func runQuickstart(ctx context.Context, a *app, path, folder string, threads int
 			}
 		},
 	}
-	main := compare.Draw{Shots: quickstartShots, Splits: []compare.Split{{Train: train, Test: test, Seed: 1}}}
+	main := compare.Draw{Shots: quickstartShots, Splits: []corpus.Split{{Train: train, Test: test, Seed: 1}}}
 	tables, err := runComparisons(ctx, a, data, []compare.Draw{main}, quickstartMethods(), opts)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -149,23 +150,23 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if opts.Init, err = f.init(); err != nil {
 		return err
 	}
-	corpus, err := f.data.corpus(a)
+	examples, err := f.data.read(a)
 	if err != nil {
 		return err
 	}
-	rows := tune.All(0, corpus.Table.Rows())
-	about := softmax.Training{Program: program(), Data: corpus.Fingerprint(), Options: f.options()}
-	if opts.Valid, err = f.readValid(a, corpus); err != nil {
+	rows := examples.Rows()
+	about := softmax.Training{Program: program(), Data: examples.Fingerprint(), Options: f.options()}
+	if opts.Valid, err = f.readValid(a, examples); err != nil {
 		return err
 	}
-	data, rows, err := f.classes.files.data(ctx, a, corpus, rows)
+	data, rows, err := f.classes.files.data(ctx, a, examples, rows)
 	if err != nil {
 		return f.data.inFile(err)
 	}
 	if err := f.classes.files.record(about.Options, data.Found); err != nil {
 		return err
 	}
-	opts.Valid = withoutDropped(a, data, corpus, opts.Valid, "rows of --valid")
+	opts.Valid = withoutDropped(a, data, examples, opts.Valid, "rows of --valid")
 	if err := f.checkValid(a, data, opts.Valid); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	a.logf("%d examples of %d classes", len(rows), len(data.Classes.Labels))
-	if err := f.checkpoints(a, &opts, corpus.Fingerprint()); err != nil {
+	if err := f.checkpoints(a, &opts, examples.Fingerprint()); err != nil {
 		return err
 	}
 	bar := &progress{app: a, examples: len(rows)}
@@ -196,7 +197,7 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 }
 
 // readValid appends the validation files to the corpus.
-func (f *trainFlags) readValid(a *app, corpus *tune.Corpus) ([]int, error) {
+func (f *trainFlags) readValid(a *app, examples *corpus.Corpus) ([]int, error) {
 	if len(f.valid) == 0 {
 		if f.classes.trainer.patience > 0 {
 			return nil, usagef("--patience needs examples to measure on, name them with --valid")
@@ -204,11 +205,11 @@ func (f *trainFlags) readValid(a *app, corpus *tune.Corpus) ([]int, error) {
 		return nil, nil
 	}
 	warnTrainedOn(a, f.data.data, "--valid", f.valid)
-	return corpus.Read(f.valid, f.validLabels)
+	return examples.Append(f.valid, f.validLabels)
 }
 
 // checkValid tells of validation rows that no model of this data can get right.
-func (f *trainFlags) checkValid(a *app, data *tune.Data, valid []int) error {
+func (f *trainFlags) checkValid(a *app, data *corpus.Data, valid []int) error {
 	switch unknown := len(valid) - len(labelled(data, valid)); {
 	case unknown == 0:
 	case unknown == len(valid):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -12,7 +13,7 @@ import (
 
 // finish adds to a trained model what predict and evaluate decide with: the
 // given taxonomy as its tree, if the method left none, and the temperature.
-func (f *trainFlags) finish(ctx context.Context, m *softmax.Model, d *tune.Data, rows []int, r *tune.Result, opts tune.Options) error {
+func (f *trainFlags) finish(ctx context.Context, m *softmax.Model, d *corpus.Data, rows []int, r *tune.Result, opts tune.Options) error {
 	if m.Tree == nil {
 		m.Tree = d.Classes.Taxonomy
 	}

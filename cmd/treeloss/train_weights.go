@@ -9,8 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // balanced is the value of --class-weight that gives every class the same say.
@@ -20,7 +20,7 @@ const classWeightHelp = "balanced, where rare classes count as much as frequent 
 
 // weigh sets the weights of the classes for training on rows. how is "", balanced
 // or a file of label,weight rows.
-func weigh(how string, data *tune.Data, rows []int) error {
+func weigh(how string, data *corpus.Data, rows []int) error {
 	if how == "" {
 		return nil
 	}

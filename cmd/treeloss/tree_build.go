@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // treeBuildFlags are the flags of treeloss tree build.
@@ -152,7 +152,7 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (classinfo.Info, e
 	}
 	f.files.logNames(a, found)
 	f.files.logTriangle(a, classes)
-	if n := len(tune.Dropped(found)); n > 0 {
+	if n := len(corpus.Dropped(found)); n > 0 {
 		a.logf("skipped, no vector: %d of %d classes", n, len(labels))
 	}
 	return classes, nil
@@ -163,22 +163,22 @@ func (f *treeBuildFlags) means(a *app) (classinfo.Info, error) {
 	if len(f.labels.data.data) == 0 {
 		return classinfo.Info{}, usagef("--from means needs examples: name them with --data")
 	}
-	corpus, err := f.labels.data.corpus(a)
+	examples, err := f.labels.data.read(a)
 	if err != nil {
 		return classinfo.Info{}, err
 	}
-	index := dataset.NewLabels(corpus.Labels)
-	classes := classinfo.Info{Labels: index.Names(), Class: make([]int32, len(corpus.Labels))}
-	for i, label := range corpus.Labels {
+	index := dataset.NewLabels(examples.Labels)
+	classes := classinfo.Info{Labels: index.Names(), Class: make([]int32, len(examples.Labels))}
+	for i, label := range examples.Labels {
 		c, _ := index.Index(label)
 		classes.Class[i] = int32(c)
 	}
-	rows := tune.All(0, corpus.Table.Rows())
-	set, err := corpus.Table.Fit(rows, feature.Options{})
+	rows := examples.Rows()
+	set, err := examples.Table.Fit(rows, feature.Options{})
 	if err != nil {
 		return classinfo.Info{}, err
 	}
-	classes.X, err = set.Matrix(corpus.Table, rows)
+	classes.X, err = set.Matrix(examples.Table, rows)
 	return classes, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -108,9 +109,9 @@ func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error)
 }
 
 // space returns what is left open.
-func (f *tuneFlags) space(data *tune.Data, plan tune.Plan) (tune.Space, error) {
+func (f *tuneFlags) space(data *corpus.Data, plan tune.Plan) (tune.Space, error) {
 	given := f.train.flags.Changed
-	space, err := data.Space(plan)
+	space, err := plan.Space(data)
 	space.Prior = f.train.prior.prior
 	space.Fixed = tune.Fixed{Prior: f.train.prior.prior > 0, Rho: f.train.prior.rho > 0, Smoothing: given("label-smoothing"), Base: given("base")}
 	return space, err
@@ -122,23 +123,22 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	start := time.Now()
-	corpus, err := f.train.data.corpus(a)
+	examples, err := f.train.data.read(a)
 	if err != nil {
 		return err
 	}
-	rows := tune.All(0, corpus.Table.Rows())
-	if opts.Tune.Valid, err = f.train.readValid(a, corpus); err != nil {
+	rows := examples.Rows()
+	if opts.Tune.Valid, err = f.train.readValid(a, examples); err != nil {
 		return err
 	}
-	data, rows, err := f.train.classes.files.data(ctx, a, corpus, rows)
+	data, rows, err := f.train.classes.files.data(ctx, a, examples, rows)
 	if err != nil {
 		return f.train.data.inFile(err)
 	}
 	if need := max(f.folds, f.nested); need > len(rows) {
 		return fmt.Errorf("%s: %d examples cannot be split into %d folds; ask for fewer", f.train.data.first(), len(rows), need)
 	}
-	opts.Tune.Valid = withoutDropped(a, data, corpus, opts.Tune.Valid, "rows of --valid")
-	opts.Tune.Valid = withoutDropped(a, data, corpus, opts.Tune.Valid, "rows of --valid")
+	opts.Tune.Valid = withoutDropped(a, data, examples, opts.Tune.Valid, "rows of --valid")
 	if err := f.train.checkValid(a, data, opts.Tune.Valid); err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 
 // nest repeats the search, with as many trials, on the training rows of each
 // fold and tests what it finds on the fold.
-func (f *tuneFlags) nest(ctx context.Context, a *app, data *tune.Data, rows []int, space tune.Space, opts tune.SearchOptions, trials int) (*tune.CrossValidation, error) {
+func (f *tuneFlags) nest(ctx context.Context, a *app, data *corpus.Data, rows []int, space tune.Space, opts tune.SearchOptions, trials int) (*tune.CrossValidation, error) {
 	opts.Time, opts.Trials = 0, trials
 	bar := &progress{app: a}
 	defer bar.done()

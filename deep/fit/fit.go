@@ -18,6 +18,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/bert"
@@ -186,7 +187,7 @@ func (r *run) prepare(labels []string) (err error) {
 		return err
 	}
 	if len(r.classes.Labels) < 2 {
-		return fmt.Errorf("%s: %w; give examples of at least two", r.o.Data[0], tune.ErrOneClass)
+		return fmt.Errorf("%s: %w; give examples of at least two", r.o.Data[0], corpus.ErrOneClass)
 	}
 	plan := r.o.Plan
 	r.spec = plan.Sharing

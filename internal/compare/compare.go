@@ -9,18 +9,11 @@ import (
 	"time"
 
 	"github.com/treeloss/treeloss/classinfo"
-	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
-
-// Split names table rows to train and to test on.
-type Split struct {
-	Train []int
-	Test  []int
-	Seed  uint64 // of everything random in the training
-}
 
 // Options sets up Run.
 type Options struct {
@@ -80,7 +73,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 // Run fits every method on every split. Cross entropy is added in front if the
 // methods do not name it. On a cancelled context it returns the error alone.
-func Run(ctx context.Context, d *tune.Data, splits []Split, methods []string, opts Options) (*Table, error) {
+func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []string, opts Options) (*Table, error) {
 	if len(splits) == 0 {
 		return nil, fmt.Errorf("compare: no splits")
 	}
@@ -126,7 +119,7 @@ func Run(ctx context.Context, d *tune.Data, splits []Split, methods []string, op
 }
 
 // run fits one method on one split and adds its scores to the result.
-func run(ctx context.Context, d *tune.Data, s int, split Split, r *Result, opts Options) (score.Report, error) {
+func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, r *Result, opts Options) (score.Report, error) {
 	to := opts.Tune
 	to.Seed = split.Seed
 	if opts.Progress != nil {
@@ -197,54 +190,4 @@ func (t *Table) finish(m int, accuracies []float64) error {
 	t.Over = difference.Over
 	r.Difference, r.DifferenceSE, r.DifferenceInterval = difference.Interval.Mean, difference.Interval.SE, difference.Interval
 	return nil
-}
-
-// testShare is the share of rows tested where no test rows are given.
-const testShare = 0.2
-
-// Shots makes a split for each seed 1..seeds of the table rows 0..rows-1 that
-// belong to a class: n rows of each class to train on, or all for n = 0, and the
-// rows test to test on. A nil test stands for the rows that were not drawn; for
-// n = 0 a fifth of each class is then drawn to be tested and the rest trained on.
-func Shots(d *tune.Data, rows, n, seeds int, test []int) ([]Split, error) {
-	own := slices.DeleteFunc(tune.All(0, rows), func(row int) bool { return d.Class[row] < 0 })
-	y := make([]int, len(own))
-	for i, row := range own {
-		y[i] = int(d.Class[row])
-	}
-	k := len(d.Classes.Labels)
-	var splits []Split
-	for seed := uint64(1); seed <= uint64(seeds); seed++ {
-		s := Split{Seed: seed, Train: own, Test: test}
-		switch {
-		case n > 0:
-			places, err := dataset.Shots(y, k, n, seed)
-			if err != nil {
-				return nil, err
-			}
-			s.Train = dataset.At(own, places)
-			if test == nil {
-				s.Test = dataset.At(own, without(len(own), places))
-			}
-		case test == nil:
-			train, held := dataset.HoldOut(y, k, testShare, seed)
-			s.Train, s.Test = dataset.At(own, train), dataset.At(own, held)
-		}
-		if len(s.Test) == 0 {
-			return nil, fmt.Errorf("compare: no rows are left to test on; give test examples or draw fewer")
-		}
-		splits = append(splits, s)
-	}
-	return splits, nil
-}
-
-// without returns the numbers of 0..n-1 that are not among the ascending taken.
-func without(n int, taken []int) []int {
-	var out []int
-	for i := range n {
-		if _, found := slices.BinarySearch(taken, i); !found {
-			out = append(out, i)
-		}
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/score"
@@ -18,11 +19,11 @@ import (
 
 // questions makes rows whose words overlap with the names of their classes and
 // of others, so that no method is right everywhere.
-func questions(t *testing.T, train, test int) (d *tune.Data, n int, testRows []int) {
+func questions(t *testing.T, train, test int) (d *corpus.Data, n int, testRows []int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 3))
 	labels := []string{"card_lost", "card_late", "fee_cash", "fee_card", "pin_lost"}
-	c := tune.NewCorpus(dataset.Text, nil)
+	c := corpus.New(dataset.Text, nil)
 	for _, each := range []int{train, test} {
 		for range each {
 			for i, label := range labels {
@@ -38,8 +39,8 @@ func questions(t *testing.T, train, test int) (d *tune.Data, n int, testRows []i
 			n = c.Table.Rows()
 		}
 	}
-	testRows = tune.All(n, c.Table.Rows())
-	d, err := c.Data(tune.All(0, n), "")
+	testRows = dataset.Range(n, c.Table.Rows())
+	d, err := c.Data(context.Background(), dataset.Range(0, n), corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func questions(t *testing.T, train, test int) (d *tune.Data, n int, testRows []i
 
 func TestRun(t *testing.T) {
 	d, n, test := questions(t, 12, 20)
-	splits, err := Shots(d, n, 4, 3, test)
+	splits, err := d.Shots(dataset.Range(0, n), 4, 3, test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +127,11 @@ func TestRun(t *testing.T) {
 func TestOneSplitAndUnknownLabels(t *testing.T) {
 	d, n, test := questions(t, 4, 10)
 	d.Class[test[0]] = -1
-	splits, err := Shots(d, n, 0, 1, test)
+	splits, err := d.Shots(dataset.Range(0, n), 0, 1, test)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(splits[0].Train, tune.All(0, n)) {
+	if !slices.Equal(splits[0].Train, dataset.Range(0, n)) {
 		t.Errorf("0 shots train on %d rows, want all %d", len(splits[0].Train), n)
 	}
 	table, err := Run(context.Background(), d, splits, []string{"names"}, Options{Tune: tune.Options{Priors: []float64{10}}})
@@ -150,13 +151,13 @@ func TestOneSplitAndUnknownLabels(t *testing.T) {
 func TestShotsWithoutTestRows(t *testing.T) {
 	d, n, _ := questions(t, 10, 1)
 	for _, shots := range []int{0, 3} {
-		splits, err := Shots(d, n, shots, 2, nil)
+		splits, err := d.Shots(dataset.Range(0, n), shots, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range splits {
 			all := slices.Sorted(slices.Values(slices.Concat(s.Train, s.Test)))
-			if !slices.Equal(all, tune.All(0, n)) {
+			if !slices.Equal(all, dataset.Range(0, n)) {
 				t.Errorf("%d shots: %d training and %d test rows are not the %d rows", shots, len(s.Train), len(s.Test), n)
 			}
 		}
@@ -164,17 +165,17 @@ func TestShotsWithoutTestRows(t *testing.T) {
 			t.Errorf("%d shots: two seeds test the same rows", shots)
 		}
 	}
-	if _, err := Shots(d, n, 10, 1, nil); err == nil {
+	if _, err := d.Shots(dataset.Range(0, n), 10, 1, nil); err == nil {
 		t.Error("a split without test rows was taken")
 	}
 }
 
 func TestRefusals(t *testing.T) {
 	d, n, test := questions(t, 3, 2)
-	if _, err := Shots(d, n, 4, 1, test); err == nil {
+	if _, err := d.Shots(dataset.Range(0, n), 4, 1, test); err == nil {
 		t.Error("4 rows were drawn of classes with 3")
 	}
-	splits, err := Shots(d, n, 2, 1, test)
+	splits, err := d.Shots(dataset.Range(0, n), 2, 1, test)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		ctx     context.Context
-		splits  []Split
+		splits  []corpus.Split
 		methods []string
 		want    string
 	}{

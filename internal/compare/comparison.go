@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -14,7 +15,7 @@ import (
 // each class, 0 for all.
 type Draw struct {
 	Shots  int
-	Splits []Split
+	Splits []corpus.Split
 }
 
 // Comparison is the outcome of a draw and what its similarity accuracy is by, null
@@ -29,7 +30,7 @@ type Comparison struct {
 
 // RunAll makes one comparison for each draw, with the best similarity of classes
 // that there is. The stage of Options.Progress says which draw and split it is.
-func RunAll(ctx context.Context, d *tune.Data, draws []Draw, methods []string, opts Options) ([]*Comparison, error) {
+func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []string, opts Options) ([]*Comparison, error) {
 	similarity, by, err := score.SimilarityOf(d.Classes.Labels, d.Classes.Vectors)
 	if err != nil {
 		return nil, err

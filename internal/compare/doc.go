@@ -2,7 +2,7 @@
 // with the same tuning budget, and says what each gains over plain cross
 // entropy, with the standard error of the paired difference.
 //
-//	tune.Data + splits + method names -> Run -> one Result a method
+//	corpus.Data + splits + method names -> Run -> one Result a method
 //
 // With several splits the errors are over splits; with one they are over its
 // test rows. Tuning sees training rows only.

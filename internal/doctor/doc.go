@@ -3,7 +3,7 @@
 // can sharing between classes be expected to help here, and by which source?
 //
 //	rows of a file --Records.Add--> repeats, hidden characters --+
-//	tune.Data -----> rows a class, coverage, names, metric ------+--> Report
+//	corpus.Data -----> rows a class, coverage, names, metric ------+--> Report
 //	           \---> plain cross entropy --> lambda, norms ------+
 //	            \--> held-out gain of each source ---------------+
 //

@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // Training says whether Examine may train.
@@ -67,7 +67,7 @@ type Report struct {
 type Evidence struct {
 	Source string `json:"source"`
 	// Errors is by how many standard errors classes that the source calls near
-	// have nearer rows than if it were shuffled: tune.Data.Agreement.
+	// have nearer rows than if it were shuffled: corpus.Data.Agreement.
 	Errors float64 `json:"errors"`
 }
 
@@ -84,7 +84,7 @@ type Metric struct {
 // Without training it takes a pass over the rows and the distances between
 // classes, and seconds. If ctx is cancelled it returns an error that wraps
 // ctx.Err().
-func Examine(ctx context.Context, d *tune.Data, rows []int, records *Records, opts Options) (*Report, error) {
+func Examine(ctx context.Context, d *corpus.Data, rows []int, records *Records, opts Options) (*Report, error) {
 	if err := check(d, rows, records, opts); err != nil {
 		return nil, err
 	}
@@ -129,9 +129,9 @@ func Examine(ctx context.Context, d *tune.Data, rows []int, records *Records, op
 }
 
 // check refuses what would be a slip of the caller or cannot be examined.
-func check(d *tune.Data, rows []int, records *Records, opts Options) error {
+func check(d *corpus.Data, rows []int, records *Records, opts Options) error {
 	if len(d.Classes.Labels) < 2 {
-		return fmt.Errorf("doctor: %d class: %w", len(d.Classes.Labels), tune.ErrOneClass)
+		return fmt.Errorf("doctor: %d class: %w", len(d.Classes.Labels), corpus.ErrOneClass)
 	}
 	if len(rows) == 0 {
 		return fmt.Errorf("doctor: no rows to examine")
@@ -172,7 +172,7 @@ type examples struct {
 	rows  []float32 // weights, nil: all 1
 }
 
-func featuresOf(d *tune.Data, rows []int) (*examples, error) {
+func featuresOf(d *corpus.Data, rows []int) (*examples, error) {
 	set, err := d.Table.Fit(rows, feature.Options{})
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/softmax"
@@ -294,18 +295,18 @@ func TestOnRealData(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer reader.Close()
-			corpus, records := tune.NewCorpus(reader.Kind(), reader.Columns()), new(Records)
+			examples, records := corpus.New(reader.Kind(), reader.Columns()), new(Records)
 			for e, err := range reader.All() {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := corpus.Add(e); err != nil {
+				if err := examples.Add(e); err != nil {
 					t.Fatal(err)
 				}
 				records.Add(e)
 			}
-			rows := tune.All(0, records.Rows())
-			data, err := corpus.Data(rows, tc.taxonomy)
+			rows := dataset.Range(0, records.Rows())
+			data, err := examples.Data(context.Background(), rows, corpus.ClassFiles{Taxonomy: tc.taxonomy})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -52,7 +53,7 @@ const minHeldOut = 20
 
 // measure fills r.Gain and returns the prior that is best for plain cross
 // entropy, 0 if none was measured.
-func (r *Report) measure(ctx context.Context, d *tune.Data, rows []int, e *examples, opts Options) (prior float64, err error) {
+func (r *Report) measure(ctx context.Context, d *corpus.Data, rows []int, e *examples, opts Options) (prior float64, err error) {
 	methods := candidates(d, rows, opts)
 	work := e.values() * float64(len(d.Classes.Labels)) * float64(len(methods))
 	switch {
@@ -98,8 +99,8 @@ func (r *Report) measure(ctx context.Context, d *tune.Data, rows []int, e *examp
 
 // candidates are the methods of tune.Auto; whoever asks for training gets the
 // names measured however many rows there are.
-func candidates(d *tune.Data, rows []int, opts Options) []tune.Method {
-	methods := d.Candidates(rows)
+func candidates(d *corpus.Data, rows []int, opts Options) []tune.Method {
+	methods := tune.Candidates(d, rows)
 	named := func(m tune.Method) bool { return slices.Contains(m.Sharing, classinfo.Names) }
 	if opts.Train == On && !slices.ContainsFunc(methods, named) {
 		names := tune.Method{Sharing: classinfo.Spec{classinfo.Names}}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -8,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // topics are classes whose names say what their texts are about, each with
@@ -79,7 +80,7 @@ func sparseRows(k, n int) []dataset.Example {
 
 // patient is data with its records.
 type patient struct {
-	data    *tune.Data
+	data    *corpus.Data
 	records *Records
 	rows    []int
 }
@@ -93,22 +94,22 @@ func admit(t testing.TB, examples []dataset.Example, taxonomy string) patient {
 	case e.Values != nil:
 		kind = dataset.Numbers
 	}
-	corpus, records := tune.NewCorpus(kind, nil), new(Records)
+	read, records := corpus.New(kind, nil), new(Records)
 	if kind == dataset.Numbers {
 		columns := make([]string, len(examples[0].Values))
 		for j := range columns {
 			columns[j] = fmt.Sprintf("x%d", j+1)
 		}
-		corpus = tune.NewCorpus(kind, columns)
+		read = corpus.New(kind, columns)
 	}
 	for i, e := range examples {
 		e.Place = dataset.Place{File: "rows.csv", Line: i + 2}
-		if err := corpus.Add(e); err != nil {
+		if err := read.Add(e); err != nil {
 			t.Fatal(err)
 		}
 		records.Add(e)
 	}
-	rows := tune.All(0, records.Rows())
+	rows := dataset.Range(0, records.Rows())
 	path := ""
 	if taxonomy != "" {
 		path = filepath.Join(t.TempDir(), "groups.csv")
@@ -116,7 +117,7 @@ func admit(t testing.TB, examples []dataset.Example, taxonomy string) patient {
 			t.Fatal(err)
 		}
 	}
-	data, err := corpus.Data(rows, path)
+	data, err := read.Data(context.Background(), rows, corpus.ClassFiles{Taxonomy: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
@@ -14,7 +15,7 @@ import (
 
 // classMetric chooses the metric of the classes, estimates its dimension and
 // returns it, or nil if what is known says nothing of the classes.
-func (r *Report) classMetric(d *tune.Data, e *examples, opts Options) metric.Space {
+func (r *Report) classMetric(d *corpus.Data, e *examples, opts Options) metric.Space {
 	c := d.Classes
 	source := opts.From
 	switch {
@@ -44,12 +45,12 @@ func (r *Report) classMetric(d *tune.Data, e *examples, opts Options) metric.Spa
 const maxPoints = 512
 
 // weighGiven asks the rows about each source that was brought with the data.
-func (r *Report) weighGiven(ctx context.Context, d *tune.Data, rows []int) error {
-	for _, source := range d.Sources() {
+func (r *Report) weighGiven(ctx context.Context, d *corpus.Data, rows []int) error {
+	for _, source := range d.Classes.Sources() {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("doctor: stopped before the evidence of the rows: %w", err)
 		}
-		z, err := d.Agreement(rows, source)
+		z, err := tune.Agreement(d, rows, source)
 		if err != nil {
 			r.skip("whether the data support %s: %v", inWords(string(source)), err)
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -25,7 +26,7 @@ type Names struct {
 	Searched bool `json:"searched"`
 }
 
-// Agreement is tune.Data.NamesAgree.
+// Agreement is corpus.Data.NamesAgree.
 type Agreement struct {
 	Rate   float64 `json:"rate"`
 	Chance float64 `json:"chance"`
@@ -60,7 +61,7 @@ const (
 	maxAgreeRows    = 10000 // enough for a standard error of half a point
 )
 
-func namesOf(d *tune.Data, rows []int, seed uint64) (Names, error) {
+func namesOf(d *corpus.Data, rows []int, seed uint64) (Names, error) {
 	labels := d.Classes.Labels
 	out := Names{AlikeLike: []Pair{}}
 	for _, name := range labels {
@@ -79,7 +80,7 @@ func namesOf(d *tune.Data, rows []int, seed uint64) (Names, error) {
 	for _, n := range sample(len(rows), maxAgreeRows, seed, agreeStream) {
 		asked = append(asked, rows[n])
 	}
-	rate, chance, se, err := d.NamesAgree(asked)
+	rate, chance, se, err := tune.NamesAgree(d, asked)
 	if err != nil {
 		return out, err
 	}

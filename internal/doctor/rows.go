@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/matrix"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // RowsPerClass says how many rows the classes have.
@@ -125,7 +125,7 @@ func columnsOf(x *matrix.Dense, names []string) *Columns {
 }
 
 // classesOf returns the class of each of the rows.
-func classesOf(d *tune.Data, rows []int) []int {
+func classesOf(d *corpus.Data, rows []int) []int {
 	out := make([]int, len(rows))
 	for n, row := range rows {
 		out[n] = int(d.Class[row])
@@ -136,7 +136,7 @@ func classesOf(d *tune.Data, rows []int) []int {
 // sample returns n of the numbers 0..k-1, ascending; all if n is not smaller.
 func sample(k, n int, seed, stream uint64) []int {
 	if n >= k {
-		return tune.All(0, k)
+		return dataset.Range(0, k)
 	}
 	return slices.Sorted(slices.Values(rand.New(rand.NewPCG(seed, stream)).Perm(k)[:n]))
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
-	"github.com/treeloss/treeloss/tune"
 )
 
 // Weights are what plain cross entropy learns, without its bias, and what the
@@ -48,7 +48,7 @@ type Norm struct {
 const weightsTolerance = 1e-3
 
 // weigh trains plain cross entropy and fills r.Weights; space may be nil.
-func (r *Report) weigh(ctx context.Context, d *tune.Data, e *examples, space metric.Space, prior float64, opts Options) error {
+func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space metric.Space, prior float64, opts Options) error {
 	k := len(d.Classes.Labels)
 	switch work := e.values() * float64(k); {
 	case opts.Train == Off:

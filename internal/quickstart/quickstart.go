@@ -20,8 +20,9 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/tune"
 )
 
 //go:generate go run ./gen
@@ -42,7 +43,7 @@ const Attribution = "banking77 by PolyAI (Casanueva et al. 2020), CC BY 4.0, as 
 const trainRows = 5 * 77
 
 // Data returns the data with its training and test rows.
-func Data() (d *tune.Data, train, test []int, err error) {
+func Data() (d *corpus.Data, train, test []int, err error) {
 	table, err := feature.ReadHashed(bytes.NewReader(counts))
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("quickstart: %w", err)
@@ -52,9 +53,9 @@ func Data() (d *tune.Data, train, test []int, err error) {
 		class[i] = int32(c)
 	}
 	names := strings.Split(strings.TrimSpace(labels), "\n")
-	d, err = tune.NewData(table, class, nil, classinfo.Info{Labels: names})
+	d, err = corpus.NewData(table, class, nil, classinfo.Info{Labels: names})
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("quickstart: %w", err)
 	}
-	return d, tune.All(0, trainRows), tune.All(trainRows, len(class)), nil
+	return d, dataset.Range(0, trainRows), dataset.Range(trainRows, len(class)), nil
 }

@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
-	"github.com/treeloss/treeloss/tune"
 )
 
 func main() {
@@ -35,18 +35,18 @@ const (
 )
 
 func run(from, to string) error {
-	corpus, _, err := tune.ReadCorpus([]string{filepath.Join(from, "train.csv")}, dataset.Options{})
+	examples, _, err := corpus.Read([]string{filepath.Join(from, "train.csv")}, dataset.Options{})
 	if err != nil {
 		return err
 	}
-	n := corpus.Table.Rows()
-	test, err := corpus.Read([]string{filepath.Join(from, "test.csv")}, "")
+	n := examples.Table.Rows()
+	test, err := examples.Append([]string{filepath.Join(from, "test.csv")}, "")
 	if err != nil {
 		return err
 	}
-	labels := dataset.NewLabels(corpus.Labels[:n])
+	labels := dataset.NewLabels(examples.Labels[:n])
 	y := make([]int, n)
-	for i, label := range corpus.Labels[:n] {
+	for i, label := range examples.Labels[:n] {
 		y[i], _ = labels.Index(label)
 	}
 	train, err := dataset.Shots(y, labels.Len(), shots, seed)
@@ -59,14 +59,14 @@ func run(from, to string) error {
 	}
 	rows := append(append([]int(nil), train...), test...)
 	var counts bytes.Buffer
-	if err := feature.WriteHashed(&counts, corpus.Table, rows, train, names); err != nil {
+	if err := feature.WriteHashed(&counts, examples.Table, rows, train, names); err != nil {
 		return err
 	}
 	classes := make([]byte, len(rows))
 	for i, row := range rows {
-		c, ok := labels.Index(corpus.Labels[row])
+		c, ok := labels.Index(examples.Labels[row])
 		if !ok || c > 255 {
-			return fmt.Errorf("row %d: label %q is not among the first 256 training labels", row, corpus.Labels[row])
+			return fmt.Errorf("row %d: label %q is not among the first 256 training labels", row, examples.Labels[row])
 		}
 		classes[i] = byte(c)
 	}

@@ -1,4 +1,4 @@
-package tune
+package corpus
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
+	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -41,11 +42,11 @@ type Data struct {
 func NewData(t *feature.Table, class []int32, weight []float32, classes classinfo.Info) (*Data, error) {
 	n, k := t.Rows(), len(classes.Labels)
 	if len(class) != n || weight != nil && len(weight) != n {
-		return nil, fmt.Errorf("tune: %d rows, %d classes of rows and %d weights", n, len(class), len(weight))
+		return nil, fmt.Errorf("corpus: %d rows, %d classes of rows and %d weights", n, len(class), len(weight))
 	}
 	for i, c := range class {
 		if c < -1 || int(c) >= k {
-			return nil, fmt.Errorf("tune: row %d: class %d, want -1 to %d", i, c, k-1)
+			return nil, fmt.Errorf("corpus: row %d: class %d, want -1 to %d", i, c, k-1)
 		}
 	}
 	d := &Data{Table: t, Class: class, Weight: weight, Classes: classes}
@@ -60,15 +61,6 @@ func NewData(t *feature.Table, class []int32, weight []float32, classes classinf
 
 // Named tells whether class names can be examples: they need texts.
 func (d *Data) Named() bool { return d.names > 0 }
-
-// nameRows returns the table rows of the class names.
-func (d *Data) nameRows() []int {
-	rows := make([]int, len(d.Classes.Labels))
-	for c := range rows {
-		rows[c] = d.names + c
-	}
-	return rows
-}
 
 // classOf returns the class of a table row, names included.
 func (d *Data) classOf(row int) int32 {
@@ -87,9 +79,9 @@ func (d *Data) classes(rows []int) []int32 {
 	return out
 }
 
-// truth returns the shares of the classes in a table row, none if it is of its
+// Truth returns the shares of the classes in a table row, none if it is of its
 // class alone.
-func (d *Data) truth(row int) score.Mix {
+func (d *Data) Truth(row int) score.Mix {
 	if d.Mix == nil || row >= d.Mix.Rows() {
 		return score.Mix{}
 	}
@@ -100,7 +92,7 @@ func (d *Data) truth(row int) score.Mix {
 // EachShare calls visit with each class of a table row and its share: 1 of its
 // class, unless the row has a Mix.
 func (d *Data) EachShare(row int, visit func(class int, share float64)) {
-	mix := d.truth(row)
+	mix := d.Truth(row)
 	if len(mix.Class) == 0 {
 		visit(int(d.classOf(row)), 1)
 	}
@@ -112,7 +104,7 @@ func (d *Data) EachShare(row int, visit func(class int, share float64)) {
 // Score counts the answer to a table row, given the probability of each class:
 // by its class, or by the shares of its classes (score.Count).
 func (d *Data) Score(c *score.Counter, row int, p []float32) error {
-	return score.Count(c, int(d.Class[row]), d.truth(row), p, nil)
+	return score.Count(c, int(d.Class[row]), d.Truth(row), p, nil)
 }
 
 // weights returns the weights of table rows in training; a name has weight 1.
@@ -138,7 +130,7 @@ func (d *Data) weights(rows []int) []float32 {
 
 // classWeight returns the mean weight of the classes of a row.
 func (d *Data) classWeight(row int) float32 {
-	mix := d.truth(row)
+	mix := d.Truth(row)
 	if len(mix.Class) == 0 {
 		return d.ClassWeight[d.Class[row]]
 	}
@@ -152,12 +144,12 @@ func (d *Data) classWeight(row int) float32 {
 // mixes returns the shares of table rows, names included, and nil if each is of
 // one class. With training, each share counts by the weight of its class.
 func (d *Data) mixes(rows []int, training bool) *matrix.Sparse {
-	if !slices.ContainsFunc(rows, func(row int) bool { return len(d.truth(row).Class) > 0 }) {
+	if !slices.ContainsFunc(rows, func(row int) bool { return len(d.Truth(row).Class) > 0 }) {
 		return nil
 	}
 	out := &matrix.Sparse{Columns: len(d.Classes.Labels)}
 	for _, row := range rows {
-		mix := d.truth(row)
+		mix := d.Truth(row)
 		if training && d.ClassWeight != nil && len(mix.Class) > 0 {
 			if all := d.classWeight(row); all > 0 {
 				share := make([]float32, len(mix.Share))
@@ -172,13 +164,10 @@ func (d *Data) mixes(rows []int, training bool) *matrix.Sparse {
 	return out
 }
 
-// fitted is a set of features and the examples it was fitted on.
-type fitted struct {
-	features *feature.Set
-	x        matrix.Matrix
-	class    []int32
-	weight   []float32
-	mix      *matrix.Sparse
+// Fitted is a set of features and the examples that it was fitted on.
+type Fitted struct {
+	Features *feature.Set
+	softmax.Examples
 }
 
 // maxWeights bounds the weights, features x classes, of a model of texts: rare
@@ -189,14 +178,15 @@ const maxWeights = 100e6
 // leastFeatures are kept however many classes there are.
 const leastFeatures = 1000
 
-// fit fits features on rows, with the names of all classes if they are
-// examples too, and returns them with the rows as features.
-func (d *Data) fit(rows []int, names bool) (*fitted, error) {
+// Fit fits features on rows, with the names of all classes, in their order, after them
+// if these are examples too. Its cost is that of reading the rows once; what is counted
+// are the rows given, no others.
+func (d *Data) Fit(rows []int, names bool) (*Fitted, error) {
 	if names {
 		if !d.Named() {
 			return nil, errors.New("names as examples need texts to learn from, this data has numbers")
 		}
-		rows = append(append([]int(nil), rows...), d.nameRows()...)
+		rows = slices.Concat(rows, dataset.Range(d.names, d.names+len(d.Classes.Labels)))
 	}
 	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: max(maxWeights/len(d.Classes.Labels), leastFeatures)})
 	if err != nil {
@@ -206,15 +196,12 @@ func (d *Data) fit(rows []int, names bool) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &fitted{features: set, x: x, class: d.classes(rows), weight: d.weights(rows), mix: d.mixes(rows, true)}, nil
+	return &Fitted{set, softmax.Examples{X: x, Class: d.classes(rows), Weight: d.weights(rows), Mix: d.mixes(rows, true)}}, nil
 }
 
-// lastRows returns the last n rows, which are the names if they were fitted.
-func (f *fitted) lastRows(n int) *matrix.Sparse {
-	x := f.x.(*matrix.Sparse)
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = x.Rows() - n + i
-	}
-	return x.Select(rows).(*matrix.Sparse)
+// Examples returns rows by features that were fitted on others, to measure a layer on,
+// all of weight 1.
+func (d *Data) Examples(f *feature.Set, rows []int) (softmax.Examples, error) {
+	x, err := f.Matrix(d.Table, rows)
+	return softmax.Examples{X: x, Class: d.classes(rows), Mix: d.mixes(rows, false)}, err
 }

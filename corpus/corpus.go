@@ -1,4 +1,4 @@
-package tune
+package corpus
 
 import (
 	"context"
@@ -35,9 +35,9 @@ type Corpus struct {
 	read dataset.Options // how the first files were read: their columns by name
 }
 
-// NewCorpus returns an empty corpus of examples of a kind; columns names the
+// New returns an empty corpus of examples of a kind; columns names the
 // numeric columns of dataset.Numbers.
-func NewCorpus(kind dataset.Kind, columns []string) *Corpus {
+func New(kind dataset.Kind, columns []string) *Corpus {
 	return &Corpus{Table: feature.NewTable(kind, columns), hash: sha256.New(), even: true}
 }
 
@@ -106,9 +106,9 @@ func (c *Corpus) digest(e dataset.Example) {
 // of their file does not count.
 func (c *Corpus) Fingerprint() string { return hex.EncodeToString(c.hash.Sum(nil)) }
 
-// ReadCorpus reads files of examples of one kind. It returns the corpus and
+// Read reads files of examples of one kind. It returns the corpus and
 // how the files were understood, in words.
-func ReadCorpus(paths []string, opts dataset.Options) (*Corpus, string, error) {
+func Read(paths []string, opts dataset.Options) (*Corpus, string, error) {
 	r, err := dataset.OpenAll(paths, opts)
 	if err != nil {
 		return nil, "", err
@@ -122,7 +122,7 @@ func ReadCorpus(paths []string, opts dataset.Options) (*Corpus, string, error) {
 }
 
 // ReadFrom reads all examples of r, a stream say, and keeps how they were read
-// for Corpus.Read. It does not close r.
+// for Append. It does not close r.
 func ReadFrom(r *dataset.Reader) (*Corpus, error) {
 	columns := r.Columns()
 	if r.Kind() == dataset.Numbers && columns == nil {
@@ -130,7 +130,7 @@ func ReadFrom(r *dataset.Reader) (*Corpus, error) {
 			columns = append(columns, fmt.Sprintf("x%d", j+1))
 		}
 	}
-	c := NewCorpus(r.Kind(), columns)
+	c := New(r.Kind(), columns)
 	c.read = r.Resolved()
 	if err := c.addAll(r); err != nil {
 		return nil, err
@@ -151,10 +151,10 @@ func (c *Corpus) addAll(r *dataset.Reader) error {
 	return nil
 }
 
-// Read appends files, for testing say, and returns the rows they make. They
+// Append reads more files, for testing say, and returns the rows they make. They
 // are read like the first ones, with the columns of the same names. labels is
 // the labels file of an .npy file, else "".
-func (c *Corpus) Read(paths []string, labels string) ([]int, error) {
+func (c *Corpus) Append(paths []string, labels string) ([]int, error) {
 	opts := c.read
 	opts.Labels = labels
 	r, err := dataset.OpenAll(paths, opts)
@@ -169,25 +169,23 @@ func (c *Corpus) Read(paths []string, labels string) ([]int, error) {
 	if err := c.addAll(r); err != nil {
 		return nil, err
 	}
-	return All(first, c.Table.Rows()), nil
+	return dataset.Range(first, c.Table.Rows()), nil
 }
 
 // ErrOneClass says that there is nothing to tell apart.
 var ErrOneClass = errors.New("only one class")
 
-// Data ends the reading: it makes Data whose classes are the labels of the
-// given rows, those with any share of one included; rows with another label, or a
-// share of one, have class -1. taxonomy is a file that
-// ReadTaxonomy reads, "" for none. Call it, or DataWith, once: it adds the
-// names of the classes to the table.
-func (c *Corpus) Data(train []int, taxonomy string) (*Data, error) {
-	return c.DataWith(context.Background(), train, ClassFiles{Taxonomy: taxonomy})
-}
+// Rows returns the numbers of all rows so far.
+func (c *Corpus) Rows() []int { return c.Rows() }
 
-// DataWith is Data with all that files say about the classes. Where classes
-// were dropped for want of a vector, Data.Dropped names them, and their rows
-// have class -1: train and test without these.
-func (c *Corpus) DataWith(ctx context.Context, train []int, files ClassFiles) (*Data, error) {
+// Data ends the reading: it makes Data whose classes are the labels of the given rows,
+// those with any share of one included, and what files say about these. Rows with
+// another label, or a share of one, have class -1; so have those of classes that were
+// dropped for want of a vector, which Data.Dropped names: train and test without these.
+//
+// Fewer than two classes are an error that wraps ErrOneClass. Call it once: it adds the
+// names of the classes to the table.
+func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data, error) {
 	var labels []string
 	for _, row := range train {
 		labels = append(labels, c.LabelsOf(row)...)
@@ -267,13 +265,4 @@ func ReadTaxonomy(path string, labels []string) (*labeltree.Tree, error) {
 	}
 	defer f.Close()
 	return labeltree.ReadTaxonomy(f, path, labels)
-}
-
-// All returns the numbers from..to-1.
-func All(from, to int) []int {
-	rows := make([]int, to-from)
-	for i := range rows {
-		rows[i] = from + i
-	}
-	return rows
 }

@@ -1,4 +1,4 @@
-package tune
+package corpus
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
@@ -64,7 +65,7 @@ func (k ClassFiles) Read(ctx context.Context, labels []string) (classinfo.Info, 
 		if found, err = vectors.Names(labels, k.Unknown); err != nil {
 			return classes, nil, err
 		}
-		kept := slices.DeleteFunc(All(0, len(labels)), func(c int) bool { return found.Names[c].Fate == wordvec.Dropped })
+		kept := slices.DeleteFunc(dataset.Range(0, len(labels)), func(c int) bool { return found.Names[c].Fate == wordvec.Dropped })
 		if len(found.Present()) == 0 {
 			return classes, nil, fmt.Errorf("%s: none of the %d class names has a vector; are they words of the file's language?", k.Vectors, len(labels))
 		}

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
@@ -28,11 +28,9 @@ func writeFile(t *testing.T, name, content string) string {
 	return path
 }
 
-const animalVectors = "3 2\ncat 1 0\ndog 0.9 0.1\nbus 0 1\n"
-
-func animals(t *testing.T) *Corpus {
+func animals(t *testing.T) *corpus.Corpus {
 	t.Helper()
-	c := NewCorpus(dataset.Text, nil)
+	c := corpus.New(dataset.Text, nil)
 	for i, label := range []string{"cat", "dog", "bus", "zyx", "cat", "dog", "bus", "zyx"} {
 		if err := c.Add(dataset.Example{Text: fmt.Sprintf("text %d of it", i), Label: label, Weight: 1}); err != nil {
 			t.Fatal(err)
@@ -41,69 +39,16 @@ func animals(t *testing.T) *Corpus {
 	return c
 }
 
-func TestVectorsOfUnknownNames(t *testing.T) {
-	vectors := writeFile(t, "v.txt", animalVectors)
-	t.Run("error", func(t *testing.T) {
-		_, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: vectors})
-		if !errors.Is(err, wordvec.ErrUnknown) || !strings.Contains(err.Error(), "zyx") {
-			t.Errorf("error %v, want one that names zyx", err)
-		}
-	})
-	t.Run("drop", func(t *testing.T) {
-		d, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := []string{"bus", "cat", "dog"}; !slices.Equal(d.Classes.Labels, want) || !slices.Equal(d.Dropped, []string{"zyx"}) {
-			t.Errorf("classes %v, dropped %v", d.Classes.Labels, d.Dropped)
-		}
-		if want := []int32{1, 2, 0, -1, 1, 2, 0, -1}; !slices.Equal(d.Class, want) {
-			t.Errorf("classes of rows %v, want %v", d.Class, want)
-		}
-		if got := d.Classes.Vectors.Row(1); !slices.Equal(got, []float32{1, 0}) {
-			t.Errorf("vector of cat %v", got)
-		}
-		m, _, err := Plan{Sharing: "vectors"}.Train(ctx, d, []int{0, 1, 2, 4, 5, 6}, Options{}, softmax.Training{})
-		if err != nil || m.Vectors.Rows() != 3 {
-			t.Errorf("model with vectors %v, %v", m.Vectors, err)
-		}
-	})
-	t.Run("root", func(t *testing.T) {
-		d, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownRoot})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v := d.Classes.Vectors; v.Rows() != 4 || v.SquaredNorm(3) != 0 || len(d.Dropped) > 0 {
-			t.Errorf("vectors %v, dropped %v: want zeros for zyx, nothing dropped", v, d.Dropped)
-		}
-	})
-	t.Run("none at all", func(t *testing.T) {
-		none := writeFile(t, "v.txt", "1 2\nship 1 0\n")
-		for _, policy := range []wordvec.Unknown{wordvec.UnknownDrop, wordvec.UnknownRoot} {
-			if _, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: none, Unknown: policy}); err == nil || !strings.Contains(err.Error(), "none of the 4") {
-				t.Errorf("%v: error %v", policy, err)
-			}
-		}
-		one := writeFile(t, "v.txt", "1 2\ncat 1 0\n")
-		if _, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{Vectors: one, Unknown: wordvec.UnknownDrop}); !errors.Is(err, ErrOneClass) {
-			t.Errorf("one class left: error %v", err)
-		}
-	})
-}
-
-// A stream leaves the columns resolved, so that another file is read like it.
-func TestReadFromKeepsColumns(t *testing.T) {
-	r, err := dataset.NewReader(strings.NewReader("intent,utterance,note\nx,hello there,1\ny,good bye,2\n"), "standard input", dataset.Options{Label: "intent", Text: "utterance"})
+// A model keeps the vectors of its classes, not of those that were dropped.
+func TestModelHasVectors(t *testing.T) {
+	vectors := writeFile(t, "v.txt", "3 2\ncat 1 0\ndog 0.9 0.1\nbus 0 1\n")
+	d, err := animals(t).Data(ctx, dataset.Range(0, 8), corpus.ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ReadFrom(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := c.Read([]string{writeFile(t, "v.csv", "note,utterance,intent\n1,once more,y\n")}, "")
-	if err != nil || !slices.Equal(rows, []int{2}) || c.Labels[2] != "y" {
-		t.Errorf("rows %v, labels %v, %v", rows, c.Labels, err)
+	m, _, err := Plan{Sharing: "vectors"}.Train(ctx, d, []int{0, 1, 2, 4, 5, 6}, Options{}, softmax.Training{})
+	if err != nil || m.Vectors.Rows() != 3 {
+		t.Errorf("model with vectors %v, %v", m.Vectors, err)
 	}
 }
 
@@ -135,7 +80,7 @@ func TestMantelAgainstAllOrders(t *testing.T) {
 				visit(append(slices.Clone(order), rest[i]), slices.Delete(slices.Clone(rest), i, i+1))
 			}
 		}
-		visit(nil, All(0, n))
+		visit(nil, dataset.Range(0, n))
 		var mean, square float64
 		for _, g := range all {
 			mean += g / float64(len(all))
@@ -155,10 +100,10 @@ func TestMantelAgainstAllOrders(t *testing.T) {
 // groups returns texts of 24 classes in 6 groups of 4, one row each, whose
 // texts have words of the group; order says which class of the taxonomy and of
 // the vectors each class is.
-func groups(t *testing.T, order []int) (*Data, []int) {
+func groups(t *testing.T, order []int) (*corpus.Data, []int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(11, 1))
-	c := NewCorpus(dataset.Text, nil)
+	c := corpus.New(dataset.Text, nil)
 	taxonomy, vectors := "child,parent\n", matrix.NewDense(24, 6)
 	for i := range 24 {
 		var words []string
@@ -172,12 +117,12 @@ func groups(t *testing.T, order []int) (*Data, []int) {
 		vectors.Row(i)[order[i]/4] = 1
 		vectors.Row(i)[(order[i]/4+1)%6] = 0.1 * r.Float32()
 	}
-	d, err := c.Data(All(0, 24), writeFile(t, "tax.csv", taxonomy))
+	d, err := c.Data(ctx, dataset.Range(0, 24), corpus.ClassFiles{Taxonomy: writeFile(t, "tax.csv", taxonomy)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Classes.Vectors = vectors
-	return d, All(0, 24)
+	return d, dataset.Range(0, 24)
 }
 
 // With one row a class, vectors and a taxonomy are used if rows of near classes
@@ -188,11 +133,11 @@ func TestAutoOneShotOfGroups(t *testing.T) {
 		name  string
 		order []int
 		want  bool
-	}{{"true", All(0, 24), true}, {"shuffled", shuffled, false}} {
+	}{{"true", dataset.Range(0, 24), true}, {"shuffled", shuffled, false}} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, rows := groups(t, tc.order)
 			for _, s := range []classinfo.Source{classinfo.Taxonomy, classinfo.Vectors} {
-				z, err := d.Agreement(rows, s)
+				z, err := Agreement(d, rows, s)
 				if err != nil || (z > enoughErrors) != tc.want {
 					t.Errorf("%s: %.1f standard errors, %v", s, z, err)
 				}
@@ -219,7 +164,7 @@ func TestAgreementOfShuffledClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
 		d, rows := groups(t, r.Perm(24))
-		z, err := d.Agreement(rows, classinfo.Vectors)
+		z, err := Agreement(d, rows, classinfo.Vectors)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +178,7 @@ func TestAgreementOfShuffledClasses(t *testing.T) {
 }
 
 func TestCandidatesOfAllKnowledge(t *testing.T) {
-	d, rows := groups(t, All(0, 24))
+	d, rows := groups(t, dataset.Range(0, 24))
 	var many []int
 	for range 10 {
 		many = append(many, rows...)
@@ -248,7 +193,7 @@ func TestCandidatesOfAllKnowledge(t *testing.T) {
 	for range fewRows {
 		most = append(most, rows...)
 	}
-	only := func(vectors, taxonomy bool) *Data {
+	only := func(vectors, taxonomy bool) *corpus.Data {
 		out := *d
 		if !vectors {
 			out.Classes.Vectors = nil
@@ -261,7 +206,7 @@ func TestCandidatesOfAllKnowledge(t *testing.T) {
 	withoutTaxonomy, withoutVectors, bare := only(true, false), only(false, true), only(false, false)
 	for _, tc := range []struct {
 		name string
-		d    *Data
+		d    *corpus.Data
 		rows []int
 		want string
 	}{
@@ -273,7 +218,7 @@ func TestCandidatesOfAllKnowledge(t *testing.T) {
 		{"many rows need no names", d, most, "[cross-entropy vectors taxonomy]"},
 		{"numbers have no examples", num, numRows, "[cross-entropy vectors taxonomy names names+vectors names+taxonomy]"},
 	} {
-		if got := methodNames(tc.d.Candidates(tc.rows)); got != tc.want {
+		if got := methodNames(Candidates(tc.d, tc.rows)); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}
@@ -282,7 +227,7 @@ func TestCandidatesOfAllKnowledge(t *testing.T) {
 // A trainer with a weight decay of its own makes the same weights for every
 // prior: one is enough.
 func TestOnePriorForOwnWeightDecay(t *testing.T) {
-	d, rows, _ := corpus(t, 5, 1, same)
+	d, rows, _ := topicData(t, 5, 1, same)
 	for _, tc := range []struct {
 		name    string
 		trainer softmax.Trainer
@@ -303,7 +248,7 @@ func TestOnePriorForOwnWeightDecay(t *testing.T) {
 }
 
 func TestVectorsGiveSimilarities(t *testing.T) {
-	d, _ := groups(t, All(0, 24))
+	d, _ := groups(t, dataset.Range(0, 24))
 	s, err := Similarities(d.Classes)
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +257,7 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 		t.Errorf("cosines %v in a group, %v between groups", near, far)
 	}
 	for _, l := range []string{SimLoss, SoftLabels} {
-		if _, err := Fit(ctx, d, All(0, 24), Method{Loss: l}, Options{}); err != nil {
+		if _, err := Fit(ctx, d, dataset.Range(0, 24), Method{Loss: l}, Options{}); err != nil {
 			t.Errorf("%s: %v", l, err)
 		}
 	}
@@ -325,11 +270,11 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 // Ready distances and the weights of a model are read for the labels at hand,
 // become candidates, and are asked about at one row a class.
 func TestDistancesAndWeightsOfFiles(t *testing.T) {
-	d, err := animals(t).DataWith(ctx, All(0, 8), ClassFiles{})
+	d, err := animals(t).Data(ctx, dataset.Range(0, 8), corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := Plan{Sharing: "none", Names: "off"}.Train(ctx, d, All(0, 8), Options{Priors: []float64{10}}, softmax.Training{})
+	m, _, err := Plan{Sharing: "none", Names: "off"}.Train(ctx, d, dataset.Range(0, 8), Options{Priors: []float64{10}}, softmax.Training{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,26 +290,26 @@ func TestDistancesAndWeightsOfFiles(t *testing.T) {
 		}
 	}
 	for _, tc := range []struct {
-		files ClassFiles
+		files corpus.ClassFiles
 		want  string
 	}{
-		{ClassFiles{Distances: writeFile(t, "d.txt", list)}, "distances"},
-		{ClassFiles{Weights: model}, "weights"},
+		{corpus.ClassFiles{Distances: writeFile(t, "d.txt", list)}, "distances"},
+		{corpus.ClassFiles{Weights: model}, "weights"},
 	} {
-		d, err := animals(t).DataWith(ctx, All(0, 8), tc.files)
+		d, err := animals(t).Data(ctx, dataset.Range(0, 8), tc.files)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if given := fmt.Sprint(d.Sources()); given != "["+tc.want+"]" {
+		if given := fmt.Sprint(d.Classes.Sources()); given != "["+tc.want+"]" {
 			t.Errorf("given %s, want %s", given, tc.want)
 		}
-		got := methodNames(d.Candidates(All(0, 8)))
+		got := methodNames(Candidates(d, dataset.Range(0, 8)))
 		for _, method := range []string{" " + tc.want + " ", " names+" + tc.want + "+examples "} {
 			if !strings.Contains(got, method) {
 				t.Errorf("candidates %s lack %s", got, method)
 			}
 		}
-		r, err := Auto(ctx, d, All(0, 4), Options{})
+		r, err := Auto(ctx, d, dataset.Range(0, 4), Options{})
 		if err != nil || !strings.Contains(r.Reason, "near by "+tc.want) {
 			t.Errorf("%v; reason %q does not tell about %s", err, r.Reason, tc.want)
 		}

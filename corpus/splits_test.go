@@ -1,20 +1,18 @@
-package tune
+package corpus
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/softmax"
 )
 
 // tail returns texts of classes with the given numbers of rows.
 func tail(t *testing.T, counts ...int) (*Data, []int) {
 	t.Helper()
-	c := NewCorpus(dataset.Text, nil)
+	c := New(dataset.Text, nil)
 	random := rand.New(rand.NewPCG(7, 7))
 	for class, n := range counts {
 		for range n {
@@ -24,8 +22,8 @@ func tail(t *testing.T, counts ...int) (*Data, []int) {
 			}
 		}
 	}
-	rows := All(0, c.Table.Rows())
-	d, err := c.Data(rows, "")
+	rows := c.Rows()
+	d, err := c.Data(ctx, rows, ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +50,7 @@ func TestSplitsOfALongTail(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, rows := tail(t, tc.counts...)
-			train, held := d.splits(rows, Options{Seed: 3})
+			train, held := d.HoldOut(rows, nil, 3)
 			if tc.held == 0 {
 				if train != nil || held != nil {
 					t.Errorf("%d rows held out, want none", len(slices.Concat(held...)))
@@ -77,7 +75,7 @@ func TestSplitsOfALongTail(t *testing.T) {
 					}
 				}
 			}
-			again, _ := d.splits(rows, Options{Seed: 3})
+			again, _ := d.HoldOut(rows, nil, 3)
 			if fmt.Sprint(again) != fmt.Sprint(train) {
 				t.Error("the same seed gives other parts")
 			}
@@ -85,41 +83,16 @@ func TestSplitsOfALongTail(t *testing.T) {
 	}
 }
 
-// A rare class leaves the choice to held-out rows, and its own rows are learnt;
-// with a tail of nothing but rare classes auto goes by the few-row rule.
-func TestAutoOfALongTail(t *testing.T) {
-	d, rows := tail(t, 12, 10, 8, 6, 2, 1)
-	r, err := Auto(ctx, d, rows, Options{Seed: 1})
-	if err != nil || r.HeldOut != 36 || !strings.HasPrefix(r.Reason, "best of") || r.Gain == nil {
-		t.Fatalf("%d rows held out (%s), %v", r.HeldOut, r.Reason, err)
-	}
-	if c, err := Calibrate(ctx, d, rows, r, Options{Seed: 1}); err != nil || c.Rows != 36 {
-		t.Errorf("calibrated on %d rows, %v", c.Rows, err)
-	}
-	m := r.Model(d.Classes.Labels, softmax.Training{})
-	for _, text := range []string{"topic04word0 topic04word1", "topic05word0 topic05word1"} {
-		p, err := m.NewPredictor().Predict(dataset.Example{Text: text}, 1)
-		if err != nil || p[0].Label != text[:7] {
-			t.Errorf("%q: %v, %v", text, p, err)
-		}
-	}
-	d, rows = tail(t, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-	r, err = Auto(ctx, d, rows, Options{Seed: 1})
-	if err != nil || r.HeldOut != 0 || !strings.HasPrefix(r.Reason, "too few rows to hold any out") {
-		t.Errorf("%d rows held out (%s), %v", r.HeldOut, r.Reason, err)
-	}
-}
-
 // Rows of several classes count as of the one with the largest share, and each
 // is held out once, whole.
 func TestSplitsOfMixes(t *testing.T) {
 	c, list := doubtful(t, 15)
-	rows := All(0, len(list))
-	d, err := c.Data(rows, "")
+	rows := dataset.Range(0, len(list))
+	d, err := c.Data(ctx, rows, ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, held := d.splits(rows, Options{})
+	_, held := d.HoldOut(rows, nil, 0)
 	if all := slices.Sorted(slices.Values(slices.Concat(held...))); !slices.Equal(all, rows) {
 		t.Errorf("%d of %d rows held out once", len(all), len(rows))
 	}
