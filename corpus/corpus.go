@@ -176,7 +176,7 @@ func (c *Corpus) Append(paths []string, labels string) ([]int, error) {
 var ErrOneClass = errors.New("only one class")
 
 // Rows returns the numbers of all rows so far.
-func (c *Corpus) Rows() []int { return c.Rows() }
+func (c *Corpus) Rows() []int { return dataset.Range(0, c.Table.Rows()) }
 
 // Data ends the reading: it makes Data whose classes are the labels of the given rows,
 // those with any share of one included, and what files say about these. Rows with
