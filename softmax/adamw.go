@@ -29,8 +29,8 @@ type AdamW struct {
 
 func (AdamW) isTrainer() {}
 
-func trainAdamW[T matrix.Float](ctx context.Context, ex Examples, opts Options, adam AdamW, _ float64) (*Layer, Record, error) {
-	loop, _, err := newAdamW[T](ex, opts, adam)
+func trainAdamW[T matrix.Float](ctx context.Context, src *source, opts Options, adam AdamW, _ float64) (*Layer, Record, error) {
+	loop, _, err := newAdamW[T](src, opts, adam)
 	if err != nil {
 		return nil, Record{}, err
 	}
@@ -38,11 +38,11 @@ func trainAdamW[T matrix.Float](ctx context.Context, ex Examples, opts Options, 
 }
 
 // newAdamW makes the loop of an AdamW run and the weights that it moves.
-func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop[T], *adamUpdate[T], error) {
+func newAdamW[T matrix.Float](src *source, opts Options, adam AdamW) (*epochLoop[T], *adamUpdate[T], error) {
 	if err := adam.Check(); err != nil {
 		return nil, nil, fmt.Errorf("softmax: AdamW: %w: %w", err, ErrOptions)
 	}
-	adam.Epochs, adam.Batch = positive(adam.Epochs, 20), min(positive(adam.Batch, 32), ex.X.Rows())
+	adam.Epochs, adam.Batch = positive(adam.Epochs, 20), min(positive(adam.Batch, 32), src.rows)
 	for _, d := range []struct {
 		field     *float64
 		otherwise float64
@@ -57,21 +57,21 @@ func newAdamW[T matrix.Float](ex Examples, opts Options, adam AdamW) (*epochLoop
 	if opts.Hierarchy != nil {
 		outputs = biases
 	}
-	n := ex.X.Cols() * outputs
-	u := &adamUpdate[T]{adam: adam, outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads,
-		scale:   T(1 / math.Sqrt(ex.meanSquaredNorm())),
+	n := src.features * outputs
+	u := &adamUpdate[T]{adam: adam, outputs: outputs, dim: src.features, threads: opts.Threads,
+		scale:   T(1 / math.Sqrt(src.squaredNorm)),
 		sharing: opts.Sharing, hierarchy: opts.Hierarchy, noBias: opts.NoBias,
 		v: make([]T, n), mean: make([]T, n), square: make([]T, n),
 		bias: make([]T, biases), biasMean: make([]T, biases), biasSquare: make([]T, biases),
-		gradients: newGradients[T](ex, opts, adam.Batch, opts.Sharing, sharing.None{K: outputs}),
-		slot:      make([]int32, ex.X.Cols()),
+		gradients: newGradients[T](src, opts, adam.Batch, opts.Sharing, sharing.None{K: outputs}),
+		slot:      make([]int32, src.features),
 	}
 	if err := unfold(opts.Init, u.v, u.bias, 1, opts.Sharing, opts.Threads); err != nil {
 		return nil, nil, err
 	}
 	loop := &epochLoop[T]{
 		name: fmt.Sprintf("AdamW betas %v %v epsilon %v decay %v", adam.Beta1, adam.Beta2, adam.Epsilon, adam.WeightDecay),
-		ex:   ex, opts: opts, monitor: adam.Monitor,
+		src:  src, opts: opts, monitor: adam.Monitor,
 		epochs: adam.Epochs, batch: adam.Batch, rate: adam.Rate, schedule: adam.Schedule,
 		stepper: u,
 	}
@@ -98,6 +98,7 @@ type adamUpdate[T matrix.Float] struct {
 }
 
 func (u *adamUpdate[T]) beginEpoch(rate float64, _ int) { u.rate = rate }
+func (u *adamUpdate[T]) take(ex Examples)               { u.gradients.take(ex) }
 func (u *adamUpdate[T]) close()                         {}
 func (u *adamUpdate[T]) endEpoch()                      {}
 func (u *adamUpdate[T]) setSteps(steps int)             { u.steps = steps }

@@ -67,7 +67,7 @@ func (t *epochLoop[T]) describe() Run {
 		Batch:    fmt.Sprint(t.batch),
 		Seed:     fmt.Sprint(t.opts.Seed),
 		Output:   t.probe(),
-		Examples: t.ex.fingerprint(),
+		Examples: t.src.fingerprint(),
 	}
 	if t.inOrder {
 		r.Trainer += " in order"
@@ -182,7 +182,7 @@ func (t *epochLoop[T]) restore(s *state, c *Checkpoint) error {
 	if c.Best != nil {
 		best := *c.Best
 		best.Hierarchy = t.opts.Hierarchy // a file does not keep it
-		if err := best.fits(t.opts.Sharing.Classes(), t.ex.X.Cols(), t.opts.Hierarchy); err != nil {
+		if err := best.fits(t.opts.Sharing.Classes(), t.src.features, t.opts.Hierarchy); err != nil {
 			return fmt.Errorf("softmax: the best layer of the checkpoint to resume: %w", err)
 		}
 		s.best = &best

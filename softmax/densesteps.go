@@ -30,7 +30,7 @@ type denseSteps struct {
 	inside bool // the weights are in dense
 }
 
-func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32]) *denseSteps {
+func newDenseSteps(src *source, opts Options, u *linearUpdate[float32]) *denseSteps {
 	batch, team := u.sgd.Batch, kernel.NewTeam(opts.Threads)
 	tree, newOp := timesK[float32](opts.shared())
 	var general func(worker int, out, g []float32, cols int)
@@ -42,11 +42,12 @@ func newDenseSteps(ex Examples, opts Options, u *linearUpdate[float32]) *denseSt
 		general = func(worker int, out, g []float32, cols int) { op[worker].Kernel(out, g, cols) }
 	}
 	d := &denseSteps{
-		linearUpdate: u, ex: ex, x: ex.X.(*matrix.Dense), mean: ex.totalWeight() / float64(ex.X.Rows()), team: team, tree: tree,
+		linearUpdate: u, mean: src.meanWeight(), team: team, tree: tree,
 		dense: kernel.NewDense(team, u.outputs, u.dim, batch, u.sum != nil, tree, general),
 		rows:  make([][]float32, batch), class: make([]int32, batch), share: make([]float32, batch), target: make([]target, batch),
 	}
-	if ex.Mix != nil || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {
+	d.take(src.form)
+	if src.form.Mix != nil || opts.Hierarchy != nil || !plainCrossEntropy(opts.Loss) {
 		heads := make([]*head[float32], team.Threads())
 		for w := range heads {
 			heads[w] = newHead[float32](sharing.None{K: opts.Sharing.Classes()}, opts.Loss, opts.Hierarchy)
@@ -72,6 +73,8 @@ func plainCrossEntropy(l loss.Loss) bool {
 	return false
 }
 
+func (u *denseSteps) take(ex Examples) { u.ex, u.x = ex, ex.X.(*matrix.Dense) }
+
 func (u *denseSteps) close() { u.team.Close() }
 
 func (u *denseSteps) beginEpoch(rate float64, steps int) {
@@ -96,7 +99,7 @@ func (u *denseSteps) turn(in bool) {
 	}{{u.weight, s.Weight}, {u.velocity, s.Velocity}, {u.sum, s.Sum}} {
 		out := kernel.Rect{X: m.out, Rows: u.dim, Cols: u.outputs, Stride: u.outputs}
 		switch {
-		case m.out == nil: // no average
+		case m.out == nil: // no average, or a velocity that nothing reads
 		case in:
 			kernel.Transpose(m.in, out)
 		default:

@@ -89,8 +89,6 @@ func (ex Examples) check(k int) error {
 	switch {
 	case n == 0 || ex.X.Cols() == 0:
 		return fmt.Errorf("softmax: %d examples of %d features, want at least one of each", n, ex.X.Cols())
-	case ex.Weight != nil && len(ex.Weight) != n:
-		return fmt.Errorf("softmax: %d weights for %d examples", len(ex.Weight), n)
 	case k < 1:
 		return fmt.Errorf("softmax: %d classes, want at least 1", k)
 	}
@@ -100,16 +98,27 @@ func (ex Examples) check(k int) error {
 	if err := ex.checkTargets(k); err != nil {
 		return err
 	}
-	for i, w := range ex.Weight {
-		if !(w >= 0) || math.IsInf(float64(w), 1) {
-			return fmt.Errorf("softmax: example %d: weight %v, want a finite number of at least 0", i, w)
-		}
+	if err := ex.checkWeights(); err != nil {
+		return err
 	}
 	if ex.totalWeight() == 0 {
 		return fmt.Errorf("softmax: all %d examples have weight 0, want one above", n)
 	}
 	if size := math.Sqrt(ex.meanSquaredNorm()); size > maxSize || size < 1/maxSize {
 		return fmt.Errorf("softmax: the examples have a root mean squared length of %.3g, want %g to %g: scale the features", size, 1/maxSize, maxSize)
+	}
+	return nil
+}
+
+// checkWeights returns an error unless each example has a weight of at least 0.
+func (ex Examples) checkWeights() error {
+	if n := ex.X.Rows(); ex.Weight != nil && len(ex.Weight) != n {
+		return fmt.Errorf("softmax: %d weights for %d examples", len(ex.Weight), n)
+	}
+	for i, w := range ex.Weight {
+		if !(w >= 0) || math.IsInf(float64(w), 1) {
+			return fmt.Errorf("softmax: example %d: weight %v, want a finite number of at least 0", i, w)
+		}
 	}
 	return nil
 }

@@ -128,11 +128,11 @@ func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []flo
 		return trainHinge(ctx, ex, k, opts, trainer, priors, visit)
 	case SGD:
 		return eachPrior(priors, opts, visit, func(prior float64, opts Options) (*Layer, Record, error) {
-			return trainSGD[float32](ctx, ex, opts, trainer, prior)
+			return trainSGD[float32](ctx, ex.source(), opts, trainer, prior)
 		})
 	case AdamW:
 		return eachPrior(priors, opts, visit, func(prior float64, opts Options) (*Layer, Record, error) {
-			return trainAdamW[float32](ctx, ex, opts, trainer, prior)
+			return trainAdamW[float32](ctx, ex.source(), opts, trainer, prior)
 		})
 	}
 	return fmt.Errorf("softmax: unknown trainer %T: %w", opts.Trainer, ErrOptions)

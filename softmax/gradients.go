@@ -59,9 +59,9 @@ const (
 
 // newGradients makes what batches of up to the given length need: losses of A z,
 // A being that of behind, and gradients multiplied by the K of times.
-func newGradients[T matrix.Float](ex Examples, opts Options, batch int, behind, times sharing.Sharing) *gradients[T] {
-	g := &gradients[T]{ex: ex, design: newDesign[T](ex.X, false), threads: opts.Threads,
-		mean: ex.totalWeight() / float64(ex.X.Rows()), losses: make([]float64, batch), slot: make([]int32, ex.X.Cols())}
+func newGradients[T matrix.Float](src *source, opts Options, batch int, behind, times sharing.Sharing) *gradients[T] {
+	g := &gradients[T]{threads: opts.Threads, mean: src.meanWeight(), losses: make([]float64, batch), slot: make([]int32, src.features)}
+	g.take(src.form)
 	tree, newOp := timesK[T](times)
 	g.tree, g.panels = tree, make([][]float32, (batch+kernelGrain-1)/kernelGrain)
 	g.blocks = make([]block[T], (batch+batchGrain-1)/batchGrain)
@@ -76,6 +76,9 @@ func newGradients[T matrix.Float](ex Examples, opts Options, batch int, behind, 
 	g.scores = make([]T, batch*g.outputs)
 	return g
 }
+
+// take makes a batch one of these examples.
+func (g *gradients[T]) take(ex Examples) { g.ex, g.design = ex, newDesign[T](ex.X, false) }
 
 // timesK returns how gradients are multiplied by the K of a sharing: by a kernel.Tree,
 // by operators, or not at all if both are nil.

@@ -2,6 +2,7 @@ package softmax
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/labeltree"
@@ -226,6 +227,13 @@ func foldPlain[T matrix.Float](l *Layer, m *merged, v []T, stride int, bias []T,
 			}
 		}
 	})
+}
+
+// clone returns a copy of a layer of dense weights.
+func (l *Layer) clone() *Layer {
+	c := *l
+	c.Weight, c.Bias = slices.Clone(l.Weight), slices.Clone(l.Bias)
+	return &c
 }
 
 // newLayer returns a layer of zeros.

@@ -24,7 +24,7 @@ type linearUpdate[T matrix.Float] struct {
 	hierarchy *loss.HierarchicalSoftmax
 	noBias    bool
 
-	weight, velocity, sum       []T
+	weight, velocity, sum       []T // velocity: nil without momentum; sum: nil without an average
 	bias, biasVelocity, biasSum []T
 	last                        []int32 // step of this epoch up to which a row is current
 	step                        int32
@@ -96,7 +96,11 @@ func toMap[T matrix.Float](m [6]float64) linearMap[T] {
 
 // advance applies m to the numbers lo..hi-1.
 func (u *linearUpdate[T]) advance(m linearMap[T], lo, hi int) {
-	w, v := u.weight[lo:hi], u.velocity[lo:hi]
+	w := u.weight[lo:hi]
+	var v []T
+	if u.sgd.Momentum != 0 {
+		v = u.velocity[lo:hi]
+	}
 	if u.sum != nil {
 		kernel.Axpy(m.sw, w, u.sum[lo:hi])
 	}
@@ -144,9 +148,9 @@ func (u *linearUpdate[T]) apply(threads int, features []int32, row func(block, n
 	kernel.Parallel(threads, len(features), applyGrain, func(block, lo, hi int) {
 		for n := lo; n < hi; n++ {
 			f, g := int(features[n]), row(block, n)
-			w, v := u.weight[f*r:(f+1)*r], u.velocity[f*r:(f+1)*r]
+			w := u.weight[f*r : (f+1)*r]
 			if u.sgd.Momentum != 0 {
-				u.factors.Apply(w, v, g)
+				u.factors.Apply(w, u.velocity[f*r:(f+1)*r], g)
 			} else {
 				kernel.ScaleAdd(u.powers[1].ww, w, u.square*u.gradToWeight, g)
 			}
@@ -201,14 +205,17 @@ func (u *linearUpdate[T]) layer() *Layer {
 	return u.layerOf(u.current())
 }
 
-// layerOf returns a copy of weights and biases as a layer.
+// layerOf returns weights and biases as a layer.
 func (u *linearUpdate[T]) layerOf(weight, bias []T) *Layer {
 	return &Layer{Classes: u.classes, Features: u.dim, Hierarchy: u.hierarchy,
-		Weight: slices.Clone(toFloat32(weight)), Bias: slices.Clone(toFloat32(bias))}
+		Weight: toFloat32(weight), Bias: toFloat32(bias)}
 }
 
 func (u *linearUpdate[T]) arrays() map[string][]T {
-	a := map[string][]T{"weight": u.weight, "velocity": u.velocity, "bias": u.bias, "bias_velocity": u.biasVelocity}
+	a := map[string][]T{"weight": u.weight, "bias": u.bias, "bias_velocity": u.biasVelocity}
+	if u.velocity != nil {
+		a["velocity"] = u.velocity
+	}
 	if u.sum != nil {
 		a["sum"], a["bias_sum"] = u.sum, u.biasSum
 	}
@@ -225,6 +232,8 @@ type rowSteps[T matrix.Float] struct {
 	*linearUpdate[T]
 	gradients *gradients[T]
 }
+
+func (u *rowSteps[T]) take(ex Examples) { u.gradients.take(ex) }
 
 func (u *rowSteps[T]) makeStep(batch []int32) float64 {
 	g := u.gradients

@@ -34,24 +34,24 @@ type SGD struct {
 
 func (SGD) isTrainer() {}
 
-func trainSGD[T matrix.Float](ctx context.Context, ex Examples, opts Options, sgd SGD, prior float64) (*Layer, Record, error) {
-	loop, u, err := newSGD[T](ex, opts, sgd, prior)
+func trainSGD[T matrix.Float](ctx context.Context, src *source, opts Options, sgd SGD, prior float64) (*Layer, Record, error) {
+	loop, u, err := newSGD[T](src, opts, sgd, prior)
 	if err != nil {
 		return nil, Record{}, err
 	}
 	layer, record, err := loop.run(ctx)
 	if sgd.Last != nil {
-		*sgd.Last = *u.layerOf(u.weight, u.bias)
+		*sgd.Last = *u.layerOf(u.weight, u.bias).clone()
 	}
 	return layer, record, err
 }
 
 // newSGD makes the loop of an SGD run and the weights that it moves.
-func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (*epochLoop[T], *linearUpdate[T], error) {
+func newSGD[T matrix.Float](src *source, opts Options, sgd SGD, prior float64) (*epochLoop[T], *linearUpdate[T], error) {
 	if err := sgd.Check(); err != nil {
 		return nil, nil, fmt.Errorf("softmax: SGD: %w: %w", err, ErrOptions)
 	}
-	sgd.Epochs, sgd.Batch = positive(sgd.Epochs, 20), min(positive(sgd.Batch, 32), ex.X.Rows())
+	sgd.Epochs, sgd.Batch = positive(sgd.Epochs, 20), min(positive(sgd.Batch, 32), src.rows)
 	if sgd.Rate == 0 {
 		sgd.Rate = 1
 	}
@@ -59,16 +59,19 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 	case sgd.WeightDecay < 0:
 		sgd.WeightDecay = 0
 	case sgd.WeightDecay == 0:
-		sgd.WeightDecay = 1 / (ex.totalWeight() * orDefault(prior))
+		sgd.WeightDecay = 1 / (src.weight * orDefault(prior))
 	}
 	square := 1.0
 	if !sgd.RawInputs {
-		square = 1 / ex.meanSquaredNorm()
+		square = 1 / src.squaredNorm
 	}
 	outputs := len(opts.newBias())
-	u := &linearUpdate[T]{sgd: sgd, square: T(square), outputs: outputs, dim: ex.X.Cols(), threads: opts.Threads, hierarchy: opts.Hierarchy, noBias: opts.NoBias, classes: opts.Sharing.Classes()}
+	u := &linearUpdate[T]{sgd: sgd, square: T(square), outputs: outputs, dim: src.features, threads: opts.Threads, hierarchy: opts.Hierarchy, noBias: opts.NoBias, classes: opts.Sharing.Classes()}
 	n := u.dim * outputs
-	u.weight, u.velocity, u.last = make([]T, n), make([]T, n), make([]int32, u.dim)
+	u.weight, u.last = make([]T, n), make([]int32, u.dim)
+	if sgd.Momentum != 0 {
+		u.velocity = make([]T, n)
+	}
 	u.bias, u.biasVelocity = make([]T, outputs), make([]T, outputs)
 	if sgd.Average {
 		u.sum, u.biasSum = make([]T, n), make([]T, outputs)
@@ -83,20 +86,20 @@ func newSGD[T matrix.Float](ex Examples, opts Options, sgd SGD, prior float64) (
 	}
 	loop := &epochLoop[T]{
 		name: fmt.Sprintf("SGD momentum %v Nesterov %v decay %v average %v raw %v", sgd.Momentum, sgd.Nesterov, sgd.WeightDecay, sgd.Average, sgd.RawInputs),
-		ex:   ex, opts: opts, monitor: sgd.Monitor,
+		src:  src, opts: opts, monitor: sgd.Monitor,
 		epochs: sgd.Epochs, batch: sgd.Batch, rate: sgd.Rate, schedule: sgd.Schedule, inOrder: sgd.InOrder,
-		stepper: newStepper(ex, opts, u),
+		stepper: newStepper(src, opts, u),
 	}
 	return loop, u, nil
 }
 
 // newStepper picks the fastest way to make the steps of u.
-func newStepper[T matrix.Float](ex Examples, opts Options, u *linearUpdate[T]) stepper[T] {
-	_, dense := ex.X.(*matrix.Dense)
+func newStepper[T matrix.Float](src *source, opts Options, u *linearUpdate[T]) stepper[T] {
+	_, dense := src.form.X.(*matrix.Dense)
 	if u, ok := any(u).(*linearUpdate[float32]); ok && dense {
-		return any(newDenseSteps(ex, opts, u)).(stepper[T])
+		return any(newDenseSteps(src, opts, u)).(stepper[T])
 	}
-	rows := rowSteps[T]{u, newGradients[T](ex, opts, u.sgd.Batch, sharing.None{K: u.classes}, opts.shared())}
+	rows := rowSteps[T]{u, newGradients[T](src, opts, u.sgd.Batch, sharing.None{K: u.classes}, opts.shared())}
 	if !dense && u.sgd.Momentum == 0 && !u.sgd.Average {
 		return &sparseSteps[T]{rowSteps: rows, scale: 1}
 	}

@@ -163,7 +163,7 @@ func TestSGDInWSpaceIsSGDInVSpace(t *testing.T) {
 					}
 					want, wantBias := plainSGD(ex, p.a, p.loss, sgd, o.Seed, v, b)
 
-					loop, u, err := newSGD[float64](ex, o, sgd, 10)
+					loop, u, err := newSGD[float64](ex.source(), o, sgd, 10)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -179,7 +179,7 @@ func TestSGDInWSpaceIsSGDInVSpace(t *testing.T) {
 					if diff := largestDifference(l.Weight, narrow(want)); diff > 1e-6*(1+biggest(want)) {
 						t.Fatalf("%s: the layer differs by %g", what, diff)
 					}
-					single, _, err := trainSGD[float32](context.Background(), ex, o, sgd, 10)
+					single, _, err := trainSGD[float32](context.Background(), ex.source(), o, sgd, 10)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -330,7 +330,7 @@ func TestAdamWIsThePlainForm(t *testing.T) {
 				}
 			}
 			want, wantBias := plainAdamW(ex, p.a, p.loss, adam, 0, v, b)
-			loop, u, err := newAdamW[float64](ex, o, adam)
+			loop, u, err := newAdamW[float64](ex.source(), o, adam)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -341,7 +341,7 @@ func TestAdamWIsThePlainForm(t *testing.T) {
 			if diff := max(largestDifference(l.Weight, narrow(want)), largestDifference(u.bias, wantBias)); diff > 1e-6*(1+biggest(want)) {
 				t.Errorf("%s, %s: float64 differs by %g", p.name, kind, diff)
 			}
-			single, _, err := trainAdamW[float32](context.Background(), ex, o, adam, 10)
+			single, _, err := trainAdamW[float32](context.Background(), ex.source(), o, adam, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,9 +357,12 @@ func TestAdamWIsThePlainForm(t *testing.T) {
 func TestCatchingUpIsAPower(t *testing.T) {
 	for name, sgd := range sgdVariants() {
 		o := Options{Sharing: sharing.None{K: 2}}
-		loop, u, err := newSGD[float64](Examples{X: matrix.NewDense(1, 1), Class: []int32{0}}, o, sgd, 10)
+		loop, u, err := newSGD[float64](Examples{X: matrix.NewDense(1, 1), Class: []int32{0}}.source(), o, sgd, 10)
 		if err != nil || loop == nil {
 			t.Fatal(err)
+		}
+		if u.velocity == nil { // without momentum
+			u.velocity = make([]float64, 2)
 		}
 		u.weight[0], u.velocity[0] = 1.5, -0.25
 		one := *u
@@ -401,7 +404,7 @@ func TestTreesTakeTheFusedStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loop, _, err := newSGD[float32](dense, o, SGD{}, 10)
+		loop, _, err := newSGD[float32](dense.source(), o, SGD{}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +417,7 @@ func TestTreesTakeTheFusedStep(t *testing.T) {
 		if n := testing.AllocsPerRun(3, func() { d.makeStep(batch) }); n != 0 {
 			t.Errorf("kind %v: a step allocates %v times", kind, n)
 		}
-		loop, _, err = newSGD[float32](sparsely(dense), o, SGD{}, 10)
+		loop, _, err = newSGD[float32](sparsely(dense).source(), o, SGD{}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
