@@ -15,7 +15,6 @@ import (
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/deep/backend"
-	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
@@ -96,14 +95,18 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer b.Finalize()
-	e, err := x.embedder(b, embedBatch)
+	e, err := x.model.Embedder(b, embedBatch)
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	result := embedded{Out: f.out, Labels: labelsBeside(f.out), Examples: x.set.Len(), Features: x.width}
+	width, err := x.model.Features()
+	if err != nil {
+		return err
+	}
+	result := embedded{Out: f.out, Labels: labelsBeside(f.out), Examples: x.set.Len(), Features: width}
 	err = atomicfile.Write(f.out, func(w io.Writer) error {
-		writeNPYHeader(w, x.set.Len(), x.width)
+		writeNPYHeader(w, x.set.Len(), width)
 		return e.Each(ctx, x.set, func(_ int, features []float32) error { return binary.Write(w, binary.LittleEndian, features) })
 	})
 	if err != nil {
@@ -135,20 +138,28 @@ func labelsBeside(out string) string { return strings.TrimSuffix(out, ".npy") + 
 
 // embeddable is what embed runs through a network.
 type embeddable struct {
-	set      train.Data
-	label    func(i int) string
-	width    int
-	embedder func(b backend.Backend, batch int) (*train.Evaluator, error)
+	set   train.Data
+	label func(i int) string
+	model *network.Model
 }
 
 // examples reads the network and what is to go through it.
 func (f *embedFlags) examples(a *app) (*embeddable, error) {
-	if bert.IsFile(f.model) {
-		if err := checkUse(f.flags, f.model, classify.LanguageNetwork); err != nil {
+	if !network.IsFile(f.model) {
+		if err := checkUse(f.flags, f.model, classify.PictureNetwork); err != nil {
 			return nil, err
 		}
-		m, err := bert.Load(f.model)
-		if err != nil {
+		if _, err := loadModel(f.model); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s is %s; embed wants what treeloss train --network wrote", f.model, classify.LinearModel)
+	}
+	m, err := network.Load(f.model)
+	if err != nil {
+		return nil, err
+	}
+	if m.Encoder != nil {
+		if err := checkUse(f.flags, f.model, classify.LanguageNetwork); err != nil {
 			return nil, err
 		}
 		in, err := f.data.input(a, 0)
@@ -159,35 +170,21 @@ func (f *embedFlags) examples(a *app) (*embeddable, error) {
 		if err != nil {
 			return nil, err
 		}
-		set, err := m.Texts(data.Texts, nil)
-		if err != nil {
-			return nil, err
-		}
-		return &embeddable{set: set, label: func(i int) string { return data.Labels[i] }, width: m.Encoder.Width(), embedder: m.Embedder}, nil
+		set, err := m.Texts(data.Texts)
+		return &embeddable{set: set, label: func(i int) string { return data.Labels[i] }, model: m}, err
 	}
 	if err := checkUse(f.flags, f.model, classify.PictureNetwork); err != nil {
-		return nil, err
-	}
-	if !network.IsFile(f.model) {
-		if _, err := loadModel(f.model); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s is %s; embed wants what treeloss train --network wrote", f.model, classify.LinearModel)
-	}
-	m, err := network.Load(f.model)
-	if err != nil {
 		return nil, err
 	}
 	data, err := images.Open(f.data.data, images.OpenOptions{Labels: f.data.labels, ClassNames: f.classNames, Side: m.Width, Log: a.logf})
 	if err != nil {
 		return nil, err
 	}
-	set, err := m.Data(data)
+	set, err := m.Images(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.data.data[0], err)
 	}
-	width, err := network.Width(m.Network)
-	return &embeddable{set: set, label: data.Class, width: width, embedder: m.Embedder}, err
+	return &embeddable{set: set, label: data.Class, model: m}, nil
 }
 
 // writeNPYHeader writes the header of version 1.0 of a float32 matrix, in NumPy's

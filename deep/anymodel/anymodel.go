@@ -11,16 +11,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
-	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -38,21 +37,12 @@ func Open(path string, o Options) (classify.Classifier, error) {
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}
 	}
-	switch {
-	case network.IsFile(path):
+	if network.IsFile(path) {
 		m, err := network.Load(path)
 		if err != nil {
 			return nil, err
 		}
-		about := classify.About{Kind: classify.PictureNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
-		return &pictures{deep{about: about, options: o, evaluator: m.Evaluator}, m}, nil
-	case bert.IsFile(path):
-		m, err := bert.Load(path)
-		if err != nil {
-			return nil, err
-		}
-		about := classify.About{Kind: classify.LanguageNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
-		return &texts{deep{about: about, options: o, evaluator: m.Evaluator}, m}, nil
+		return &deep{model: m, options: o}, nil
 	}
 	m, err := Linear(path)
 	if err != nil {
@@ -76,14 +66,14 @@ func Linear(path string) (*softmax.Model, error) {
 // IsFile tells, from the head of a file, whether it is a model of any kind, whole or
 // damaged.
 func IsFile(path string) bool {
-	return softmax.IsFile(path) || network.IsFile(path) || bert.IsFile(path)
+	return softmax.IsFile(path) || network.IsFile(path)
 }
 
 // CheckLinear refuses a network, a folder, and a file whose first bytes cannot be
 // those of a model, so that a CSV does not end as a header of 10^18 bytes. A missing
 // file is left to the reader.
 func CheckLinear(path string) error {
-	if network.IsFile(path) || bert.IsFile(path) {
+	if network.IsFile(path) {
 		return fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
 	}
 	f, err := os.Open(path)
@@ -111,26 +101,44 @@ func Starts(content []byte) bool { return len(content) >= 9 && content[7] == 0 &
 // batch is how many examples a network looks at together.
 const batch = 100
 
-// deep is what networks have in common.
+// deep is a network as a classify.Classifier.
 type deep struct {
-	about     classify.About
-	options   Options
-	evaluator func(b backend.Backend, batch int) (*train.Evaluator, error)
+	model   *network.Model
+	options Options
 
-	backend backend.Backend // nil until used
-	network *train.Evaluator
+	backend   backend.Backend // nil until used
+	evaluator *train.Evaluator
 }
 
-func (d *deep) About() classify.About { return d.about }
+func (d *deep) About() classify.About {
+	m := d.model
+	about := classify.About{Kind: classify.PictureNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
+	if m.Encoder != nil {
+		about.Kind = classify.LanguageNetwork
+	}
+	return about
+}
 
 func (d *deep) Close() error {
-	if d.network != nil {
-		d.network.Close()
+	if d.evaluator != nil {
+		d.evaluator.Close()
 	}
 	if d.backend != nil {
 		d.backend.Finalize()
 	}
 	return nil
+}
+
+// Open opens texts for a BERT, else pictures.
+func (d *deep) Open(in classify.Input) (classify.Examples, error) {
+	if d.model.Encoder == nil {
+		return d.album(in)
+	}
+	reader, err := classify.OpenLike(classify.Like{Kind: dataset.Text, Training: d.model.Training}, in)
+	if err != nil {
+		return nil, err
+	}
+	return &classify.Records{Reader: reader, Block: batch, Threads: 1, Run: d.texts}, nil
 }
 
 // each calls use with the probabilities of each example of data, in order.
@@ -140,44 +148,26 @@ func (d *deep) each(ctx context.Context, data train.Data, use func(i int, p []fl
 			return err
 		}
 	}
-	if d.network == nil {
-		if d.network, err = d.evaluator(d.backend, batch); err != nil {
+	if d.evaluator == nil {
+		if d.evaluator, err = d.model.Evaluator(d.backend, batch); err != nil {
 			return err
 		}
 	}
-	p := make([]float32, len(d.about.Labels))
-	wide := make([]float64, len(p))
-	return d.network.Each(ctx, data, func(i int, logits []float32) error {
-		top, sum := math.Inf(-1), 0.0
-		for _, v := range logits {
-			top = max(top, float64(v))
-		}
+	p, wide := make([]float32, len(d.model.Classes)), make([]float64, len(d.model.Classes))
+	return d.evaluator.Each(ctx, data, func(i int, logits []float32) error {
 		for c, v := range logits {
-			wide[c] = math.Exp(float64(v) - top)
-			sum += wide[c]
+			wide[c] = float64(v)
 		}
+		kernel.Softmax(wide, wide)
 		for c, v := range wide {
-			p[c] = float32(v / sum)
+			p[c] = float32(v)
 		}
 		return use(i, p)
 	})
 }
 
-// texts is a BERT.
-type texts struct {
-	deep
-	model *bert.Model
-}
-
-func (t *texts) Open(in classify.Input) (classify.Examples, error) {
-	reader, err := classify.OpenLike(classify.Like{Kind: dataset.Text, Training: t.model.Training}, in)
-	if err != nil {
-		return nil, err
-	}
-	return &classify.Records{Reader: reader, Block: batch, Threads: 1, Run: t.run}, nil
-}
-
-func (t *texts) run(ctx context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
+// texts runs a block of texts through a BERT, as classify.Records wants it.
+func (d *deep) texts(ctx context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (done int, err error) {
 	if len(block) == 0 {
 		return 0, nil
 	}
@@ -185,52 +175,45 @@ func (t *texts) run(ctx context.Context, block []dataset.Example, visit func(wor
 	for i, x := range block {
 		list[i] = x.Text
 	}
-	set, err := t.model.Texts(list, nil)
+	set, err := d.model.Texts(list)
 	if err != nil {
 		return 0, err
 	}
-	done := 0
-	err = t.each(ctx, set, func(i int, p []float32) error {
-		if err := visit(0, i, p); err != nil {
-			return err
+	err = d.each(ctx, set, func(i int, p []float32) error {
+		err := visit(0, i, p)
+		if err == nil {
+			done++
 		}
-		done++
-		return nil
+		return err
 	})
 	return done, err
 }
 
-// pictures is a network on pictures.
-type pictures struct {
-	deep
-	model *network.Model
+// album are pictures on their way through a network.
+type album struct {
+	*images.Pictures
+	network *deep
+	data    train.Data
+	name    string
 }
 
-func (n *pictures) Open(in classify.Input) (classify.Examples, error) {
+func (d *deep) album(in classify.Input) (classify.Examples, error) {
 	if in.Stream() {
 		return nil, errors.New("a network reads pictures from a file, not from the standard input; name a picture, a folder of them, or a CIFAR-100 file")
 	}
-	p, err := images.Open(in.Paths, images.OpenOptions{Labels: in.Options.Labels, ClassNames: in.ClassNames, Side: n.model.Width,
-		Unlabelled: in.Options.Unlabelled, Log: n.options.Log})
+	p, err := images.Open(in.Paths, images.OpenOptions{Labels: in.Options.Labels, ClassNames: in.ClassNames, Side: d.model.Width,
+		Unlabelled: in.Options.Unlabelled, Log: d.options.Log})
 	if err != nil {
 		return nil, err
 	}
-	data, err := n.model.Data(p)
+	data, err := d.model.Images(p)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Paths[0], err)
 	}
-	return &album{network: n, pictures: p, data: data, name: in.Paths[0]}, nil
+	return &album{p, d, data, in.Paths[0]}, nil
 }
 
-// album are pictures on their way through a network.
-type album struct {
-	network  *pictures
-	pictures *images.Pictures
-	data     train.Data
-	name     string
-}
-
-func (a *album) Describe() string { return fmt.Sprintf("%s: %d pictures", a.name, a.pictures.Len()) }
+func (a *album) Describe() string { return fmt.Sprintf("%s: %d pictures", a.name, a.Len()) }
 func (a *album) Workers() int     { return 1 }
 func (a *album) BlockSize() int   { return batch }
 func (a *album) Close() error     { return nil }
@@ -238,7 +221,7 @@ func (a *album) Close() error     { return nil }
 func (a *album) Each(ctx context.Context, visit classify.Visit, done func(block []dataset.Example) error) error {
 	var block []dataset.Example
 	err := a.network.each(ctx, a.data, func(i int, p []float32) error {
-		x := dataset.Example{Label: a.pictures.Class(i), Weight: 1, Place: a.pictures.Place(i)}
+		x := dataset.Example{Label: a.Class(i), Weight: 1, Place: a.Place(i)}
 		if err := visit(0, len(block), x, p); err != nil {
 			return err
 		}

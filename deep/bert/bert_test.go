@@ -1,8 +1,6 @@
 package bert
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -21,10 +18,6 @@ import (
 	"github.com/treeloss/treeloss/deep/internal/backendtest"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/safetensors"
-	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/loss"
-	"github.com/treeloss/treeloss/matrix"
-	"github.com/treeloss/treeloss/sharing"
 )
 
 var (
@@ -140,146 +133,6 @@ func TestTokensOfLanguages(t *testing.T) {
 	}
 }
 
-// A tree over classes 0 to 7: pairs of neighbours.
-func pairs(t testing.TB, names []string) *labeltree.Tree {
-	t.Helper()
-	parent := map[string]string{}
-	for i, n := range names {
-		group := "group" + string(rune('a'+i/2))
-		parent[n], parent[group] = group, "all"
-	}
-	tree, err := labeltree.FromParents(parent, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// Twenty steps on 200 texts bring the loss below half of its start; every tensor
-// moves, on ONNX Runtime all but the embedding tables; what is saved and loaded says
-// the same.
-func TestFineTune(t *testing.T) {
-	texts, labels, names := clinc(t, 200, 8)
-	dir, weights := folder(t, vocabulary(texts), size{hidden: 48, layers: 2, heads: 4, inner: 96, positions: 32, types: 2}, "bert.")
-	b := backendtest.Open(t)
-	e, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := e.Texts(texts, labels, 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := sharing.NewTree(pairs(t, names))
-	task, err := e.Task(s, loss.CrossEntropy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var losses []float64
-	var before float64
-	trainer, err := train.New(b, task, data, nil, train.Options{Epochs: 5, Batch: 50, Seed: 1, Rate: train.Schedule{Base: 3e-3, WarmUp: 0.5},
-		Optimizer: train.AdamW{Decay: 0.01, Clip: 1}, Start: e.Weights, Progress: func(p train.Progress) {
-			if p.Step == 1 {
-				before = 0
-			}
-			losses = append(losses, p.Loss*float64(p.Step)-before) // of this step alone
-			before = p.Loss * float64(p.Step)
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trainer.Close()
-	if _, err := trainer.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(losses); n != 20 || losses[n-1] > losses[0]/2 {
-		t.Errorf("losses of %d steps: %.3f", n, losses)
-	}
-	for _, w := range e.weights() {
-		x := tensors.MustCopyFlatData[float32](trainer.Store().GetVariable(w.path).MustValue())
-		moved := slices.ContainsFunc(x, func(v float32) bool { return !slices.Contains(weights[w.name], float64(v)) })
-		frozen := backendtest.OnONNX() && strings.HasSuffix(w.path, "_embed/embeddings")
-		if moved == frozen {
-			t.Errorf("%s: moved %v, frozen %v", w.name, moved, frozen)
-		}
-	}
-	m, err := Fold(e, About{Classes: names, Length: data.Length()}, trainer.Store(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "m.safetensors")
-	m.Vectors = matrix.NewDense(7, 2)
-	if err := m.Save(path); err == nil {
-		t.Error("vectors of 7 of 8 classes are saved")
-	}
-	m.Tree, m.Vectors = pairs(t, names), matrix.NewDense(8, 2)
-	m.Vectors.Data[3] = 0.25
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(dir); err != nil { // the file is enough
-		t.Fatal(err)
-	}
-	loaded, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !IsFile(path) || !slices.Equal(loaded.Classes, names) || loaded.Length != 16 {
-		t.Errorf("loaded %+v", loaded.About)
-	}
-	if loaded.Tree == nil || loaded.Tree.Len() != m.Tree.Len() || loaded.Vectors == nil || !slices.Equal(loaded.Vectors.Data, m.Vectors.Data) {
-		t.Errorf("tree %v and vectors %v after loading", loaded.Tree, loaded.Vectors)
-	}
-	count := 8*48 + 8 // the head, folded
-	for _, w := range weights {
-		count += len(w)
-	}
-	if m.Parameters() != count || loaded.Parameters() != count {
-		t.Errorf("%d parameters, %d after loading, want %d", m.Parameters(), loaded.Parameters(), count)
-	}
-	first, second := logits(t, b, m, texts[:30]), logits(t, b, loaded, texts[:30])
-	if !slices.Equal(first, second) {
-		t.Error("what is loaded says other things")
-	}
-	right := 0
-	for i := range 30 {
-		row := second[i*8 : (i+1)*8]
-		if slices.Index(row, slices.Max(row)) == int(labels[i]) {
-			right++
-		}
-	}
-	if right < 15 {
-		t.Errorf("%d of 30 right", right)
-	}
-	again := path + "2"
-	if err := loaded.Save(again); err != nil {
-		t.Fatal(err)
-	}
-	a, _ := os.ReadFile(path)
-	c, _ := os.ReadFile(again)
-	if !bytes.Equal(a, c) {
-		t.Error("saved again, the file is another")
-	}
-}
-
-func logits(t *testing.T, b compute.Backend, m *Model, texts []string) []float32 {
-	t.Helper()
-	data, err := m.Texts(texts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	evaluator, err := m.Evaluator(b, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer evaluator.Close()
-	var out []float32
-	if err := evaluator.Each(context.Background(), data, func(_ int, x []float32) error { out = append(out, x...); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // edit changes fields of a JSON file.
 func edit(t *testing.T, path string, change map[string]any) {
 	t.Helper()
@@ -350,23 +203,6 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "x")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
-	}
-	dir := t.TempDir()
-	other := filepath.Join(dir, "x.safetensors")
-	if err := safetensors.WriteFile(other, &safetensors.File{Tensors: []safetensors.Tensor{safetensors.Float32("x", []float32{1}, 1)}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(other); !errors.Is(err, ErrFile) || IsFile(other) || IsFile(dir) || IsFile(other+"y") {
-		t.Errorf("another file: %v", err)
-	}
-	for _, metadata := range []map[string]string{{"about": "x"}, {"about": "{}"}, {"about": "{}", configFile: "{}"}} {
-		metadata["format"] = formatName
-		if err := safetensors.WriteFile(other, &safetensors.File{Metadata: metadata, Tensors: []safetensors.Tensor{safetensors.Float32("x", []float32{1}, 1)}}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Load(other); !errors.Is(err, ErrFile) {
-			t.Errorf("%v: %v", metadata, err)
-		}
 	}
 }
 

@@ -1,9 +1,10 @@
-// Package bert fine-tunes BERT and its multilingual kin, such as LaBSE, from a
-// folder in the layout of Hugging Face, without a network:
+// Package bert has BERT and its multilingual kin, such as LaBSE, from a folder
+// in the layout of Hugging Face, without a connection to it:
 //
 //	config.json, tokenizer.json, model.safetensors --Open--> Encoder
-//	texts --Encoder.Texts--> train.Data; Encoder.Task, train.Trainer --Fold--> Model
-//	Model --Save--> one safetensors file --Load--> Model --Predict--> logits
+//	texts --Encoder.Texts--> train.Data --Encoder.Features--> vectors of the texts
+//
+// Package network puts a head on it, and reads and writes trained ones.
 //
 // A text is the mean of the last layer's vectors of its tokens, with [CLS] and
 // [SEP], padding left out. (The code of Wang and Izbicki 2022 takes the mean over

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,12 +33,15 @@ type Encoder struct {
 	texts     map[string]string // the files above by name
 }
 
+// fileNames are the files that an Encoder is made of.
+func fileNames() []string { return []string{configFile, tokenizerFile, settingsFile} }
+
 // Open reads configuration and tokenizer of a folder. It must be a BERT with
 // learned absolute positions; another architecture, such as RoBERTa, and a folder
 // that lacks a file are errors that say so. Weights are read by Weights.
 func Open(dir string) (*Encoder, error) {
 	texts := map[string]string{}
-	for _, name := range []string{configFile, tokenizerFile, settingsFile} {
+	for _, name := range fileNames() {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && name == settingsFile:
@@ -51,7 +55,7 @@ func Open(dir string) (*Encoder, error) {
 		}
 		texts[name] = string(data)
 	}
-	e, err := newEncoder(texts)
+	e, err := FromFiles(texts)
 	if err != nil {
 		return nil, fmt.Errorf("bert: %s: %w", dir, err)
 	}
@@ -62,8 +66,15 @@ func Open(dir string) (*Encoder, error) {
 	return e, nil
 }
 
-func newEncoder(texts map[string]string) (*Encoder, error) {
-	e := &Encoder{texts: texts}
+// FromFiles returns the encoder of configuration and tokenizer by the names of
+// their files, as Files gave them; other names are left out. It has no weights to read.
+func FromFiles(texts map[string]string) (*Encoder, error) {
+	e := &Encoder{texts: map[string]string{}}
+	for _, name := range fileNames() {
+		if text, ok := texts[name]; ok {
+			e.texts[name] = text
+		}
+	}
 	if err := json.Unmarshal([]byte(texts[configFile]), &e.config); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
@@ -157,6 +168,10 @@ func (e *Encoder) check() error {
 	}
 	return nil
 }
+
+// Files returns the contents of configuration and tokenizer by the names of their
+// files.
+func (e *Encoder) Files() map[string]string { return maps.Clone(e.texts) }
 
 // types returns the number of token types, of which only the first is used.
 func (e *Encoder) types() int {

@@ -111,6 +111,24 @@ func folder(t testing.TB, words []string, s size, prefix string) (dir string, we
 	return dir, weights
 }
 
+// NewFolder writes a small random BERT that knows the words of some texts, for the
+// tests of its models, with the weights by name.
+func NewFolder(t testing.TB, texts []string) (dir string, weights map[string][]float64) {
+	return folder(t, vocabulary(texts), size{hidden: 48, layers: 2, heads: 4, inner: 96, positions: 32, types: 2}, "bert.")
+}
+
+// Clinc is clinc, for the tests of models.
+var Clinc = clinc
+
+// Paths returns the path in a store of each weight.
+func (e *Encoder) Paths() map[string]string {
+	out := map[string]string{}
+	for _, w := range e.weights() {
+		out[w.name] = w.path
+	}
+	return out
+}
+
 // reference computes the vector of one text in float64, from the definition of
 // BERT (Devlin et al. 2019) and nothing of GoMLX.
 func reference(w map[string][]float64, s size, tokens []int32) []float64 {

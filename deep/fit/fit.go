@@ -1,7 +1,7 @@
 // Package fit trains a network on files: pictures by a ResNet, texts by a BERT, with
 // any sharing between the classes and any loss:
 //
-//	files, classes, plan --Run--> model file of package network or bert, Result
+//	files, classes, plan --Run--> model file of package network, Result
 package fit
 
 import (
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,6 @@ import (
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/option"
-	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
 	"github.com/treeloss/treeloss/sharing"
 	"github.com/treeloss/treeloss/tune"
@@ -85,12 +85,6 @@ func (o Options) Check() error {
 		o.Train.Check())
 }
 
-// trained is a trained network.
-type trained interface {
-	Save(path string) error
-	Parameters() int
-}
-
 // Result tells how a training went.
 type Result struct {
 	Model      string       `json:"model"`
@@ -109,20 +103,32 @@ type Result struct {
 	Parameters int          `json:"parameters"` // of the folded network
 }
 
+// examples are labelled pictures or texts.
+type examples interface {
+	Classes() []string // names, in the order of the labels
+	Len() int
+	// keep returns the examples of some classes, and how many others there were.
+	keep(classes []string) (kept examples, others int)
+	// data makes batches for a network, those for training first.
+	data(training bool) (train.Data, error)
+}
+
 // run is a training on its way.
 type run struct {
 	o       Options
 	classes classinfo.Info
 	spec    string // what classes share, in words
-	sharing sharing.Sharing
-	tree    *labeltree.Tree // nil: none
+	head    network.Head
 	loss    loss.Loss
 
 	// What pictures and texts have of their own.
+	what    string // "picture" or "text"
+	open    func(ctx context.Context, paths []string, labels string) (examples, error)
+	network network.Network
+	about   network.About
+	start   func(*model.Store) error // nil: random draws
+
 	set, valid train.Data // valid is nil without examples for it
-	task       train.Task
-	start      func(*model.Store) error
-	fold       func(*model.Store) (trained, error)
 }
 
 // Run reads the examples, trains, and writes the model. A cancelled ctx ends it
@@ -139,24 +145,23 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, fmt.Errorf("%s is no folder; name one to write event files to with Options.TensorBoard", o.Train.TensorBoard)
 	}
 	r := &run{o: o}
-	read := r.pictures
-	folder, onTexts := strings.CutPrefix(o.Network, BERT)
-	if onTexts {
-		read = func(ctx context.Context) error { return r.texts(folder) }
-	}
-	if err := read(ctx); err != nil {
+	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
-	r.setDefaults(onTexts)
+	task, err := r.network.Task(r.head, r.loss)
+	if err != nil {
+		return nil, err
+	}
+	r.setDefaults()
 	b, err := backend.Open(o.Backend, func(line string) { o.Log("warning: %s", line) })
 	if err != nil {
 		return nil, err
 	}
 	defer b.Finalize()
-	if onTexts && bert.Freezes(b) {
+	if r.network.Encoder != nil && bert.Freezes(b) {
 		o.Log("note: on %s the embedding tables of words, positions and token types stay frozen, as their gradients are wrong there; the backends go and xla train them", b.Name())
 	}
-	t, err := train.New(b, r.task, r.set, r.valid, r.o.Train)
+	t, err := train.New(b, task, r.set, r.valid, r.o.Train)
 	if errors.Is(err, train.ErrCheckpoint) {
 		return nil, fmt.Errorf("%s holds an earlier training of this model; go on with it by Options.Resume, or remove that folder to start anew", o.Train.Folder)
 	}
@@ -170,10 +175,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.fold(t.Store())
+	m, err := r.network.Finish(r.head, r.about, t.Store())
 	if err != nil {
 		return nil, err
 	}
+	m.Vectors = r.classes.Vectors
 	if err := m.Save(o.Model); err != nil {
 		return nil, err
 	}
@@ -181,7 +187,59 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		Epochs: done.Epochs, BestEpoch: done.BestEpoch, Valid: done.Best, Steps: done.Steps, Seconds: done.Seconds, TrainLoss: done.Loss, Parameters: m.Parameters()}, nil
 }
 
-// prepare asks what is known about the classes, and makes sharing, tree and loss of it.
+// read opens the network and the examples, and leaves those of the classes that are
+// trained.
+func (r *run) read(ctx context.Context) error {
+	folder, onTexts := strings.CutPrefix(r.o.Network, BERT)
+	setUp := r.setUpPictures
+	if onTexts {
+		setUp = func() error { return r.setUpBERT(folder) }
+	}
+	if err := setUp(); err != nil {
+		return err
+	}
+	all, err := r.open(ctx, r.o.Data, r.o.Columns.Labels)
+	if err != nil {
+		return err
+	}
+	names := all.Classes()
+	if err := r.prepare(names); err != nil {
+		return err
+	}
+	kept, others := all.keep(r.classes.Labels)
+	if others > 0 {
+		r.o.Log("skipped, no vector: %d classes with %d of %d %ss", len(names)-len(r.classes.Labels), others, all.Len(), r.what)
+	}
+	if r.set, err = kept.data(true); err != nil {
+		return err
+	}
+	return r.readValid(ctx)
+}
+
+// readValid reads the examples to measure on, if there are any.
+func (r *run) readValid(ctx context.Context) error {
+	if len(r.o.Valid) == 0 {
+		if r.o.Train.Patience > 0 {
+			return option.Refuse("%s needs "+r.what+"s to measure on, name them with %s", "Patience", "Valid")
+		}
+		return nil
+	}
+	all, err := r.open(ctx, r.o.Valid, r.o.ValidLabels)
+	if err != nil {
+		return err
+	}
+	kept, others := all.keep(r.classes.Labels)
+	if others > 0 {
+		r.o.Log("left out: %d of %d %ss to measure on, whose classes are not trained", others, all.Len(), r.what)
+	}
+	if kept.Len() == 0 {
+		return fmt.Errorf("%s: no %s of a class of the training data; is it the right file for Options.Valid?", r.o.Valid[0], r.what)
+	}
+	r.valid, err = kept.data(false)
+	return err
+}
+
+// prepare asks what is known about the classes, and makes head and loss of it.
 func (r *run) prepare(labels []string) (err error) {
 	if r.classes, err = r.o.Classes(labels); err != nil {
 		return err
@@ -212,30 +270,23 @@ func (r *run) prepare(labels []string) (err error) {
 	if err != nil {
 		return err
 	}
-	r.sharing, r.loss, r.tree = output.Sharing, output.Loss, tree
-	if r.sharing == nil {
-		r.sharing = sharing.None{K: len(r.classes.Labels)}
+	r.loss, r.head = output.Loss, network.Head{Sharing: output.Sharing, Tree: cmp.Or(tree, r.classes.Taxonomy)}
+	if r.head.Sharing == nil && plan.Loss != tune.HierarchicalSoftmax {
+		r.head.Sharing = sharing.None{K: len(r.classes.Labels)}
 	}
-	if r.tree == nil {
-		r.tree = r.classes.Taxonomy
+	r.about = network.About{Classes: r.classes.Labels, Training: map[string]string{"program": r.o.Program}}
+	maps.Copy(r.about.Training, r.o.Training)
+	if r.network.Encoder != nil {
+		r.about.Training["network"] = network.BERT // a path is no part of a model
 	}
 	return nil
 }
 
-// record is what a model file says about the training.
-func (r *run) record() map[string]string {
-	out := map[string]string{"program": r.o.Program}
-	for name, value := range r.o.Training {
-		out[name] = value
-	}
-	return out
-}
-
 // setDefaults puts in for what was not given what the network is best trained with,
 // and says what is trained: a checkpoint of another training is refused.
-func (r *run) setDefaults(onTexts bool) {
+func (r *run) setDefaults() {
 	o := &r.o.Train
-	if onTexts {
+	if r.network.Encoder != nil {
 		bertDefaults(o, r.o.NoWarmUp)
 	} else if r.o.Network == network.ResNet50 {
 		imageNetDefaults(o)
@@ -278,12 +329,4 @@ func imageNetDefaults(o *train.Options) {
 			o.Rate.Milestones = []float64{float64(o.Epochs) / 3, float64(o.Epochs) * 2 / 3}
 		}
 	}
-}
-
-// needsValid refuses a patience without examples to measure on.
-func (r *run) needsValid(what string) error {
-	if len(r.o.Valid) == 0 && r.o.Train.Patience > 0 {
-		return option.Refuse("%s needs "+what+" to measure on, name them with %s", "Patience", "Valid")
-	}
-	return nil
 }

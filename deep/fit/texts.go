@@ -1,14 +1,15 @@
 package fit
 
 import (
+	"context"
 	"fmt"
 	"strings"
-
-	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/bert"
+	"github.com/treeloss/treeloss/deep/network"
+	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -48,79 +49,62 @@ func ReadTexts(in classify.Input, log func(format string, args ...any)) (*Labell
 	return t, nil
 }
 
-// keep returns the texts of some classes, with their places in that list, and how
-// many others there were.
-func (t *Labelled) keep(classes []string) (texts []string, labels []int32, others int) {
+// texts are the examples of a BERT.
+type texts struct {
+	Labelled
+	run   *run
+	index []int32 // of each text, its class among those that were kept; nil before
+}
+
+func (t texts) Classes() []string { return dataset.NewLabels(t.Labels).Names() }
+func (t texts) Len() int          { return len(t.Texts) }
+
+func (t texts) keep(classes []string) (examples, int) {
 	place := make(map[string]int32, len(classes))
 	for i, c := range classes {
 		place[c] = int32(i)
 	}
+	kept := texts{run: t.run}
 	for i, l := range t.Labels {
 		if c, ok := place[l]; ok {
-			texts, labels = append(texts, t.Texts[i]), append(labels, c)
-		} else {
-			others++
+			kept.Texts, kept.index = append(kept.Texts, t.Texts[i]), append(kept.index, c)
 		}
 	}
-	return texts, labels, others
+	return kept, len(t.Texts) - len(kept.Texts)
 }
 
-// texts prepares the training of the BERT of a folder.
-func (r *run) texts(folder string) error {
-	o := r.o
-	if o.Plan.Loss == tune.HierarchicalSoftmax {
+// data makes tokens; those of training say how many a text has.
+func (t texts) data(training bool) (train.Data, error) {
+	r := t.run
+	if !training {
+		return r.network.Encoder.Texts(t.Texts, t.index, r.about.Length)
+	}
+	set, err := r.network.Encoder.Texts(t.Texts, t.index, r.o.Tokens)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.o.Data[0], err)
+	}
+	r.about.Length = set.Length()
+	return set, nil
+}
+
+// openTexts reads texts as the options say.
+func (r *run) openTexts(_ context.Context, paths []string, _ string) (examples, error) {
+	all, err := ReadTexts(classify.Input{Paths: paths, Stdin: r.o.Stdin, Options: r.o.Columns}, r.o.Log)
+	if err != nil {
+		return nil, err
+	}
+	return texts{Labelled: *all, run: r}, nil
+}
+
+// setUpBERT opens the BERT of a folder.
+func (r *run) setUpBERT(folder string) (err error) {
+	if r.o.Plan.Loss == tune.HierarchicalSoftmax {
 		return option.Refuse("%s hierarchical-softmax is not there for bert", "Loss")
 	}
-	e, err := bert.Open(folder)
-	if err != nil {
-		return err
-	}
-	all, err := ReadTexts(classify.Input{Paths: o.Data, Stdin: o.Stdin, Options: o.Columns}, o.Log)
-	if err != nil {
-		return err
-	}
-	names := dataset.NewLabels(all.Labels).Names()
-	if err := r.prepare(names); err != nil {
-		return err
-	}
-	texts, labels, others := all.keep(r.classes.Labels)
-	if others > 0 {
-		o.Log("skipped, no vector: %d classes with %d of %d texts", len(names)-len(r.classes.Labels), others, len(all.Texts))
-	}
-	set, err := e.Texts(texts, labels, o.Tokens)
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.Data[0], err)
-	}
-	r.set = set
-	if len(o.Valid) > 0 {
-		all, err := ReadTexts(classify.Input{Paths: o.Valid, Stdin: o.Stdin, Options: o.Columns}, o.Log)
-		if err != nil {
-			return err
-		}
-		texts, labels, others := all.keep(r.classes.Labels)
-		if others > 0 {
-			o.Log("left out: %d of %d texts to measure on, whose classes are not trained", others, len(all.Texts))
-		}
-		if len(texts) == 0 {
-			return fmt.Errorf("%s: no text of a class of the training data; is it the right file for Options.Valid?", o.Valid[0])
-		}
-		if r.valid, err = e.Texts(texts, labels, set.Length()); err != nil {
-			return err
-		}
-	} else if err := r.needsValid("texts"); err != nil {
-		return err
-	}
-	r.start = e.Weights
-	r.task, err = e.Task(r.sharing, r.loss)
-	r.fold = func(store *model.Store) (trained, error) {
-		about := bert.About{Classes: r.classes.Labels, Length: set.Length(), Training: r.record()}
-		about.Training["network"] = strings.TrimSuffix(BERT, ":") // a path is no part of a model
-		m, err := bert.Fold(e, about, store, r.sharing)
-		if err != nil {
-			return nil, err
-		}
-		m.Tree, m.Vectors = r.tree, r.classes.Vectors
-		return m, nil
+	r.what, r.open = "text", r.openTexts
+	r.network.Name = network.BERT
+	if r.network.Encoder, err = bert.Open(folder); err == nil {
+		r.start = r.network.Encoder.Weights
 	}
 	return err
 }

@@ -3,10 +3,11 @@
 //
 //	dataset.Images --Measure--> Scale
 //	dataset.Images, Scale, Options --New--> Set --Batch(rows, epoch)--> tensors
-//	dataset.Folder, side, Scale, Options --NewFolder--> Folder --Batch--> tensors
+//	dataset.Folder, side, Scale, Options --NewFolder--> Set --Batch--> tensors
+//	path --Open--> Pictures, of either kind --Data--> Set
 //
-// A Set has its pictures in memory, a Folder reads and decodes them in parallel
-// when they are wanted; both are train.Data.
+// The pictures of New are in memory; those of NewFolder are read and decoded, in
+// parallel, when they are wanted.
 //
 // What happens to a picture depends on the seed, the epoch and its number alone:
 // not on the batch it is in, on the backend or on the number of processors. So a

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gomlx/gomlx/core/tensors"
-
 	"github.com/treeloss/treeloss/dataset"
 )
 
@@ -135,29 +133,29 @@ func (p *Pictures) InFolder() bool { return p.folder != nil }
 // Side returns the side of the squares that a network sees.
 func (p *Pictures) Side() int { return p.side }
 
-// Classes returns the names of the classes by label.
-func (p *Pictures) Classes() []string {
+// names returns where the names of the classes stand, by label.
+func (p *Pictures) names() *[]string {
 	if p.folder != nil {
-		return p.folder.Classes
+		return &p.folder.Classes
 	}
-	return p.cifar.Classes
+	return &p.cifar.Classes
 }
+
+func (p *Pictures) labels() []int32 {
+	if p.folder != nil {
+		return p.folder.Label
+	}
+	return p.cifar.Label
+}
+
+// Classes returns the names of the classes by label.
+func (p *Pictures) Classes() []string { return *p.names() }
 
 // Len returns the number of pictures.
-func (p *Pictures) Len() int {
-	if p.folder != nil {
-		return p.folder.Len()
-	}
-	return p.cifar.Len()
-}
+func (p *Pictures) Len() int { return len(p.labels()) }
 
 // Class returns the name of the class of a picture.
-func (p *Pictures) Class(i int) string {
-	if p.folder != nil {
-		return p.folder.Classes[p.folder.Label[i]]
-	}
-	return p.cifar.Classes[p.cifar.Label[i]]
-}
+func (p *Pictures) Class(i int) string { return p.Classes()[p.labels()[i]] }
 
 // Place returns the file of a picture of a folder, below it and without a line, or
 // the file of all and the number of the picture, from 1.
@@ -174,9 +172,9 @@ func (p *Pictures) Keep(classes []string) (kept *Pictures, others int) {
 	kept = &Pictures{path: p.path, side: p.side}
 	if p.folder != nil {
 		kept.folder, others = p.folder.Keep(classes)
-	} else {
-		kept.cifar, others = p.cifar.Keep(classes)
+		return kept, others
 	}
+	kept.cifar, others = p.cifar.Keep(classes)
 	return kept, others
 }
 
@@ -188,15 +186,8 @@ func (p *Pictures) Scale() Scale {
 	return Measure(p.cifar)
 }
 
-// Batches are a Set or a Folder; they are a train.Data.
-type Batches interface {
-	Len() int
-	Label(i int) int
-	Batch(rows []int, epoch int) ([]*tensors.Tensor, error)
-}
-
 // Data makes batches.
-func (p *Pictures) Data(scale Scale, o Options) (Batches, error) {
+func (p *Pictures) Data(scale Scale, o Options) (*Set, error) {
 	if p.folder != nil {
 		return NewFolder(p.folder, p.side, scale, o)
 	}
@@ -212,10 +203,6 @@ func (p *Pictures) rename(spec string) error {
 	if len(names) != len(p.Classes()) {
 		return fmt.Errorf("%s: %d class names, %s has %d classes; give one a class, in the order of their numbers", spec, len(names), p.path, len(p.Classes()))
 	}
-	if p.folder != nil {
-		p.folder.Classes = names
-	} else {
-		p.cifar.Classes = names
-	}
+	*p.names() = names
 	return nil
 }

@@ -1,15 +1,16 @@
 package images
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/kernel"
 )
 
 // Augment says how training pictures are changed.
@@ -24,7 +25,7 @@ const (
 // Options of a Set. The zero value is fresh augmentation with 4 pixels around.
 type Options struct {
 	Augment Augment // "" means Fresh
-	Pad     int     // zeros around a picture before the crop; 0 means 4
+	Pad     int     // pictures in memory: black pixels around one before the crop; 0 means 4
 	Seed    uint64
 }
 
@@ -33,6 +34,11 @@ type Options struct {
 type Scale struct {
 	Mean      [3]float64 `json:"mean"`
 	Deviation [3]float64 `json:"deviation"`
+}
+
+// ImageNet is the scale that networks of torchvision and timm are trained with.
+func ImageNet() Scale {
+	return Scale{Mean: [3]float64{0.485, 0.456, 0.406}, Deviation: [3]float64{0.229, 0.224, 0.225}}
 }
 
 // Measure returns the scale of all pixels of a set. A channel that is the same
@@ -56,30 +62,44 @@ func Measure(s *dataset.Images) Scale {
 	return scale
 }
 
-// Set gives batches of a set of pictures.
+// Set gives batches of pictures of one size; it is a train.Data.
 type Set struct {
-	data *dataset.Images
-	opts Options
-	norm [3][256]float32 // byte to pixel, by channel
-	zero [3]float32      // black, what stands around a picture
+	label         []int32
+	height, width int // in pixels
+	opts          Options
+	norm          [3][256]float32 // byte to pixel, by channel
+	// draw writes a picture, [height, width, 3], changed as the generator says; nil
+	// leaves it unchanged.
+	draw func(out []float32, row int, random *rand.Rand) error
 }
 
-// New returns batches of data. An unknown augmentation, a negative padding and
-// an empty set are errors.
+// New returns batches of data. In training a picture is shifted by up to
+// Options.Pad pixels, black coming in from outside, and mirrored or not (He et al.
+// 2016). An unknown augmentation, a negative padding and an empty set are errors.
 func New(data *dataset.Images, scale Scale, opts Options) (*Set, error) {
-	if opts.Augment == "" {
-		opts.Augment = Fresh
+	if opts.Pad = cmp.Or(opts.Pad, 4); opts.Pad < 0 {
+		return nil, fmt.Errorf("images: %d pixels around a picture, want at least 0", opts.Pad)
 	}
-	if opts.Pad == 0 {
-		opts.Pad = 4
+	s, err := newSet(data.Label, data.Height, data.Width, scale, opts)
+	if err != nil {
+		return nil, err
 	}
-	if opts.Augment != Fresh && opts.Augment != Frozen && opts.Augment != None {
-		return nil, fmt.Errorf("images: augmentation %q, want %s, %s or %s", opts.Augment, Fresh, Frozen, None)
+	s.draw = func(out []float32, row int, random *rand.Rand) error {
+		s.shift(out, data.Picture(row), random)
+		return nil
 	}
-	if opts.Pad < 0 || data.Len() == 0 {
-		return nil, fmt.Errorf("images: %d pictures and %d pixels around, want at least 1 and 0", data.Len(), opts.Pad)
+	return s, nil
+}
+
+func newSet(label []int32, height, width int, scale Scale, opts Options) (*Set, error) {
+	s := &Set{label: label, height: height, width: width, opts: opts}
+	s.opts.Augment = cmp.Or(opts.Augment, Fresh)
+	if a := s.opts.Augment; a != Fresh && a != Frozen && a != None {
+		return nil, fmt.Errorf("images: augmentation %q, want %s, %s or %s", a, Fresh, Frozen, None)
 	}
-	s := &Set{data: data, opts: opts}
+	if len(label) == 0 {
+		return nil, errors.New("images: no pictures, want at least 1")
+	}
 	for c := range 3 {
 		if !(scale.Deviation[c] > 0) {
 			return nil, fmt.Errorf("images: deviation %v of channel %d, want a number above 0", scale.Deviation[c], c)
@@ -87,54 +107,55 @@ func New(data *dataset.Images, scale Scale, opts Options) (*Set, error) {
 		for v := range 256 {
 			s.norm[c][v] = float32((float64(v)/255 - scale.Mean[c]) / scale.Deviation[c])
 		}
-		s.zero[c] = s.norm[c][0]
 	}
 	return s, nil
 }
 
 // Len returns the number of pictures.
-func (s *Set) Len() int { return s.data.Len() }
+func (s *Set) Len() int { return len(s.label) }
 
 // Label returns the label of a picture.
-func (s *Set) Label(i int) int { return int(s.data.Label[i]) }
+func (s *Set) Label(i int) int { return int(s.label[i]) }
 
 // Batch returns the pictures of some rows, [rows, height, width, 3], as they are
 // in an epoch of training, from 0 on; or unchanged, for epoch -1. The work is
-// spread over the processors. There is no error; train.Data wants one.
+// spread over the processors. A picture of a folder that cannot be read is an error
+// that names its file; pictures in memory make none.
 func (s *Set) Batch(rows []int, epoch int) ([]*tensors.Tensor, error) {
-	h, w := s.data.Height, s.data.Width
-	size := h * w * 3
-	out := make([]float32, len(rows)*size)
-	var wait sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), len(rows))
-	for worker := range workers {
-		wait.Go(func() {
-			for n := worker; n < len(rows); n += workers {
-				s.draw(out[n*size:(n+1)*size], rows[n], epoch)
-			}
-		})
+	size := s.height * s.width * 3
+	out, errs := make([]float32, len(rows)*size), make([]error, len(rows))
+	kernel.Parallel(0, len(rows), 1, func(n, _, _ int) {
+		errs[n] = s.draw(out[n*size:(n+1)*size], rows[n], s.random(rows[n], epoch))
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(out, len(rows), h, w, 3)}, nil
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(out, len(rows), s.height, s.width, 3)}, nil
 }
 
-// draw writes one picture.
-func (s *Set) draw(out []float32, row, epoch int) {
-	pixels := s.data.Picture(row)
+// cropStream keeps these draws apart from all others of a seed.
+const cropStream = 0x6372_6f70
+
+// random returns the generator of what happens to a picture in an epoch, nil if
+// nothing does.
+func (s *Set) random(row, epoch int) *rand.Rand {
 	if epoch < 0 || s.opts.Augment == None {
-		for i, v := range pixels {
-			out[i] = s.norm[i%3][v]
-		}
-		return
+		return nil
 	}
 	if s.opts.Augment == Frozen {
 		epoch = 0
 	}
-	rng := rand.New(rand.NewPCG(s.opts.Seed^cropStream, uint64(epoch)<<40^uint64(row)))
-	pad := s.opts.Pad
-	dy, dx := rng.IntN(2*pad+1)-pad, rng.IntN(2*pad+1)-pad
-	flip := rng.IntN(2) == 1
-	h, w := s.data.Height, s.data.Width
+	return rand.New(rand.NewPCG(s.opts.Seed^cropStream, uint64(epoch)<<40^uint64(row)))
+}
+
+// shift writes a picture of bytes, shifted and mirrored.
+func (s *Set) shift(out []float32, pixels []byte, random *rand.Rand) {
+	dy, dx, flip := 0, 0, false
+	if pad := s.opts.Pad; random != nil {
+		dy, dx = random.IntN(2*pad+1)-pad, random.IntN(2*pad+1)-pad
+		flip = random.IntN(2) == 1
+	}
+	h, w := s.height, s.width
 	i := 0
 	for y := range h {
 		for x := range w {
@@ -144,16 +165,13 @@ func (s *Set) draw(out []float32, row, epoch int) {
 			sy, sx := y+dy, x+dx
 			inside := sy >= 0 && sy < h && sx >= 0 && sx < w
 			for c := range 3 {
+				var v byte // black
 				if inside {
-					out[i] = s.norm[c][pixels[(sy*w+sx)*3+c]]
-				} else {
-					out[i] = s.zero[c]
+					v = pixels[(sy*w+sx)*3+c]
 				}
+				out[i] = s.norm[c][v]
 				i++
 			}
 		}
 	}
 }
-
-// cropStream keeps these draws apart from all others of a seed.
-const cropStream = 0x6372_6f70

@@ -46,7 +46,7 @@ func BenchmarkStep(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	for i, head := range heads {
-		task, err := Shared(ResNet20, head, loss.CrossEntropy{})
+		task, err := Network{Name: ResNet20}.Task(Head{Sharing: head}, loss.CrossEntropy{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,38 +5,43 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/treeloss/treeloss/deep"
+	"github.com/treeloss/treeloss/deep/bert"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/layer"
 	"github.com/treeloss/treeloss/deep/train"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
-	"github.com/treeloss/treeloss/sharing"
 )
 
 // The model file is a safetensors file. Its tensors are the variables of the
 // network under their paths; the head of k classes is head/dense/weights [d, k]
 // and head/dense/biases [k], what was shared folded; and, where the classes have
-// vectors, label_vectors [k, dimensions]. Metadata: format, network,
-// output ("flat" or "hierarchical-softmax"), and JSON in about and tree.
+// vectors, label_vectors [k, dimensions]. Metadata: format, and JSON in about and
+// tree; of a network on pictures also network and output ("flat" or
+// "hierarchical-softmax"), of a BERT the files of its folder that say what the
+// network and its tokenizer are, under their names.
 const (
-	formatName   = "treeloss-network"
-	flat         = "flat"
-	hierarchical = "hierarchical-softmax"
+	pictureFormat = "treeloss-network"
+	bertFormat    = "treeloss-bert"
+	flat          = "flat"
+	hierarchical  = "hierarchical-softmax"
 )
 
 // ErrFile says that a file is no network that this program can use.
 var ErrFile = errors.New("not a usable network file")
 
-// Model is a trained network.
+// Model is a trained network. It is for one goroutine.
 type Model struct {
 	About
-	Network string
+	Network
 	Tree    *labeltree.Tree // over the classes, where one was trained with; else nil
 	Vectors *matrix.Dense   // k x dimensions, what is known about the classes as vectors; nil: nothing
 
@@ -47,37 +52,40 @@ type Model struct {
 // About is what a model knows beside its weights.
 type About struct {
 	Classes  []string          `json:"classes"`
-	Height   int               `json:"height"` // of pictures
-	Width    int               `json:"width"`
-	Scale    images.Scale      `json:"scale"`
+	Length   int               `json:"length,omitempty"` // of texts: tokens of each
+	Height   int               `json:"height,omitempty"` // of pictures, in pixels
+	Width    int               `json:"width,omitempty"`
+	Scale    images.Scale      `json:"scale,omitzero"`
 	Training map[string]string `json:"training"` // how it was trained, for the reader
 }
 
-// Fold makes a model of what a task trained with the sharing: its head becomes a
-// plain layer. tree may be nil.
-func Fold(name string, about About, store *model.Store, s sharing.Sharing, tree *labeltree.Tree) (*Model, error) {
-	if err := deep.Fold(store, "/"+train.HeadScope, s); err != nil {
-		return nil, err
+// Finish makes a model of what a Task of the head trained: a head that shares
+// becomes a plain layer. What does not fit together is an error.
+func (n Network) Finish(h Head, about About, store *model.Store) (*Model, error) {
+	m := &Model{About: about, Network: n, Tree: h.Tree, hierarchical: h.Sharing == nil, store: store}
+	if h.Sharing != nil {
+		if err := deep.Fold(store, "/"+train.HeadScope, h.Sharing); err != nil {
+			return nil, err
+		}
 	}
-	m := &Model{About: about, Network: name, Tree: tree, store: store}
-	return m, m.check()
-}
-
-// WithTree makes a model of what a task of Hierarchical trained.
-func WithTree(name string, about About, store *model.Store, tree *labeltree.Tree) (*Model, error) {
-	m := &Model{About: about, Network: name, Tree: tree, store: store, hierarchical: true}
 	return m, m.check()
 }
 
 func (m *Model) check() error {
-	if err := Check(m.Network); err != nil {
+	if _, err := m.Features(); err != nil {
 		return err
 	}
-	if len(m.Classes) == 0 || m.Tree != nil && m.Tree.Classes() != len(m.Classes) || m.hierarchical && m.Tree == nil || m.Height < 1 || m.Width < 1 {
-		return fmt.Errorf("network: %d classes, pictures of %d x %d, a tree that may be missing or over others; want these to fit", len(m.Classes), m.Height, m.Width)
+	k := len(m.Classes)
+	if k == 0 || m.hierarchical && m.Tree == nil {
+		return fmt.Errorf("network: %d classes, a tree that may be missing; want at least 1, and a tree for a hierarchical softmax", k)
 	}
-	if m.Vectors != nil && m.Vectors.Rows() != len(m.Classes) {
-		return fmt.Errorf("network: vectors of %d classes, want %d", m.Vectors.Rows(), len(m.Classes))
+	if m.Tree != nil && m.Tree.Classes() != k || m.Vectors != nil && m.Vectors.Rows() != k {
+		return fmt.Errorf("network: a tree or vectors of other classes than the %d of the model", k)
+	}
+	if e := m.Encoder; e != nil && (m.Length < 2 || m.Length > e.MaxTokens()) {
+		return fmt.Errorf("network: texts of %d tokens, want 2 to %d", m.Length, e.MaxTokens())
+	} else if e == nil && (m.Height < 1 || m.Width < 1) {
+		return fmt.Errorf("network: pictures of %d x %d, want at least 1 x 1", m.Height, m.Width)
 	}
 	return nil
 }
@@ -88,23 +96,30 @@ func (m *Model) task() train.Task {
 	if m.hierarchical {
 		head = hierarchicalHead(m.Tree)
 	}
-	return train.Task{Features: features(m.Network), Head: head, Classes: len(m.Classes)}
+	build, _, _ := m.architecture() // checked before
+	return train.Task{Features: build, Head: head, Classes: len(m.Classes)}
 }
 
-// Data makes batches of pictures as the network wants them. Another side is an error.
-func (m *Model) Data(p *images.Pictures) (train.Data, error) {
+// Images makes batches of pictures as the network wants them. Another side is an
+// error.
+func (m *Model) Images(p *images.Pictures) (train.Data, error) {
 	if p.Side() != m.Width {
 		return nil, fmt.Errorf("pictures of side %d, want %d", p.Side(), m.Width)
 	}
 	return p.Data(m.Scale, images.Options{Augment: images.None})
 }
 
-// Evaluator returns the logits of pictures, in batches of that size.
+// Texts makes tokens of texts as a BERT wants them, without labels.
+func (m *Model) Texts(texts []string) (*bert.Texts, error) {
+	return m.Encoder.Texts(texts, nil, m.Length)
+}
+
+// Evaluator returns the logits of examples, in batches of that size.
 func (m *Model) Evaluator(b compute.Backend, batch int) (*train.Evaluator, error) {
 	return train.NewEvaluator(b, m.store, m.task(), batch)
 }
 
-// Embedder returns the features of pictures, in batches of that size.
+// Embedder returns the features of examples, in batches of that size.
 func (m *Model) Embedder(b compute.Backend, batch int) (*train.Evaluator, error) {
 	return train.NewEmbedder(b, m.store, m.task(), batch)
 }
@@ -112,7 +127,8 @@ func (m *Model) Embedder(b compute.Backend, batch int) (*train.Evaluator, error)
 // Parameters counts the trained numbers of the network, its head folded.
 func (m *Model) Parameters() int { return deep.Parameters(m.store, layer.Mean, layer.Variance) }
 
-// Save writes the model: the old file or the new one is there, whole.
+// Save writes the model, with a BERT's tokenizer: the old file or the new one is
+// there, whole.
 func (m *Model) Save(path string) error {
 	if err := m.check(); err != nil {
 		return err
@@ -124,9 +140,15 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
-	metadata := map[string]string{"format": formatName, "network": m.Network, "output": flat, "about": string(about)}
-	if m.hierarchical {
-		metadata["output"] = hierarchical
+	metadata := map[string]string{"about": string(about)}
+	switch {
+	case m.Encoder != nil:
+		metadata["format"] = bertFormat
+		maps.Copy(metadata, m.Encoder.Files())
+	case m.hierarchical:
+		metadata["format"], metadata["network"], metadata["output"] = pictureFormat, m.Name, hierarchical
+	default:
+		metadata["format"], metadata["network"], metadata["output"] = pictureFormat, m.Name, flat
 	}
 	if m.Tree != nil {
 		var b bytes.Buffer
@@ -139,41 +161,53 @@ func (m *Model) Save(path string) error {
 }
 
 // IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
-func IsFile(path string) bool { return safetensors.HasFormat(path, formatName) }
+func IsFile(path string) bool {
+	return safetensors.HasFormat(path, pictureFormat) || safetensors.HasFormat(path, bertFormat)
+}
 
 // Load reads a model that Save wrote. Any other file is an error that wraps
-// ErrFile.
+// ErrFile, a file that cannot be read one that names it.
 func Load(path string) (*Model, error) {
-	fail := func(err error) (*Model, error) {
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
-	}
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	m := &Model{store: model.NewStore()}
+	if err := m.read(path, f); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
+	}
+	return m, nil
+}
+
+func (m *Model) read(path string, f *safetensors.File) (err error) {
 	if err := f.Verify(); err != nil {
-		return fail(err)
+		return err
 	}
-	if f.Metadata["format"] != formatName {
-		return fail(fmt.Errorf("format %q, want %q", f.Metadata["format"], formatName))
+	switch format := f.Metadata["format"]; format {
+	case pictureFormat:
+		m.Name, m.hierarchical = f.Metadata["network"], f.Metadata["output"] == hierarchical
+	case bertFormat:
+		m.Name = BERT
+		if m.Encoder, err = bert.FromFiles(f.Metadata); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("format %q, want %q or %q", format, pictureFormat, bertFormat)
 	}
-	m := &Model{Network: f.Metadata["network"], hierarchical: f.Metadata["output"] == hierarchical, store: model.NewStore()}
 	if err := json.Unmarshal([]byte(f.Metadata["about"]), &m.About); err != nil {
-		return fail(err)
+		return err
 	}
 	if text := f.Metadata["tree"]; text != "" {
-		if m.Tree, err = labeltree.ReadJSON(bytes.NewReader([]byte(text)), path); err != nil {
-			return fail(err)
+		if m.Tree, err = labeltree.ReadJSON(strings.NewReader(text), path); err != nil {
+			return err
 		}
 	}
 	if err := m.check(); err != nil {
-		return fail(err)
+		return err
 	}
 	if _, err := deep.Import(m.store, path); err != nil {
-		return fail(err)
+		return err
 	}
-	if m.Vectors, err = deep.Vectors(m.store, len(m.Classes)); err != nil {
-		return fail(err)
-	}
-	return m, nil
+	m.Vectors, err = deep.Vectors(m.store, len(m.Classes))
+	return err
 }

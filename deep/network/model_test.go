@@ -75,10 +75,11 @@ func TestModelFile(t *testing.T) {
 	s := sharing.NewTree(tree(t))
 	about := About{Classes: labels, Height: 8, Width: 8, Scale: scale, Training: map[string]string{"seed": "1"}}
 	for _, hier := range []bool{false, true} {
-		tk, err := Shared(ResNet20, s, loss.CrossEntropy{})
+		net, head := Network{Name: ResNet20}, Head{Sharing: s, Tree: tree(t)}
 		if hier {
-			tk, err = Hierarchical(ResNet20, tree(t))
+			head.Sharing = nil
 		}
+		tk, err := net.Task(head, loss.CrossEntropy{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,12 +92,7 @@ func TestModelFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var m *Model
-		if hier {
-			m, err = WithTree(ResNet20, about, tr.Store(), tree(t))
-		} else {
-			m, err = Fold(ResNet20, about, tr.Store(), s, tree(t))
-		}
+		m, err := net.Finish(head, about, tr.Store())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +136,7 @@ func TestModelFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		width, err := Width(ResNet20)
+		width, err := net.Features()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,19 +156,20 @@ func equal(a, b [][]float32) bool {
 }
 
 func TestRefusals(t *testing.T) {
-	if err := Check("resnet21"); err == nil {
+	plain := Head{Sharing: sharing.None{K: 2}}
+	if _, err := (Network{Name: "resnet21"}).Features(); err == nil {
 		t.Error("resnet21 is known")
 	}
-	if _, err := Shared("resnet21", sharing.None{K: 2}, loss.CrossEntropy{}); err == nil {
+	if _, err := (Network{Name: "resnet21"}).Task(plain, loss.CrossEntropy{}); err == nil {
 		t.Error("a task of an unknown network")
 	}
-	if _, err := Shared(ResNet20, sharing.None{K: 2}, loss.CrossEntropy{Smoothing: 2}); err == nil {
+	if _, err := (Network{Name: ResNet20}).Task(plain, loss.CrossEntropy{Smoothing: 2}); err == nil {
 		t.Error("a loss that makes no sense")
 	}
 	if _, err := Pretrained(ResNet20, "x"); err == nil {
 		t.Error("weights for resnet20")
 	}
-	if w, err := Width(ResNet50); w != 2048 || err != nil {
+	if w, err := (Network{Name: ResNet50}).Features(); w != 2048 || err != nil {
 		t.Errorf("width %d, error %v", w, err)
 	}
 	start, err := Pretrained(ResNet50, "none")
@@ -180,7 +177,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	set, _ := pictures(t)
-	tk, err := Shared(ResNet50, sharing.None{K: 3}, loss.CrossEntropy{})
+	tk, err := Network{Name: ResNet50}.Task(Head{Sharing: sharing.None{K: 3}}, loss.CrossEntropy{})
 	if err != nil {
 		t.Fatal(err)
 	}

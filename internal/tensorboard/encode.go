@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"math"
 	"math/bits"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // appendRecord appends data as a TFRecord: length as uint64, masked checksum of
@@ -32,58 +34,30 @@ type event struct {
 	values []Scalar
 }
 
-// Fields of the messages Event, SessionLog, Summary and Summary.Value.
-const (
-	eventWall    = 1
-	eventStep    = 2
-	eventVersion = 3
-	eventSummary = 5
-	eventSession = 7
-
-	sessionStatus = 1
-	statusStart   = 1
-
-	summaryValue = 1
-	valueTag     = 1
-	valueSimple  = 2
-)
-
-// Wire types of protocol buffers.
-const (
-	varint  = 0
-	fixed64 = 1
-	counted = 2
-	fixed32 = 5
-)
-
+// append encodes the event. The numbers are those of TensorFlow's event.proto
+// (Event: 1 wall time, 2 step, 3 version, 5 summary, 7 session; SessionLog: 1
+// status, of which 1 is start) and summary.proto (Summary: 1 value; Value: 1 tag, 2
+// the number). A step of 0 is left out, as Protocol Buffers do with zeros.
 func (e event) append(dst []byte) []byte {
-	dst = binary.LittleEndian.AppendUint64(appendKey(dst, eventWall, fixed64), math.Float64bits(e.wall))
+	dst = protowire.AppendFixed64(protowire.AppendTag(dst, 1, protowire.Fixed64Type), math.Float64bits(e.wall))
 	if e.step != 0 {
-		dst = binary.AppendUvarint(appendKey(dst, eventStep, varint), uint64(e.step))
+		dst = protowire.AppendVarint(protowire.AppendTag(dst, 2, protowire.VarintType), uint64(e.step))
 	}
 	switch {
 	case e.text != "":
-		dst = appendBytes(dst, eventVersion, []byte(e.text))
+		return message(dst, 3, []byte(e.text))
 	case e.start:
-		dst = appendBytes(dst, eventSession, binary.AppendUvarint(appendKey(nil, sessionStatus, varint), statusStart))
-	default:
-		var summary []byte
-		for _, s := range e.values {
-			value := appendKey(appendBytes(nil, valueTag, []byte(s.Tag)), valueSimple, fixed32)
-			value = binary.LittleEndian.AppendUint32(value, math.Float32bits(float32(s.Value)))
-			summary = appendBytes(summary, summaryValue, value)
-		}
-		dst = appendBytes(dst, eventSummary, summary)
+		return message(dst, 7, protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1))
 	}
-	return dst
+	var summary []byte
+	for _, s := range e.values {
+		value := protowire.AppendTag(message(nil, 1, []byte(s.Tag)), 2, protowire.Fixed32Type)
+		summary = message(summary, 1, protowire.AppendFixed32(value, math.Float32bits(float32(s.Value))))
+	}
+	return message(dst, 5, summary)
 }
 
-func appendKey(dst []byte, field, wire uint64) []byte {
-	return binary.AppendUvarint(dst, field<<3|wire)
-}
-
-// appendBytes appends a field that is a string or a message.
-func appendBytes(dst []byte, field uint64, content []byte) []byte {
-	dst = binary.AppendUvarint(appendKey(dst, field, counted), uint64(len(content)))
-	return append(dst, content...)
+// message appends a field that is a string or a message.
+func message(dst []byte, field protowire.Number, content []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(dst, field, protowire.BytesType), content)
 }

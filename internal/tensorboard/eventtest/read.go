@@ -1,19 +1,22 @@
 // Package eventtest reads TensorBoard's event files in tests. It shares no code
-// with the writer.
+// with the writer, but for the wire format of Protocol Buffers.
 package eventtest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"os"
 	"path/filepath"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Event is one event of a file.
 type Event struct {
-	Wall    float64
+	Wall    float64 // seconds since 1970
 	Step    int64
 	Version string             // of the first event
 	Session uint64             // status of a session: 1 is start
@@ -56,8 +59,8 @@ func Read(file []byte) (events []Event, err error) {
 		if err := check(data, file[12+n:16+n]); err != nil {
 			return nil, err
 		}
-		e, err := Decode(data)
-		if err != nil {
+		var e Event
+		if err := e.decode(data); err != nil {
 			return nil, err
 		}
 		events, file = append(events, e), file[16+n:]
@@ -74,10 +77,12 @@ func check(data, sum []byte) error {
 	return nil
 }
 
-// Decode decodes an Event; fields that it does not know are an error.
-func Decode(message []byte) (e Event, err error) {
-	err = fields(message, func(field, wire uint64, x uint64, content []byte) error {
-		switch field<<3 | wire {
+var errUnknown = errors.New("an unknown field")
+
+// decode decodes an Event; fields that it does not know are an error.
+func (e *Event) decode(message []byte) error {
+	return fields(message, func(tag uint64, x uint64, content []byte) error {
+		switch tag {
 		case 1<<3 | 1:
 			e.Wall = math.Float64frombits(x)
 		case 2 << 3:
@@ -85,75 +90,73 @@ func Decode(message []byte) (e Event, err error) {
 		case 3<<3 | 2:
 			e.Version = string(content)
 		case 7<<3 | 2:
-			return fields(content, func(field, wire, x uint64, _ []byte) error {
-				e.Session = x
-				return known(field<<3|wire == 1<<3)
-			})
+			return fields(content, only(1<<3, func(x uint64, _ []byte) error { e.Session = x; return nil }))
 		case 5<<3 | 2:
 			e.Scalars = make(map[string]float32)
-			return fields(content, func(field, wire, _ uint64, content []byte) error {
-				var tag string
-				err := fields(content, func(field, wire, x uint64, content []byte) error {
-					switch field<<3 | wire {
-					case 1<<3 | 2:
-						tag = string(content)
-					case 2<<3 | 5:
-						e.Scalars[tag] = math.Float32frombits(uint32(x))
-					default:
-						return known(false)
-					}
-					return nil
-				})
-				if err != nil {
-					return err
-				}
-				return known(field<<3|wire == 1<<3|2)
-			})
+			return fields(content, only(1<<3|2, e.scalar))
 		default:
-			return known(false)
+			return errUnknown
 		}
 		return nil
 	})
-	return e, err
 }
 
-func known(ok bool) error {
-	if ok {
+// scalar decodes a value of a summary.
+func (e *Event) scalar(_ uint64, message []byte) error {
+	var name string
+	return fields(message, func(tag, x uint64, content []byte) error {
+		switch tag {
+		case 1<<3 | 2:
+			name = string(content)
+		case 2<<3 | 5:
+			e.Scalars[name] = math.Float32frombits(uint32(x))
+		default:
+			return errUnknown
+		}
 		return nil
-	}
-	return fmt.Errorf("an unknown field")
+	})
 }
 
-// fields calls use with each field of a message: x is a number's bits, content
-// what is counted.
-func fields(message []byte, use func(field, wire, x uint64, content []byte) error) error {
+// only takes fields of one tag.
+func only(want uint64, use func(x uint64, content []byte) error) func(tag, x uint64, content []byte) error {
+	return func(tag, x uint64, content []byte) error {
+		if tag != want {
+			return errUnknown
+		}
+		return use(x, content)
+	}
+}
+
+// fields calls use with each field of a message: tag is number<<3 | wire type, x a
+// number's bits, content what is counted.
+func fields(message []byte, use func(tag, x uint64, content []byte) error) error {
 	for len(message) > 0 {
-		key, n := binary.Uvarint(message)
-		if n <= 0 {
-			return fmt.Errorf("no key in %x", message)
+		number, wire, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return protowire.ParseError(n)
 		}
 		message = message[n:]
 		var x uint64
 		var content []byte
-		switch wire := key & 7; {
-		case wire == 0 || wire == 2:
-			if x, n = binary.Uvarint(message); n <= 0 {
-				return fmt.Errorf("no number in %x", message)
-			}
-			if message = message[n:]; wire == 2 {
-				if x > uint64(len(message)) {
-					return fmt.Errorf("%d bytes wanted, %d left", x, len(message))
-				}
-				content, message = message[:x], message[x:]
-			}
-		case wire == 1 && len(message) >= 8:
-			x, message = binary.LittleEndian.Uint64(message), message[8:]
-		case wire == 5 && len(message) >= 4:
-			x, message = uint64(binary.LittleEndian.Uint32(message)), message[4:]
+		switch wire {
+		case protowire.VarintType:
+			x, n = protowire.ConsumeVarint(message)
+		case protowire.Fixed64Type:
+			x, n = protowire.ConsumeFixed64(message)
+		case protowire.Fixed32Type:
+			var short uint32
+			short, n = protowire.ConsumeFixed32(message)
+			x = uint64(short)
+		case protowire.BytesType:
+			content, n = protowire.ConsumeBytes(message)
 		default:
-			return fmt.Errorf("wire type %d, %d bytes left", wire, len(message))
+			return errUnknown
 		}
-		if err := use(key>>3, key&7, x, content); err != nil {
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		message = message[n:]
+		if err := use(protowire.EncodeTag(number, wire), x, content); err != nil {
 			return err
 		}
 	}
