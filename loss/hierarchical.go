@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -96,16 +97,30 @@ func CurvatureHierarchical[T matrix.Float](h *HierarchicalSoftmax, out, p, x []T
 // their length, and may be scores but must not overlap p. O(nodes), no
 // allocation.
 func Probabilities[T matrix.Float](h *HierarchicalSoftmax, p, scratch, scores []T) {
+	scratch = scratch[:h.Scores()]
+	for v := range h.tree.Len() {
+		siblings := h.tree.Children(v)
+		top := T(math.Inf(-1))
+		for _, s := range siblings {
+			top = max(top, scores[s-1])
+		}
+		for _, s := range siblings {
+			scratch[s-1] = scores[s-1] - top
+		}
+	}
+	kernel.Exp(scratch, scratch)  // of all nodes at once, in vectors
 	for v := range h.tree.Len() { // parents first: scratch[v-1] is final
 		siblings := h.tree.Children(v)
-		if len(siblings) == 0 {
-			continue
+		var sum float64
+		for _, s := range siblings {
+			sum += float64(scratch[s-1])
 		}
-		softmaxAmong(scratch, scores, siblings)
+		share := T(1 / sum)
 		if v > 0 {
-			for _, s := range siblings {
-				scratch[s-1] *= scratch[v-1]
-			}
+			share = T(float64(scratch[v-1]) / sum)
+		}
+		for _, s := range siblings {
+			scratch[s-1] *= share
 		}
 	}
 	var sum float64

@@ -67,7 +67,7 @@ func (l *Layer) PredictAll(x matrix.Matrix, threads int, visit func(row int, p [
 		return fmt.Errorf("softmax: inputs of %d features, the model has %d", x.Cols(), l.Features)
 	}
 	if x, ok := x.(*matrix.Dense); ok && l.Compact == nil {
-		l.predictDense(x, threads, visit)
+		l.predictDense(x, threads, false, visit)
 		return nil
 	}
 	kernel.Parallel(threads, x.Rows(), rowGrain, func(_, lo, hi int) {

@@ -13,8 +13,9 @@ const (
 	predictScores = 1 << 22
 )
 
-// predictDense is PredictAll for dense rows.
-func (l *Layer) predictDense(x *matrix.Dense, threads int, visit func(row int, p []float32)) {
+// predictDense is PredictAll for dense rows; scored visits the scores instead, which
+// cost no exponentials.
+func (l *Layer) predictDense(x *matrix.Dense, threads int, scored bool, visit func(row int, p []float32)) {
 	outputs, n := len(l.Bias), x.Rows()
 	grain := max(1, min(predictRows, predictScores/outputs))
 	team := kernel.NewTeam(min(kernel.Threads(threads), (n+grain-1)/grain))
@@ -30,7 +31,12 @@ func (l *Layer) predictDense(x *matrix.Dense, threads int, visit func(row int, p
 		lo, hi := block*grain, min((block+1)*grain, n)
 		w.score(l, x, lo, hi)
 		for i := lo; i < hi; i++ {
-			l.normalise(w.p, w.spare, w.scores[(i-lo)*outputs:(i-lo+1)*outputs])
+			scores := w.scores[(i-lo)*outputs : (i-lo+1)*outputs]
+			if scored {
+				visit(i, scores)
+				continue
+			}
+			l.normalise(w.p, w.spare, scores)
 			visit(i, w.p)
 		}
 	})

@@ -58,8 +58,8 @@ func (c *cell) compute(ctx context.Context) (Values, error) {
 	valid, test := c.examples(c.draw.valid, len(c.draw.valid.y)), c.examples(c.draw.all, len(c.draw.all.y))
 	validate := func(l *softmax.Layer) (outcome, error) { return measure(l, valid) }
 	tested := func(name string, l *softmax.Layer) error {
-		o, err := measure(l, test)
-		out[name] = o.accuracy
+		var err error
+		out[name], err = l.Accuracy(test, 1)
 		return err
 	}
 	for _, method := range c.methods {

@@ -49,9 +49,9 @@ func (s *Dense) stepFew() (loss float64) {
 			}
 			stepRow32(s.kind, w, v, s.gradient, s.step)
 		}
-		if s.Sum.X != nil {
-			s.addToSum(c)
-		}
+	}
+	if s.Sum.X != nil { // rows lie as in W, and what is between them is 0
+		add32(s.kind, s.Weight.X, s.Sum.X)
 	}
 	s.stepBias()
 	return loss

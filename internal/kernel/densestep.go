@@ -309,7 +309,9 @@ func (s *Dense) updateBias() {
 // stepBias makes the step of the bias with biasGrad.
 func (s *Dense) stepBias() {
 	b := s.biasStep
-	for c, g := range s.biasGrad {
+	fixed := b == Step[float32]{WW: 1} // a model without a bias
+	for c := 0; c < s.Classes && !fixed; c++ {
+		g := s.biasGrad[c]
 		w, v := s.Bias[c], s.BiasVelocity[c]
 		s.Bias[c], s.BiasVelocity[c] = b.WW*w+b.WV*v+b.WG*g, b.VW*w+b.VV*v+b.VG*g
 	}
