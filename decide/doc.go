@@ -1,8 +1,8 @@
 // Package decide turns the probabilities of classes into an answer.
 //
-//	held-out scores --FitTemperature--> T
-//	                                    |
-//	scores --Softmax------------------- + --> probabilities --Decider--> Answer
+//	held-out scores --FitTemperature, FitConfidence--> Calibration
+//	                                                   |
+//	scores --Probabilities-----------------------------+--> probabilities --Decider--> Answer
 //
 // A Rule says how: the zero one takes the most probable class, which is right most
 // often. Rule.Cost makes less severe mistakes, but a few more of them: print its
@@ -10,6 +10,6 @@
 // says less where it must. Rule.Reject answers or does not.
 //
 // Rules take probabilities at their word. Those of a trained model are often too
-// sure of themselves, or not sure enough: FitTemperature mends that on held-out
-// rows, and says by how much.
+// sure of themselves, or not sure enough: a calibration on held-out rows mends that,
+// and says by how much.
 package decide

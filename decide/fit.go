@@ -26,6 +26,11 @@ type Calibration struct {
 	CalibrationErrorAfter  float64 `json:"calibration_error_after"`
 	Rows                   int     `json:"rows"`
 
+	// How the temperature of a row depends on how sure it is, see Probabilities. A
+	// scale of 0 means not at all.
+	ConfidenceScale float64 `json:"confidence_scale,omitempty"`
+	ConfidencePower float64 `json:"confidence_power,omitempty"`
+
 	// AtLimit says that the temperature is the end of the range. With
 	// MinTemperature, every row is right and the fit would be sure of
 	// everything; with MaxTemperature, scores are no better than chance. Either
@@ -83,10 +88,10 @@ func (h *heldOut) fit() (Calibration, error) {
 	var err error
 	beta, limit := minimize(h.derivatives, 1/float64(MaxTemperature), 1/MinTemperature)
 	c := Calibration{Temperature: 1 / beta, Rows: len(h.classes), AtLimit: limit}
-	if c.LogLossBefore, c.CalibrationErrorBefore, err = h.measure(1); err != nil {
+	if c.LogLossBefore, c.CalibrationErrorBefore, err = h.measure(&Calibration{Temperature: 1}); err != nil {
 		return Calibration{}, err
 	}
-	if c.LogLossAfter, c.CalibrationErrorAfter, err = h.measure(c.Temperature); err != nil {
+	if c.LogLossAfter, c.CalibrationErrorAfter, err = h.measure(&c); err != nil {
 		return Calibration{}, err
 	}
 	return c, nil
@@ -178,11 +183,14 @@ func (h *heldOut) top(i int) float64 {
 	return top
 }
 
+// grain is the number of rows that a goroutine takes at a time.
+func (h *heldOut) grain() int { return max(1<<16/h.k, 1) }
+
 // derivatives returns the slope and the curvature of the log loss in beta,
 // summed over rows. Rows are added by block, and blocks in their order, so that
 // threads do not change a bit.
 func (h *heldOut) derivatives(beta float64) (slope, curvature float64) {
-	grain := max(1<<16/h.k, 1)
+	grain := h.grain()
 	type pair struct{ slope, curvature float64 }
 	part := make([]pair, (len(h.classes)+grain-1)/grain)
 	kernel.Parallel(h.threads, len(h.classes), grain, func(block, lo, hi int) {
@@ -236,18 +244,18 @@ func (h *heldOut) rowDerivatives(i int, beta float64) (slope, curvature float64)
 	return mean - (truth - top), max(second/total-mean*mean, 0)
 }
 
-// measure returns the log loss and the calibration error at a temperature.
-func (h *heldOut) measure(temperature float64) (loss, calibration float64, err error) {
+// measure returns the log loss and the calibration error of calibrated rows.
+func (h *heldOut) measure(with *Calibration) (loss, calibration float64, err error) {
 	counter, err := score.NewCounter(h.k, score.Options{})
 	if err != nil {
 		return 0, 0, err
 	}
-	p := make([]float64, h.k)
+	p, scores := make([]float64, h.k), make([]float64, h.k)
 	for i, y := range h.classes {
 		for c, s := range h.row(i) {
-			p[c] = float64(s)
+			scores[c] = float64(s)
 		}
-		if err := Softmax(p, p, temperature); err != nil {
+		if _, err := Probabilities(with, p, scores); err != nil {
 			return 0, 0, err
 		}
 		var mix score.Mix

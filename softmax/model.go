@@ -93,7 +93,7 @@ func (m *Model) Check() error {
 		}
 		class[label] = c
 	}
-	return m.checkTemperature()
+	return m.checkCalibration()
 }
 
 // Prediction is one class that a model thinks possible.
@@ -114,6 +114,8 @@ type Predictor struct {
 	p       []float32
 	scratch []float32
 	order   []int32
+
+	temperature float64 // of the last record
 }
 
 // NewPredictor returns a Predictor for m.
@@ -134,13 +136,19 @@ func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := p.model.Temperature(); t != 1 {
+	if c := p.model.Training.Calibration; c != nil {
 		p.model.Layer.ClassScores(p.p, p.scratch, index, value)
-		return p.p, decide.Softmax(p.p, p.p, t)
+		scores := p.scratch[:copy(p.scratch, p.p)]
+		p.temperature, err = decide.Probabilities(c, p.p, scores)
+		return p.p, err
 	}
+	p.temperature = 1
 	p.model.Layer.Probabilities(p.p, p.scratch, index, value)
 	return p.p, nil
 }
+
+// Temperature returns what the scores of the last record were divided by.
+func (p *Predictor) Temperature() float64 { return p.temperature }
 
 // Predict returns the n most probable classes of one record, the most probable
 // first, equals in the order of their labels. n below 1 counts as 1.

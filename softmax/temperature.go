@@ -3,8 +3,6 @@ package softmax
 import (
 	"fmt"
 	"math"
-
-	"github.com/treeloss/treeloss/decide"
 )
 
 // ClassScores sets out (k) to what decide.Softmax makes the probabilities of one
@@ -23,7 +21,8 @@ func (l *Layer) ClassScores(out, scratch []float32, index []int32, value []float
 }
 
 // Temperature returns what the scores are divided by before they become
-// probabilities: 1 unless the model was calibrated.
+// probabilities: 1 unless the model was calibrated. The temperature of a row may
+// depend on how sure it is (Predictor.Temperature).
 func (m *Model) Temperature() float64 {
 	if c := m.Training.Calibration; c != nil {
 		return c.Temperature
@@ -31,10 +30,12 @@ func (m *Model) Temperature() float64 {
 	return 1
 }
 
-// checkTemperature refuses a calibration that no fit can have found.
-func (m *Model) checkTemperature() error {
-	if t := m.Temperature(); !(t >= decide.MinTemperature && t <= decide.MaxTemperature) {
-		return fmt.Errorf("softmax: calibrated to a temperature of %v, want %v to %v", t, decide.MinTemperature, decide.MaxTemperature)
+// checkCalibration refuses a calibration that no fit can have found.
+func (m *Model) checkCalibration() error {
+	if c := m.Training.Calibration; c != nil {
+		if err := c.Check(); err != nil {
+			return fmt.Errorf("softmax: %w", err)
+		}
 	}
 	return nil
 }

@@ -175,8 +175,13 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 		}
 		chosen = best
 	}
+	calibration, err := h.calibrate(chosen)
+	if err != nil {
+		return nil, err
+	}
 	r, err := finalAttempt(ctx, d, rows, chosen, opts)
 	if r != nil {
+		r.calibration = &calibration
 		r.HeldOut, r.Gain, r.Reason = len(h.class), gain, strings.Join(reasons, "; ")
 		for _, attempts := range all {
 			r.Candidates = append(r.Candidates, candidates(attempts)...)

@@ -14,7 +14,7 @@ import (
 // ErrNotHeldOut says that no row can be spared to calibrate on.
 var ErrNotHeldOut = errors.New("no held-out rows to calibrate on")
 
-// Calibrate fits the temperature of a result on the rows that its prior was
+// Calibrate fits the calibration of a result on the rows that its prior was
 // chosen on: opts.Valid if there are any, which the result itself is run on,
 // else the rows held out of rows, each predicted by the method and prior of the
 // result trained on the others. r, rows and opts are those of Fit or Auto; a
@@ -36,15 +36,23 @@ func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts 
 		if err != nil {
 			return decide.Calibration{}, err
 		}
-		return attempts[0].calibration, nil
+		return h.calibrate(attempts[0])
 	}
 	x, err := r.Features.Matrix(d.Table, h.parts[0].test)
 	if err != nil {
 		return decide.Calibration{}, err
 	}
 	a := &attempt{scores: classScores(r.Layer, x, opts.Threads)}
-	err = h.judge(a)
-	return a.calibration, err
+	if err := h.judge(a); err != nil {
+		return decide.Calibration{}, err
+	}
+	return h.calibrate(a)
+}
+
+// calibrate returns the calibration of an attempt: its temperature, and how the
+// temperature of a row depends on how sure it is.
+func (h *heldOut) calibrate(a *attempt) (decide.Calibration, error) {
+	return decide.FitConfidence(a.calibration, a.scores, len(h.d.Classes.Labels), h.class, h.mixes, h.opts.Threads)
 }
 
 // calibrationGrain is the number of rows that a goroutine takes at a time.

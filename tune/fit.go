@@ -181,9 +181,6 @@ func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, o
 		return nil, err
 	}
 	r := &Result{Method: m, Features: f.Features, Tree: tree, Prior: a.prior, Trainer: o.Trainer}
-	if a.calibration.Rows > 0 {
-		r.calibration = &a.calibration
-	}
 	if a.blend != nil {
 		r.Layer, r.Record, err = fitBlend(ctx, d, f, o, *a.blend)
 	} else if r.Layer, r.Record, err = softmax.Fit(ctx, f.Examples, len(d.Classes.Labels), o); r.Layer != nil {

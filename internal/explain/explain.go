@@ -144,7 +144,7 @@ func (e *Explainer) Explain(ctx context.Context, record dataset.Example) (*Expla
 	out := &Explanation{
 		Label:         e.model.Labels[answer],
 		Probability:   float64(p[answer]),
-		Temperature:   e.model.Temperature(),
+		Temperature:   e.predictor.Temperature(),
 		Path:          e.path(answer),
 		NearestByName: e.nearestByName(answer),
 		Decisions:     []Decision{},
