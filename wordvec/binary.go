@@ -15,34 +15,36 @@ func (v *Vectors) readBinary(in *bufio.Reader, opts Options) error {
 		return err
 	}
 	v.info.Dim = dim
-	var scratch []byte
 	for n := range count {
-		place := func() string { return fmt.Sprintf("record %d of the %d that its first line promises", n+1, count) }
-		if next, err := in.Peek(1); err == nil && next[0] == '\n' {
-			in.Discard(1) // the line break after the record before
-		}
-		word, err := readUntil(in, ' ')
-		if err != nil {
-			return truncated(err, place())
-		}
-		v.info.Words++
-		if !v.keeps(word) {
-			if err := skip(in, 4*int64(dim)); err != nil {
-				return truncated(err, place())
-			}
-			continue
-		}
-		text := string(word)
-		row, buf, err := readRow(in, dim, scratch)
-		if err != nil {
-			return truncated(err, place())
-		}
-		scratch = buf
-		if err := v.add(text, row, opts.KeepFirst); err != nil {
-			return fmt.Errorf("record %d: %w", n+1, err)
+		if err := v.readRecord(in, opts); err != nil {
+			return truncated(err, fmt.Sprintf("record %d of the %d that its first line promises", n+1, count))
 		}
 	}
 	return atEnd(in, count)
+}
+
+// readRecord reads a word, a space and the numbers of the word.
+func (v *Vectors) readRecord(in *bufio.Reader, opts Options) error {
+	if next, err := in.Peek(1); err == nil && next[0] == '\n' {
+		in.Discard(1) // the line break after the record before
+	}
+	word, err := readUntil(in, ' ')
+	if err != nil {
+		return err
+	}
+	v.info.Words++
+	if !v.keeps(word) {
+		return skip(in, 4*int64(v.info.Dim))
+	}
+	text := string(word)
+	row, err := readRow(in, v.info.Dim)
+	if err != nil {
+		return err
+	}
+	if err := v.add(text, row, opts.KeepFirst); err != nil {
+		return fmt.Errorf("record %d: %w", v.info.Words, err)
+	}
+	return nil
 }
 
 // readUntil reads up to the byte end, which it takes but does not return. The
@@ -58,21 +60,31 @@ func readUntil(in *bufio.Reader, end byte) ([]byte, error) {
 	return word[:len(word)-1], nil
 }
 
-// readRow reads dim little-endian float32 into a slice of its own, by way of
-// scratch, which it returns for the next time.
-func readRow(in *bufio.Reader, dim int, scratch []byte) ([]float32, []byte, error) {
-	if cap(scratch) < 4*dim {
-		scratch = make([]byte, 4*dim)
-	}
-	scratch = scratch[:4*dim]
-	if _, err := io.ReadFull(in, scratch); err != nil {
-		return nil, scratch, err
+// readRow reads dim little-endian float32, which fit into the buffer.
+func readRow(in *bufio.Reader, dim int) ([]float32, error) {
+	b, err := in.Peek(4 * dim)
+	if err != nil {
+		return nil, err
 	}
 	row := make([]float32, dim)
 	for j := range row {
-		row[j] = math.Float32frombits(binary.LittleEndian.Uint32(scratch[4*j:]))
+		row[j] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*j:]))
 	}
-	return row, scratch, nil
+	_, err = in.Discard(len(b))
+	return row, err
+}
+
+// skip discards n bytes.
+func skip(in *bufio.Reader, n int64) error {
+	const step = 1 << 30 // fits an int everywhere
+	for n > 0 {
+		did, err := in.Discard(int(min(n, step)))
+		if err != nil {
+			return err
+		}
+		n -= int64(did)
+	}
+	return nil
 }
 
 // atEnd checks that nothing but white space follows the last record.

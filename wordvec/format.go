@@ -34,19 +34,11 @@ const (
 
 // String names the format.
 func (f Format) String() string {
-	switch f {
-	case Auto:
-		return "auto"
-	case Word2VecBinary:
-		return "word2vec binary"
-	case Word2VecText:
-		return "word2vec text"
-	case GloVe:
-		return "GloVe text"
-	case FastTextBinary:
-		return "fastText binary"
+	names := [...]string{"auto", "word2vec binary", "word2vec text", "GloVe text", "fastText binary"}
+	if f < 0 || int(f) >= len(names) {
+		return fmt.Sprintf("Format(%d)", int(f))
 	}
-	return fmt.Sprintf("Format(%d)", int(f))
+	return names[f]
 }
 
 // sampleSize is how many bytes after the first line decide between text and

@@ -282,16 +282,10 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestSentenceOfTextFormat(t *testing.T) {
+func TestSubwordOfTextFormat(t *testing.T) {
 	v, err := readBytes([]byte("east 4 0\nnorth 0 2\n"), Options{})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if got, err := v.Sentence(" east\tnorth unheard east "); err != nil || maxDiff(got, []float32{2. / 3, 1. / 3}) > 1e-7 {
-		t.Errorf("%v, %v", got, err)
-	}
-	if got, err := v.Sentence("unheard"); err != nil || !slices.Equal(got, []float32{0, 0}) {
-		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := v.Subword("east"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("Subword of a text file: %v", err)

@@ -1,7 +1,6 @@
 package wordvec
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -13,9 +12,9 @@ import (
 // Limits that no real file comes near. They end the reading of a file that is
 // none before it takes memory.
 const (
-	bufferSize  = 1 << 20 // bytes read at once
-	maxWord     = 1 << 16 // bytes
-	maxDim      = 100_000
+	bufferSize  = 1 << 20   // bytes read at once
+	maxWord     = 1 << 16   // bytes
+	maxDim      = 100_000   // numbers of a vector, which fit into the buffer
 	maxNumber   = 64        // bytes of a number in a text file, with its separator
 	maxWindow   = 128 << 20 // bytes of a .zst window; what `zstd -d` accepts
 	maxNgramLen = 100       // characters; fastText's default is 6
@@ -161,17 +160,4 @@ func truncated(err error, what string) error {
 		return fmt.Errorf("the file ends inside %s: %w", what, io.ErrUnexpectedEOF)
 	}
 	return err
-}
-
-// skip discards n bytes.
-func skip(in *bufio.Reader, n int64) error {
-	const step = 1 << 30 // fits an int everywhere
-	for n > 0 {
-		did, err := in.Discard(int(min(n, step)))
-		if err != nil {
-			return err
-		}
-		n -= int64(did)
-	}
-	return nil
 }

@@ -8,42 +8,50 @@ import (
 	"slices"
 )
 
+// inputMatrix reads rows of a fastText model's input matrix, in ascending order.
+type inputMatrix struct {
+	in   *bufio.Reader
+	info Info
+	next int // the row that in stands at
+}
+
+func (m *inputMatrix) row(n int) ([]float32, error) {
+	err := skip(m.in, 4*int64(m.info.Dim)*int64(n-m.next))
+	var row []float32
+	if err == nil {
+		row, err = readRow(m.in, m.info.Dim)
+	}
+	m.next = n + 1
+	return row, truncated(err, fmt.Sprintf("row %d of the %d of its input matrix", n, m.info.Words+m.info.Buckets))
+}
+
 // readAllRows keeps the whole input matrix: the rows of the words, which then
 // become the words' vectors in place, and those of the n-grams, for Subword.
 func (v *Vectors) readAllRows(in *bufio.Reader, ids map[string]int) error {
+	m := &inputMatrix{in: in, info: v.info}
 	v.words = byRow(ids)
-	var scratch []byte
-	next := 0 // row of the file
-	for _, word := range v.words {
-		if err := skip(in, 4*int64(v.info.Dim)*int64(ids[word]-next)); err != nil {
-			return truncated(err, place(next, v.info))
-		}
-		row, buf, err := readRow(in, v.info.Dim, scratch)
+	for i, word := range v.words {
+		row, err := m.row(ids[word])
 		if err != nil {
-			return truncated(err, place(ids[word], v.info))
+			return err
 		}
 		if i := notFinite(row); i >= 0 {
 			return fmt.Errorf("number %d of word %s is %v, want a finite one", i+1, quote(word), row[i])
 		}
-		next, scratch = ids[word]+1, buf
-		v.index[word] = len(v.rows)
+		v.index[word] = i
 		v.rows = append(v.rows, row)
 	}
 	if v.ngrams == nil {
 		return nil
 	}
-	if err := skip(in, 4*int64(v.info.Dim)*int64(v.info.Words-next)); err != nil {
-		return truncated(err, place(next, v.info))
-	}
 	for n := range v.info.Buckets {
-		row, buf, err := readRow(in, v.info.Dim, scratch)
+		row, err := m.row(v.info.Words + n)
 		if err != nil {
-			return truncated(err, place(v.info.Words+n, v.info))
+			return err
 		}
 		if i := notFinite(row); i >= 0 {
 			return fmt.Errorf("number %d of n-gram row %d is %v, want a finite one", i+1, n, row[i])
 		}
-		scratch = buf
 		v.buckets = append(v.buckets, row)
 	}
 	sum := make([]float64, v.info.Dim)
@@ -70,9 +78,7 @@ func (v *Vectors) mean(dst, own []float32, rows []uint32, sum []float64) {
 	for _, r := range rows {
 		addTo(sum, v.buckets[r])
 	}
-	for j, s := range sum {
-		dst[j] = float32(s / float64(n))
-	}
+	copy(dst, scaled(sum, n))
 }
 
 // job is a vector that adds up while the matrix streams past.
@@ -109,23 +115,18 @@ func (v *Vectors) readWantedRows(in *bufio.Reader, ids map[string]int, opts Opti
 	}
 	slices.SortFunc(uses, func(a, b use) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.job, b.job)) })
 
+	m := &inputMatrix{in: in, info: v.info}
 	var row []float32
-	var scratch []byte
-	next := 0 // row of the file
 	for _, u := range uses {
 		j := &jobs[u.job]
-		if u.row >= next {
-			err := skip(in, 4*int64(v.info.Dim)*int64(u.row-next))
-			if err == nil {
-				row, scratch, err = readRow(in, v.info.Dim, scratch)
-			}
-			if err != nil {
-				return truncated(err, place(u.row, v.info))
+		if u.row >= m.next {
+			var err error
+			if row, err = m.row(u.row); err != nil {
+				return err
 			}
 			if i := notFinite(row); i >= 0 {
 				return fmt.Errorf("number %d of row %d, of which the vector of word %s is made, is %v, want a finite one", i+1, u.row, quote(j.word), row[i])
 			}
-			next = u.row + 1
 		}
 		if j.sum == nil {
 			j.sum = make([]float64, v.info.Dim)
@@ -178,9 +179,4 @@ func addTo(sum []float64, row []float32) {
 	for j, x := range row {
 		sum[j] += float64(x)
 	}
-}
-
-// place says where in the input matrix a row is.
-func place(row int, info Info) string {
-	return fmt.Sprintf("row %d of the %d of its input matrix", row, info.Words+info.Buckets)
 }

@@ -100,30 +100,6 @@ func TestFastTextWordsAsPrinted(t *testing.T) {
 	}
 }
 
-func TestFastTextSentencesAsPrinted(t *testing.T) {
-	_, want := numbered(t, "label-vectors/fasttext-clinc-sentences-expected.txt", false)
-	text, err := os.ReadFile(sharedFile(t, "label-vectors/fasttext-clinc-sentences.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sentences := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	if len(sentences) != len(want) {
-		t.Fatalf("%d sentences, want %d", len(sentences), len(want))
-	}
-	v := openShared(t, "label-vectors/fasttext-clinc.bin", Options{Words: strings.Fields(string(text))})
-	for i, s := range sentences {
-		got, err := v.Sentence(s)
-		if err != nil {
-			t.Errorf("%q: %v", s, err)
-		} else if d := maxDiff(got, want[i]); d > 1e-5 {
-			t.Errorf("%q: off by %g", s, d)
-		}
-	}
-	if _, err := v.Sentence("zebra crossing"); err == nil {
-		t.Error("a sentence of words that were not kept has no error")
-	}
-}
-
 func TestFastTextVecAgreesWithBin(t *testing.T) {
 	bin := openShared(t, "label-vectors/fasttext-clinc.bin", Options{})
 	vec := openShared(t, "label-vectors/fasttext-clinc.vec", Options{})

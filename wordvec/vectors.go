@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 var (
@@ -119,43 +118,6 @@ func (v *Vectors) Nearest(q []float32, n int) ([]Neighbour, error) {
 		best = best[:min(n, len(best))]
 	}
 	return best, nil
-}
-
-// Sentence returns the vector of a text as fastText's print-sentence-vectors
-// has it: the mean of the unit-length vectors of its words, which are cut at
-// ASCII white space and taken as they are spelled. Words without a vector are
-// left out, and a text without any other gives zeros; a fastText .bin with
-// n-grams has a vector for nearly every word.
-//
-// It is an error to ask for a word that Options did not let in, and to ask a
-// supervised fastText model, whose sentence vectors are another thing.
-func (v *Vectors) Sentence(text string) ([]float32, error) {
-	if v.info.Supervised {
-		return nil, fmt.Errorf("%s: a supervised fastText model, which makes sentence vectors from word n-grams and </s>: want an unsupervised one (skipgram or cbow)", v.info.Name)
-	}
-	sum := make([]float64, v.Dim())
-	n := 0
-	for _, word := range strings.FieldsFunc(text, isASCIISpace) {
-		if !v.asked(word) {
-			return nil, fmt.Errorf("sentence: %w", v.notAsked(word))
-		}
-		row, ok := v.Vector(word)
-		if !ok && v.ngrams != nil {
-			var err error
-			if row, err = v.Subword(word); err != nil && !errors.Is(err, ErrUnknown) {
-				return nil, fmt.Errorf("sentence: %w", err)
-			}
-		}
-		length := math.Sqrt(dot(row, row))
-		if length == 0 {
-			continue
-		}
-		for j, x := range row {
-			sum[j] += float64(x) / length
-		}
-		n++
-	}
-	return scaled(sum, n), nil
 }
 
 // asked reports whether the options of reading let the word in, so that its
