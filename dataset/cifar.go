@@ -18,8 +18,8 @@ const (
 
 // ReadCIFAR100 reads a file of CIFAR-100 in its binary form (train.bin: records of
 // 3,074 bytes). A folder stands for its train.bin. Names of the classes come from
-// the files beside it, fine_label_names.txt and coarse_label_names.txt; without
-// any, classes are called 0, 1, and so on, up to the highest label.
+// fine_label_names.txt beside it; without it, classes are called 0, 1, and so on, up
+// to the highest label. The coarse labels are left out.
 //
 // A file of another length, the Python form (pickles), and a label without a name
 // are each an *Error.
@@ -39,13 +39,7 @@ func ReadCIFAR100(path string) (*Images, error) {
 	if s.Classes, err = nameFile(filepath.Join(filepath.Dir(path), "fine_label_names.txt")); err != nil {
 		return nil, err
 	}
-	if s.Groups, err = nameFile(filepath.Join(filepath.Dir(path), "coarse_label_names.txt")); err != nil {
-		return nil, err
-	}
-	if s.Classes, err = named(path, "class", s.Label, s.Classes); err != nil {
-		return nil, err
-	}
-	s.Groups, err = named(path, "group", s.Coarse, s.Groups)
+	s.Classes, err = named(path, s.Label, s.Classes)
 	return s, err
 }
 
@@ -96,19 +90,13 @@ func (s *Images) fromRecords(path string, data []byte) error {
 	}
 	s.Pixels = make([]byte, 0, len(data))
 	for ; len(data) > 0; data = data[cifarRecord:] {
-		s.Coarse = append(s.Coarse, int32(data[0]))
 		s.Label = append(s.Label, int32(data[1]))
-		s.addPlanes(data[2:cifarRecord])
+		planes := data[2:cifarRecord] // reds first, then greens, then blues
+		for i := range cifarSide * cifarSide {
+			s.Pixels = append(s.Pixels, planes[i], planes[cifarSide*cifarSide+i], planes[2*cifarSide*cifarSide+i])
+		}
 	}
 	return nil
-}
-
-// addPlanes appends a picture whose reds come first, then greens, then blues.
-func (s *Images) addPlanes(planes []byte) {
-	n := len(planes) / 3
-	for i := range n {
-		s.Pixels = append(s.Pixels, planes[i], planes[n+i], planes[2*n+i])
-	}
 }
 
 // nameFile reads a name a line; a file that does not exist has none.
@@ -137,11 +125,11 @@ func nameFile(path string) ([]string, error) {
 }
 
 // named checks that each label has a name, or makes names of numbers.
-func named(path, what string, labels []int32, names []string) ([]string, error) {
+func named(path string, labels []int32, names []string) ([]string, error) {
 	most := int32(-1)
 	for i, l := range labels {
 		if l < 0 || names != nil && int(l) >= len(names) {
-			return nil, input.Refuse(path, 0, 0, "picture %d has %s %d, there are %d names; take the list of names that belongs to the file", i, what, l, len(names))
+			return nil, input.Refuse(path, 0, 0, "picture %d has class %d, there are %d names; take the list of names that belongs to the file", i, l, len(names))
 		}
 		most = max(most, l)
 	}

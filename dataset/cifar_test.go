@@ -35,16 +35,15 @@ func TestReadCIFAR100Binary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Len() != 2 || !slices.Equal(s.Label, []int32{2, 0}) || !slices.Equal(s.Coarse, []int32{1, 0}) || !slices.Equal(s.Classes, []string{"0", "1", "2"}) {
-		t.Errorf("labels %v of %v, groups %v", s.Label, s.Classes, s.Coarse)
+	if s.Len() != 2 || !slices.Equal(s.Label, []int32{2, 0}) || !slices.Equal(s.Classes, []string{"0", "1", "2"}) {
+		t.Errorf("labels %v of %v", s.Label, s.Classes)
 	}
 	if p := s.Picture(1); len(p) != cifarPixels || p[3*40] != 40 || p[3*40+1] != 41 || p[3*40+2] != 42 {
 		t.Errorf("pixel 40 is %v", p[3*40:3*40+3])
 	}
-	writeFile(t, filepath.Join(dir, "fine_label_names.txt"), []byte("apple\nfish\nbaby\n"))
-	writeFile(t, filepath.Join(dir, "coarse_label_names.txt"), []byte("water\r\nland\r\n"))
-	if s, err = ReadCIFAR100(dir); err != nil || !slices.Equal(s.Classes, []string{"apple", "fish", "baby"}) || !slices.Equal(s.Groups, []string{"water", "land"}) {
-		t.Errorf("names %v and %v, error %v", s.Classes, s.Groups, err)
+	writeFile(t, filepath.Join(dir, "fine_label_names.txt"), []byte("apple\r\nfish\nbaby\n"))
+	if s, err = ReadCIFAR100(dir); err != nil || !slices.Equal(s.Classes, []string{"apple", "fish", "baby"}) {
+		t.Errorf("names %v, error %v", s.Classes, err)
 	}
 	if !IsCIFAR100(dir) || !IsCIFAR100(file) || IsCIFAR100(filepath.Join(dir, "fine_label_names.txt")) || IsCIFAR100(t.TempDir()) {
 		t.Error("IsCIFAR100 is wrong")
@@ -102,8 +101,8 @@ func TestReadCIFAR100Shared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Len() != 10_000 || len(s.Classes) != 100 || len(s.Groups) != 24 {
-		t.Errorf("%d pictures, %d classes, %d groups", s.Len(), len(s.Classes), len(s.Groups))
+	if s.Len() != 10_000 || len(s.Classes) != 100 {
+		t.Errorf("%d pictures, %d classes", s.Len(), len(s.Classes))
 	}
 	count := make([]int, 100)
 	for _, l := range s.Label {
@@ -115,10 +114,10 @@ func TestReadCIFAR100Shared(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
-	s := &Images{Height: 1, Width: 1, Classes: []string{"a", "b", "c"}, Label: []int32{2, 0, 1, 2}, Coarse: []int32{1, 0, 0, 1},
+	s := &Images{Height: 1, Width: 1, Classes: []string{"a", "b", "c"}, Label: []int32{2, 0, 1, 2},
 		Pixels: []byte{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}}
 	kept, others := s.Keep([]string{"c", "a"})
-	if others != 1 || !slices.Equal(kept.Label, []int32{0, 1, 0}) || !slices.Equal(kept.Coarse, []int32{1, 0, 1}) || kept.Picture(2)[0] != 4 {
+	if others != 1 || !slices.Equal(kept.Label, []int32{0, 1, 0}) || kept.Picture(2)[0] != 4 {
 		t.Errorf("%d others, kept %+v", others, kept)
 	}
 	kept, others = s.Keep([]string{"c", "b", "a", "d"})

@@ -8,8 +8,6 @@ type Images struct {
 	Pixels        []byte   // picture by picture, row by row, red, green and blue of each pixel
 	Label         []int32  // of each picture, a place in Classes
 	Classes       []string // names by label
-	Coarse        []int32  // groups of CIFAR-100, a place in Groups; nil without
-	Groups        []string // names of the groups; nil without
 }
 
 // Len returns the number of pictures.
@@ -25,7 +23,7 @@ func (s *Images) Picture(i int) []byte {
 // list, and how many others there were. Nothing is copied where every picture
 // stays.
 func (s *Images) Keep(classes []string) (kept *Images, others int) {
-	kept = &Images{Height: s.Height, Width: s.Width, Classes: classes, Groups: s.Groups}
+	kept = &Images{Height: s.Height, Width: s.Width, Classes: classes}
 	place := places(s.Classes, classes)
 	var stay []int
 	for i, l := range s.Label {
@@ -34,14 +32,11 @@ func (s *Images) Keep(classes []string) (kept *Images, others int) {
 		}
 	}
 	if others = s.Len() - kept.Len(); others == 0 {
-		kept.Pixels, kept.Coarse = s.Pixels, s.Coarse
+		kept.Pixels = s.Pixels
 		return kept, 0
 	}
 	for _, i := range stay {
 		kept.Pixels = append(kept.Pixels, s.Picture(i)...)
-		if s.Coarse != nil {
-			kept.Coarse = append(kept.Coarse, s.Coarse[i])
-		}
 	}
 	return kept, others
 }

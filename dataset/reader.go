@@ -146,20 +146,9 @@ func (r *Reader) Describe() string {
 	return s
 }
 
-// Rewindable reports whether All can be ranged over more than once: regular
-// files can, streams and pipes cannot.
-func (r *Reader) Rewindable() bool {
-	for _, f := range r.files {
-		if !f.again {
-			return false
-		}
-	}
-	return true
-}
-
 // All yields the examples in file order and ends after the first error, which
-// is an *Error and comes with a zero Example. Ranging again starts over if
-// Rewindable, else it yields an error. Values and Index of an Example are used
+// is an *Error and comes with a zero Example. Ranging again starts over with
+// regular files; with streams and pipes it yields an error. Values and Index of an Example are used
 // again for the next one: copy them, or Clone it, to keep it.
 func (r *Reader) All() iter.Seq2[Example, error] {
 	return func(yield func(Example, error) bool) {

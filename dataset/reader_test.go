@@ -130,8 +130,8 @@ func TestOpenAll(t *testing.T) {
 			}
 		}
 	}
-	if !r.Rewindable() || r.Width() != 2 || r.Kind() != Numbers || !reflect.DeepEqual(r.Columns(), []string{"w", "h"}) {
-		t.Errorf("rewindable %v, width %d, kind %v, columns %v", r.Rewindable(), r.Width(), r.Kind(), r.Columns())
+	if r.Width() != 2 || r.Kind() != Numbers || !reflect.DeepEqual(r.Columns(), []string{"w", "h"}) {
+		t.Errorf("width %d, kind %v, columns %v", r.Width(), r.Kind(), r.Columns())
 	}
 	if d := r.Describe(); !strings.HasSuffix(d, ", and 2 files like it") {
 		t.Error(d)
@@ -143,8 +143,8 @@ func TestOpenAll(t *testing.T) {
 
 func TestStreamsAreReadOnce(t *testing.T) {
 	got, r, err := readText("text,label\na,b\n", "stream", Options{})
-	if err != nil || len(got) != 1 || r.Rewindable() {
-		t.Fatal(got, err, r.Rewindable())
+	if err != nil || len(got) != 1 {
+		t.Fatal(got, err)
 	}
 	r, err = NewReader(strings.NewReader("text,label\na,b\nc,d\n"), "stream", Options{})
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/score"
 )
 
 // Rule says how the probabilities of classes become an answer. The zero value
@@ -109,8 +109,8 @@ func NewDecider(rule Rule, k int, t *labeltree.Tree) (*Decider, error) {
 // sum that is off 1 by more than 0.001 are errors. It takes O(k), O(nodes) with a
 // tree and O(k Top) for many choices.
 func (d *Decider) Decide(p []float32) (Answer, error) {
-	if err := check(p, d.classes); err != nil {
-		return Answer{}, err
+	if err := score.CheckProbabilities(p, d.classes); err != nil {
+		return Answer{}, fmt.Errorf("decide: %w", err)
 	}
 	if d.rule.Confidence > 0 {
 		return d.hedge(p), nil
@@ -119,7 +119,7 @@ func (d *Decider) Decide(p []float32) (Answer, error) {
 		d.tree.expect(d.costs, p, d.work)
 	}
 	a := Answer{Choices: d.choices[:0], Costs: d.costs}
-	for _, c := range d.rank(p) {
+	for _, c := range score.First(d.order[:0], p, d.costs) {
 		choice := Choice{Class: c, Probability: float64(p[c])}
 		if d.costs != nil {
 			choice.Cost = d.costs[c]
@@ -134,48 +134,5 @@ func (d *Decider) Decide(p []float32) (Answer, error) {
 // Below tells whether a probability is too low for a threshold.
 func Below(p float32, threshold float64) bool { return p < float32(threshold) }
 
-// rank returns the first classes in order. Once the list is full, most classes
-// cost one comparison with its last.
-func (d *Decider) rank(p []float32) []int {
-	before := func(i, j int) bool {
-		if d.costs != nil && d.costs[i] != d.costs[j] {
-			return d.costs[i] < d.costs[j]
-		}
-		return p[i] > p[j] // equals keep their order
-	}
-	list := d.order[:0]
-	for c := range p {
-		if len(list) < cap(list) {
-			list = append(list, c)
-		} else if !before(c, list[len(list)-1]) {
-			continue
-		}
-		n := len(list) - 1
-		for ; n > 0 && before(c, list[n-1]); n-- {
-			list[n] = list[n-1]
-		}
-		list[n] = c
-	}
-	return list
-}
-
 // slack is how far rounding may take a sum of probabilities in float32.
 const slack = 1e-6
-
-// check returns an error unless p is a distribution over k classes.
-func check(p []float32, k int) error {
-	if len(p) != k || k == 0 {
-		return fmt.Errorf("decide: %d probabilities, want one for each of the %d classes", len(p), max(k, 1))
-	}
-	sum := 0.0
-	for c, v := range p {
-		if !(v >= 0 && v <= 1+slack) {
-			return fmt.Errorf("decide: probability %v of class %d, want a number from 0 to 1", v, c)
-		}
-		sum += float64(v)
-	}
-	if math.Abs(sum-1) > 1e-3 {
-		return fmt.Errorf("decide: the probabilities sum to %g, want 1 within 0.001; scores go through Softmax first", sum)
-	}
-	return nil
-}

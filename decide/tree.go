@@ -14,16 +14,13 @@ type tree struct {
 }
 
 func newTree(t *labeltree.Tree) *tree {
-	d := &tree{Tree: t, height: score.Heights(t), depth: make([]int, t.Len()), below: make([]int, t.Len())}
-	for v := 1; v < t.Len(); v++ {
-		d.depth[v] = d.depth[t.Parent(v)] + 1
-	}
+	d := &tree{Tree: t, height: score.Heights(t), depth: score.Depths(t), below: make([]int, t.Len())}
 	for v := t.Len() - 1; v >= 0; v-- {
 		if t.Class(v) >= 0 {
 			d.below[v]++
 		}
-		if up := t.Parent(v); up >= 0 {
-			d.below[up] += d.below[v]
+		if v > 0 {
+			d.below[t.Parent(v)] += d.below[v]
 		}
 	}
 	return d

@@ -91,7 +91,7 @@ func (e *Evaluation) outOfScope(threshold float64) (*OutOfScope, error) {
 			right = append(right, float64(x.confidence))
 		}
 	}
-	auroc, err := score.AUROCInterval(inside, e.outside)
+	auroc, err := score.AUROC(inside, e.outside)
 	if err != nil {
 		return nil, errors.Join(ErrScope, err)
 	}

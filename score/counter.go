@@ -98,7 +98,7 @@ func (c *Counter) Add(truth int, probabilities []float32) error {
 // through a softmax), another number of costs, a cost that is NaN and shares that
 // are no distribution over the k classes are errors; the Counter is then unchanged.
 func Count[T matrix.Float](c *Counter, truth int, mix Mix, probabilities []T, costs []float64) error {
-	err := checkProbabilities(probabilities, c.k)
+	err := CheckProbabilities(probabilities, c.k)
 	switch {
 	case err != nil:
 	case len(mix.Class)+len(mix.Share) > 0:
@@ -139,7 +139,7 @@ func Count[T matrix.Float](c *Counter, truth int, mix Mix, probabilities []T, co
 	}
 	if c.mistakes != nil {
 		var first [most]int
-		c.mistakes.add(truth, r.first(first[:0]))
+		c.mistakes.add(truth, First(first[:0], p, costs))
 	}
 	if len(mix.Class) > 0 {
 		addMixedLoss(c, mix, p)

@@ -106,6 +106,6 @@ func ExampleAUROC() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("AUROC %.2f; at %.1f: %.0f %% of the decisions are right\n", auroc, at.Threshold, 100*at.Right)
+	fmt.Printf("AUROC %.2f; at %.1f: %.0f %% of the decisions are right\n", auroc.Mean, at.Threshold, 100*at.Right)
 	// Output: AUROC 0.83; at 0.6: 80 % of the decisions are right
 }

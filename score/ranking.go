@@ -47,11 +47,13 @@ func (r ranking[T]) place(i int) int {
 	return before
 }
 
-// first returns the first classes in order, as many as there are and as the
-// empty slice list has room for, in that slice. Once list is full, most classes
-// cost one comparison with its last.
-func (r ranking[T]) first(list []int) []int {
-	for j := range r.p {
+// First appends the first classes of one example to an empty list, as many as there
+// are and as it has room for: by cost if there is one, the lowest first, then by
+// probability, the highest first, then by number. Once the list is full, most
+// classes cost one comparison with its last, so that it takes about O(k).
+func First[T matrix.Float](list []int, p []T, cost []float64) []int {
+	r := ranking[T]{p, cost}
+	for j := range p {
 		if len(list) < cap(list) {
 			list = append(list, j)
 		} else if !r.before(j, list[len(list)-1]) {
@@ -66,8 +68,8 @@ func (r ranking[T]) first(list []int) []int {
 	return list
 }
 
-// checkProbabilities returns an error unless p is a distribution over k classes.
-func checkProbabilities[T matrix.Float](p []T, k int) error {
+// CheckProbabilities returns an error unless p is a distribution over k classes.
+func CheckProbabilities[T matrix.Float](p []T, k int) error {
 	if len(p) != k {
 		return fmt.Errorf("%d probabilities, want one for each of the %d classes", len(p), k)
 	}
@@ -79,7 +81,7 @@ func checkProbabilities[T matrix.Float](p []T, k int) error {
 		sum += float64(v)
 	}
 	if math.Abs(sum-1) > 1e-3 {
-		return fmt.Errorf("the probabilities sum to %g, want 1 within 0.001", sum)
+		return fmt.Errorf("the probabilities sum to %g, want 1 within 0.001; scores go through a softmax first", sum)
 	}
 	return nil
 }

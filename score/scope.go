@@ -12,23 +12,15 @@ import (
 // is higher for one of inScope than for one of outScope, a tie counting half.
 // 1 tells them all apart, 0.5 none.
 //
+// Its standard error is that of DeLong, DeLong and Clarke-Pearson (1988) for a
+// single curve, with the normal 95 % interval that follows, cut at 0 and 1. With
+// one example on a side there is no error to be had: SE, Low and High are NaN.
+// Where the two sides do not overlap the error is 0, which says more about the
+// number of examples than about the truth.
+//
 // An empty side and a NaN are errors; infinities are not. It takes
 // O(n log n) for n numbers in all, and leaves them in their order.
-func AUROC(inScope, outScope []float64) (float64, error) {
-	in, out, err := sortedSides(inScope, outScope)
-	if err != nil {
-		return 0, err
-	}
-	return placements(in, out).mean, nil
-}
-
-// AUROCInterval returns the AUROC with its standard error (DeLong, DeLong and
-// Clarke-Pearson 1988, for a single curve) and the normal 95 % interval that
-// follows, cut at 0 and 1. With one example on a side there is no error to
-// be had: SE, Low and High are NaN. Where the two sides do not overlap the
-// error is 0, which says more about the number of examples than about the
-// truth. Errors and cost are those of AUROC.
-func AUROCInterval(inScope, outScope []float64) (Interval, error) {
+func AUROC(inScope, outScope []float64) (Interval, error) {
 	in, out, err := sortedSides(inScope, outScope)
 	if err != nil {
 		return Interval{}, err

@@ -19,6 +19,16 @@ func Heights(t *labeltree.Tree) []float64 {
 	return height
 }
 
+// Depths returns the number of edges from each node of t to the root. It takes
+// O(nodes).
+func Depths(t *labeltree.Tree) []int {
+	depth := make([]int, t.Len())
+	for v := 1; v < t.Len(); v++ {
+		depth[v] = depth[t.Parent(v)] + 1
+	}
+	return depth
+}
+
 // most is how many of the most probable classes the longer of the hierarchical
 // distances looks at; the shorter one looks at top of them.
 const most = 20
@@ -28,7 +38,7 @@ const most = 20
 type mistakes struct {
 	tree   *labeltree.Tree
 	height []float64
-	depth  []int // edges from the root
+	depth  []int
 
 	// At each node, how many of the 5 and of the 20 most probable classes have
 	// it as the lowest common ancestor with the truth, the truth itself left out.
@@ -36,14 +46,7 @@ type mistakes struct {
 }
 
 func newMistakes(t *labeltree.Tree) *mistakes {
-	m := &mistakes{
-		tree: t, height: Heights(t), depth: make([]int, t.Len()),
-		inTop: make([]int, t.Len()), inMost: make([]int, t.Len()),
-	}
-	for v := 1; v < t.Len(); v++ {
-		m.depth[v] = m.depth[t.Parent(v)] + 1
-	}
-	return m
+	return &mistakes{tree: t, height: Heights(t), depth: Depths(t), inTop: make([]int, t.Len()), inMost: make([]int, t.Len())}
 }
 
 // lca returns the lowest common ancestor of the nodes of two classes.

@@ -45,20 +45,3 @@ func ParseUnknown(s string) (Unknown, error) {
 	}
 	return Unknown(i), nil
 }
-
-// MarshalText writes the policy as its word, so that JSON and flags have it.
-func (u Unknown) MarshalText() ([]byte, error) {
-	if _, err := ParseUnknown(u.String()); err != nil {
-		return nil, err
-	}
-	return []byte(u.String()), nil
-}
-
-// UnmarshalText is ParseUnknown.
-func (u *Unknown) UnmarshalText(text []byte) error {
-	parsed, err := ParseUnknown(string(text))
-	if err == nil {
-		*u = parsed
-	}
-	return err
-}
