@@ -106,10 +106,21 @@ func (o *Operator[T]) pullTree(s *Tree, v, g []T, cols int) {
 	}
 }
 
-// kernelTree is Kernel: both passes on one buffer.
+// kernelTree is Kernel: both passes on one buffer. One column goes without calls for
+// each node, as in expandTree, with the same sums.
 func (o *Operator[T]) kernelTree(s *Tree, w, g []T, cols int) {
 	at := o.buffer(len(s.parent) * cols)
 	o.subtreeSums(s, at, g, cols)
+	if cols == 1 {
+		at[0] *= o.coef[0] * o.coef[0]
+		for n := 1; n < len(at); n++ {
+			at[n] = o.coef[n]*o.coef[n]*at[n] + at[s.parent[n]]
+		}
+		for i, n := range s.node {
+			w[i] = at[n]
+		}
+		return
+	}
 	for n, p := range s.parent {
 		row := at[n*cols : (n+1)*cols]
 		kernel.Scale(o.coef[n]*o.coef[n], row)

@@ -85,12 +85,15 @@ type dual[T matrix.Float] struct {
 
 // dualBatch is some examples and what is fixed about them.
 type dualBatch struct {
-	rows  []int
-	inner []float32 // len(rows)²: inner products of the inputs times scale²
+	rows    []int
+	inner   []float32 // len(rows)²: inner products of the inputs times scale²
+	columns columns   // with longRows classes and more
 }
 
 const (
 	batchRows = 64
+	// longRows is the number of classes from where W is far larger than the caches.
+	longRows = 512
 	// noMass is the logarithm of a probability of 0 in every precision.
 	noMass = -1e4
 
@@ -251,9 +254,12 @@ func (t *dual[T]) eachTarget(visit func(i int, logP, target []T)) {
 // prepare sets what follows from the rows of batches.
 func (t *dual[T]) prepare(batches []dualBatch) {
 	kernel.Parallel(t.threads, len(batches), 16, func(_, lo, hi int) {
-		wide := make([]float32, t.x.Columns)
+		wide, next := make([]float32, t.x.Columns), make([]int32, t.x.Columns)
 		for b := lo; b < hi; b++ {
 			batches[b].prepare(t.x, float64(t.scale)*float64(t.scale), wide)
+			if t.k >= longRows {
+				collectColumns(&batches[b].columns, t.x, batches[b].rows, next)
+			}
 		}
 	})
 }

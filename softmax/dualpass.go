@@ -126,15 +126,24 @@ func (t *dual[T]) meet(b *dualBatch, part int) {
 	}
 }
 
-// spread adds to W, for the classes of a part, what the examples of a batch have moved.
+// spread adds to W, for the classes of a part, what the examples of a batch have moved:
+// example by example, or, of many classes, a row of W after the other. Each then comes
+// from main memory once, and what its examples have moved is in the caches. The sums are
+// the same to the bit.
 func (t *dual[T]) spread(b *dualBatch, part int, lambda float64) {
 	lo, hi := t.classes(part)
 	factor := T(float64(t.scale) / lambda)
 	for m, i := range b.rows {
 		moved := t.moved[m*t.stride+lo : m*t.stride+hi]
 		kernel.Scale(factor, moved)
-		index, value := t.x.Row(i)
-		kernel.AddToRows(index, value, t.w[lo:], t.stride, moved)
+		if t.k < longRows {
+			index, value := t.x.Row(i)
+			kernel.AddToRows(index, value, t.w[lo:], t.stride, moved)
+		}
+	}
+	for n, f := range b.columns.features {
+		example, value := b.columns.of(n)
+		kernel.CombineRows(example, value, t.moved[lo:], t.stride, t.w[int(f)*t.stride+lo:int(f)*t.stride+hi])
 	}
 }
 

@@ -1,8 +1,6 @@
 package softmax
 
 import (
-	"slices"
-
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
@@ -26,13 +24,9 @@ type gradients[T matrix.Float] struct {
 	tree   *kernel.Tree // K of a tree; nil: none, or that of the blocks
 	panels [][]float32  // memory of its passes
 
-	// The nonzeros of the batch by feature.
-	features []int32 // in the order they are met; of dense examples all
-	start    []int   // of each feature's entries; one more at the end
-	example  []int32 // place in the batch
-	value    []float32
-	slot     []int32 // 1 + place in features of each feature, 0 if absent
-	rows     []T     // memory for row
+	columns columns // of the batch
+	next    []int32 // memory for collectColumns
+	rows    []T     // memory for row
 }
 
 // block is what a goroutine needs for the examples of a block.
@@ -60,7 +54,7 @@ const (
 // newGradients makes what batches of up to the given length need: losses of A z,
 // A being that of behind, and gradients multiplied by the K of times.
 func newGradients[T matrix.Float](src *source, opts Options, batch int, behind, times sharing.Sharing) *gradients[T] {
-	g := &gradients[T]{threads: opts.Threads, mean: src.meanWeight(), losses: make([]float64, batch), slot: make([]int32, src.features)}
+	g := &gradients[T]{threads: opts.Threads, mean: src.meanWeight(), losses: make([]float64, batch), next: make([]int32, src.features)}
 	g.take(src.form)
 	tree, newOp := timesK[T](times)
 	g.tree, g.panels = tree, make([][]float32, (batch+kernelGrain-1)/kernelGrain)
@@ -169,57 +163,11 @@ func (g *gradients[T]) threadsFor(batch []int32, least int) int {
 // collect groups the nonzeros of a batch by feature and returns the features.
 func (g *gradients[T]) collect(batch []int32) []int32 {
 	if g.design.dense != nil {
-		g.collectDense(batch)
-		return g.features
+		g.columns.collectDense(g.design.dense, batch)
+	} else {
+		collectColumns(&g.columns, g.design.sparse, batch, g.next)
 	}
-	g.features, g.start = g.features[:0], append(g.start[:0], 0)
-	total := 0
-	for _, i := range batch {
-		index, _ := g.design.sparse.Row(int(i))
-		total += len(index)
-		for _, f := range index {
-			if g.slot[f] == 0 {
-				g.features = append(g.features, f)
-				g.start = append(g.start, 0)
-				g.slot[f] = int32(len(g.features))
-			}
-			g.start[g.slot[f]]++
-		}
-	}
-	for n := range g.features {
-		g.start[n+1] += g.start[n]
-	}
-	g.example = slices.Grow(g.example[:0], total)[:total]
-	g.value = slices.Grow(g.value[:0], total)[:total]
-	for m, i := range batch {
-		index, value := g.design.sparse.Row(int(i))
-		for n, f := range index {
-			at := &g.start[g.slot[f]-1]
-			g.example[*at], g.value[*at] = int32(m), value[n]
-			*at++
-		}
-	}
-	// Each start has moved to the next one's place.
-	copy(g.start[1:], g.start[:len(g.features)])
-	g.start[0] = 0
-	for _, f := range g.features {
-		g.slot[f] = 0
-	}
-	return g.features
-}
-
-// collectDense is collect for dense rows, of which no number is left out.
-func (g *gradients[T]) collectDense(batch []int32) {
-	n := len(batch)
-	g.features, g.start = g.features[:0], append(g.start[:0], 0)
-	g.example = slices.Grow(g.example[:0], n*g.design.dim)[:n*g.design.dim]
-	g.value = slices.Grow(g.value[:0], n*g.design.dim)[:n*g.design.dim]
-	for f := range g.design.dim {
-		g.features, g.start = append(g.features, int32(f)), append(g.start, (f+1)*n)
-		for m, i := range batch {
-			g.example[f*n+m], g.value[f*n+m] = int32(m), g.design.dense.Row(int(i))[f]
-		}
-	}
+	return g.columns.features
 }
 
 // reserve makes room for a row in each of so many blocks.
@@ -234,7 +182,7 @@ func (g *gradients[T]) reserve(blocks int) {
 func (g *gradients[T]) row(block, n int) []T {
 	row := g.rows[:cap(g.rows)][block*g.outputs : (block+1)*g.outputs]
 	clear(row)
-	a, b := g.start[n], g.start[n+1]
-	kernel.CombineRows(g.example[a:b], g.value[a:b], g.scores, g.outputs, row)
+	example, value := g.columns.of(n)
+	kernel.CombineRows(example, value, g.scores, g.outputs, row)
 	return row
 }
