@@ -125,7 +125,7 @@ func TestLawsHold(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if err := tree.Check(); err != nil {
+					if err := tree.check(); err != nil {
 						t.Errorf("base %v seed %d: %v", base, seed, err)
 					}
 					if k := space.Len(); tree.Len() != k || tree.Distances() > k*(k-1)/2 {
@@ -379,10 +379,7 @@ func TestNotAMetric(t *testing.T) {
 				rows[j][i] = rows[i][j]
 			}
 		}
-		space, err := metric.FromMatrix(rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		space := metric.Func(60, func(i, j int) float64 { return rows[i][j] })
 		tree, err := New(space, Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
@@ -390,10 +387,10 @@ func TestNotAMetric(t *testing.T) {
 		if err := tree.checkNodes(); err != nil {
 			t.Error(err)
 		}
-		found = found || errors.Is(tree.Check(), ErrLaw)
+		found = found || errors.Is(tree.check(), errLaw)
 	}
 	if !found {
-		t.Error("Check passed every tree of numbers drawn at random")
+		t.Error("check passed every tree of numbers drawn at random")
 	}
 }
 
@@ -424,11 +421,11 @@ func TestCheckSees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := tree.Check(); err != nil {
+			if err := tree.check(); err != nil {
 				t.Fatal(err)
 			}
 			tc.spoil(tree)
-			if err := tree.Check(); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := tree.check(); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want a complaint about %q", err, tc.want)
 			}
 		})
@@ -477,7 +474,7 @@ func FuzzNew(f *testing.F) {
 			}
 			return
 		}
-		if err := tree.Check(); err != nil {
+		if err := tree.check(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -51,7 +51,7 @@ func averageRounded(space metric.Space, check func(i, j int, x float64) error) (
 // rowGrain is how many rows of distances one goroutine takes at a time.
 const rowGrain = 16
 
-// condense asks for all distances, in the order of metric.Pairwise, divided by
+// condense asks for all distances, in the order of metric.Condensed, divided by
 // unit; what is above largest, which no metric has, becomes largest. Spaces that give many distances at a time are asked by all processors.
 func condense[T float32 | float64](space metric.Space, unit, largest float64, check func(i, j int, x float64) error) ([]T, error) {
 	k := space.Len()

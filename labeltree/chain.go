@@ -16,7 +16,7 @@ type merge struct {
 // groups are the groups that are left to join, each in the slot of its lowest
 // class, and the mean distances between them.
 type groups[T float32 | float64] struct {
-	d      []T       // of two slots, in the order of metric.Pairwise; +Inf if one is empty
+	d      []T       // of two slots, in the order of metric.Condensed; +Inf if one is empty
 	size   []float64 // classes in the group of each slot, 0 if it is empty
 	group  []int
 	height []float64 // at which the group was joined

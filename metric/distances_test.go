@@ -37,9 +37,9 @@ func TestReadDistances(t *testing.T) {
 		if err := Check(s); err != nil || s.Len() != 3 {
 			t.Errorf("%s: %v", name, err)
 		}
-		for i, d := range Pairwise(s) {
+		for i, d := range pairwise(s) {
 			if d != want[i] {
-				t.Errorf("%s: %v, want %v", name, Pairwise(s), want)
+				t.Errorf("%s: %v, want %v", name, pairwise(s), want)
 				break
 			}
 		}
@@ -185,7 +185,7 @@ func TestImageNetDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	least, most := math.Inf(1), 0.0
-	for _, d := range Pairwise(s) {
+	for _, d := range pairwise(s) {
 		least, most = min(least, d), max(most, d)
 	}
 	if s.Len() != 200 || least != 2 || most != 15 {

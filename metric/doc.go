@@ -3,13 +3,12 @@
 //
 // A Space is all that other packages ask for: the number of points and the
 // distance of two of them. It comes from vectors, one row a label (Euclidean,
-// Cosine), from distances that somebody else worked out (FromMatrix,
-// ReadDistances), or from any function (Func); a taxonomy's distances come from
-// package labeltree.
+// Cosine), from distances that somebody else worked out (ReadDistances),
+// or from any function (Func), such as one that looks into a matrix; a taxonomy's
+// distances come from package labeltree.
 //
 //	rows of numbers --Euclidean, Cosine--+
-//	square matrix   --FromMatrix---------+--> Space --> covertree, labeltree
-//	list of pairs   --ReadDistances------+
+//	list of pairs   --ReadDistances------+--> Space --> covertree, labeltree
 //	a function      --Func---------------+
 //
 // The constructors refuse NaN and infinities. Every Space they return is

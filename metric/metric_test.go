@@ -159,7 +159,7 @@ func TestRefusals(t *testing.T) {
 		{"diagonal NaN", [][]float64{{nan}}, 0, 0, "to itself"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := FromMatrix(tc.rows)
+			err := Check(Func(len(tc.rows), func(i, j int) float64 { return tc.rows[i][j] }))
 			var pair *PairError
 			if !errors.As(err, &pair) {
 				t.Fatalf("got %v, want a *PairError", err)
@@ -168,9 +168,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("got %v, want the pair %d, %d and %q", err, tc.i, tc.j, tc.text)
 			}
 		})
-	}
-	if _, err := FromMatrix([][]float64{{0, 1}, {1}}); err == nil || !strings.Contains(err.Error(), "row 1 has 1 columns, want 2") {
-		t.Errorf("ragged matrix: %v", err)
 	}
 	dense := matrix.NewDense(3, 2)
 	dense.Data[3] = float32(nan)
@@ -194,26 +191,20 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestFromMatrixIsSymmetricToTheBitAndACopy(t *testing.T) {
-	rows := [][]float64{{0, 1, 2}, {1 + 1e-12, 0, 3}, {2, 3, 0}}
-	s, err := FromMatrix(rows)
-	if err != nil {
-		t.Fatal(err)
+// pairwise returns all distances in the order of Condensed.
+func pairwise(s Space) (out []float64) {
+	for i := range s.Len() {
+		for j := i + 1; j < s.Len(); j++ {
+			out = append(out, s.Distance(i, j))
+		}
 	}
-	rows[0][2] = 77
-	if s.Distance(1, 0) != 1 || s.Distance(0, 1) != 1 || s.Distance(2, 0) != 2 || s.Distance(2, 2) != 0 || s.Len() != 3 {
-		t.Errorf("got %v %v %v", s.Distance(1, 0), s.Distance(0, 1), s.Distance(2, 0))
-	}
-	empty, err := FromMatrix(nil)
-	if err != nil || empty.Len() != 0 || len(Pairwise(empty)) != 0 || MaxDistance(empty) != 0 {
-		t.Errorf("empty matrix: %v", err)
-	}
+	return out
 }
 
-func TestPairwiseAndMaxDistance(t *testing.T) {
+func TestCondensedAndMaxDistance(t *testing.T) {
 	for k := range 9 {
 		s := Func(k, func(i, j int) float64 { return math.Abs(float64(i*i - j*j)) })
-		flat, most := Pairwise(s), 0.0
+		flat, most := pairwise(s), 0.0
 		if len(flat) != k*(k-1)/2 {
 			t.Fatalf("k=%d: %d distances", k, len(flat))
 		}

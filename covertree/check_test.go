@@ -7,14 +7,14 @@ import (
 	"github.com/treeloss/treeloss/metric"
 )
 
-// ErrLaw is wrapped by what Check returns for a tree that breaks a law.
-var ErrLaw = errors.New("cover tree law broken")
+// errLaw is wrapped by what check returns for a tree that breaks a law.
+var errLaw = errors.New("cover tree law broken")
 
-// Check verifies the form of the tree and all its laws (see the package
+// check verifies the form of the tree and all its laws (see the package
 // comment) by comparing every pair of points: k^2 distances. New's trees pass
-// it over any true metric; an error that wraps ErrLaw on such a tree means
+// it over any true metric; an error that wraps errLaw on such a tree means
 // that the space breaks the triangle inequality, or a mistake in this package.
-func (t *Tree) Check() error {
+func (t *Tree) check() error {
 	if err := t.checkNodes(); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (t *Tree) Check() error {
 }
 
 func broken(format string, args ...any) error {
-	return fmt.Errorf("covertree: "+format+": %w", append(args, ErrLaw)...)
+	return fmt.Errorf("covertree: "+format+": %w", append(args, errLaw)...)
 }
 
 // over returns the distance of two points over R, 0 if all points are equal.
