@@ -1,30 +1,62 @@
 package labeltree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
-// parts is a tree as constructors and readers find it: parent, class and name
-// by node, in any order; length nil or by node, in Newick files -1 for
-// none; line nil or by node, where in the file a node is hung up.
+// parts is a tree as constructors and readers find it, by node in any order.
 type parts struct {
-	parent []int
-	class  []int
+	parent []int // -1 for a root
+	class  []int // -1 for none
 	name   []string
-	length []float64
-	line   []int
+	length []float64 // NaN for none; nil if no node has one
+	line   []int     // where in the file the node is hung up, 0 for nowhere
 }
 
-func (p *parts) add(parent, class int, name string) int {
+// add adds a node without a length.
+func (p *parts) add(parent, class int, name string, line int) int {
 	p.parent = append(p.parent, parent)
 	p.class = append(p.class, class)
 	p.name = append(p.name, name)
+	p.length = append(p.length, math.NaN())
+	p.line = append(p.line, line)
 	return len(p.parent) - 1
+}
+
+// leaves tells which nodes have no children.
+func (p *parts) leaves() []bool {
+	leaf := slices.Repeat([]bool{true}, len(p.parent))
+	for _, up := range p.parent {
+		if up >= 0 {
+			leaf[up] = false
+		}
+	}
+	return leaf
+}
+
+// fixLengths makes nil of lengths that nobody gave, and refuses some without the
+// others, but for the root's: other programs have no edge above the root.
+func (p *parts) fixLengths() error {
+	if !slices.ContainsFunc(p.length, func(x float64) bool { return !math.IsNaN(x) }) {
+		p.length = nil
+	}
+	for v, x := range p.length {
+		switch {
+		case !math.IsNaN(x):
+		case p.parent[v] < 0:
+			p.length[v] = 0
+		default:
+			return fmt.Errorf("node %q has no length but others have; give all or none", p.name[v])
+		}
+	}
+	return nil
 }
 
 // Node is what New needs to know of a node.
@@ -41,8 +73,10 @@ type Node struct {
 func New(nodes []Node) (*Tree, error) {
 	var p parts
 	for _, n := range nodes {
-		p.add(n.Parent, n.Class, n.Name)
-		p.length = append(p.length, n.Length)
+		if err := badLength(n.Length); err != nil {
+			return nil, fmt.Errorf("labeltree: node %q: %w", n.Name, err)
+		}
+		p.length[p.add(n.Parent, n.Class, n.Name, 0)] = n.Length
 	}
 	return p.tree(nil)
 }
@@ -67,35 +101,25 @@ func (p *parts) assemble(taken names) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	pseudo := 0
-	for _, v := range old {
-		if p.class[v] >= 0 || taken == nil {
-			continue
-		}
-		pseudo++
-		if p.name[v] == "" {
-			p.name[v] = taken.free(fmt.Sprintf("pseudo%d", pseudo))
-		}
+	if err := p.fixLengths(); err != nil {
+		return nil, err
 	}
-	n := len(old)
-	t := &Tree{
-		parent: make([]int, n),
-		class:  make([]int, n),
-		name:   make([]string, n),
-	}
-	if p.length != nil {
-		t.length = make([]float64, n)
-	}
-	place := make([]int, n)
+	t, pseudo := &Tree{}, 0
+	place := make([]int, len(old))
 	for v, from := range old {
 		place[from] = v
-		t.parent[v] = -1
-		if up := p.parent[from]; up >= 0 {
-			t.parent[v] = place[up]
+		up, class, name := p.parent[from], p.class[from], p.name[from]
+		if up >= 0 {
+			up = place[up]
 		}
-		t.class[v], t.name[v] = p.class[from], p.name[from]
+		if class < 0 && taken != nil {
+			if pseudo++; name == "" {
+				name = taken.free(fmt.Sprintf("pseudo%d", pseudo))
+			}
+		}
+		t.parent, t.class, t.name = append(t.parent, up), append(t.class, class), append(t.name, name)
 		if p.length != nil {
-			t.length[v] = p.length[from]
+			t.length = append(t.length, p.length[from]+0) // -0 would be written otherwise
 		}
 	}
 	t.index()
@@ -123,57 +147,51 @@ func (e cycleError) Error() string {
 	return fmt.Sprintf("node %s is its own ancestor, want a tree without cycles", e.called)
 }
 
+// checkParents refuses a parent that is no node.
+func checkParents(parent []int) error {
+	for v, up := range parent {
+		if up < -1 || up >= len(parent) {
+			return fmt.Errorf("node %d has the parent %d, want -1 for the root or 0 to %d", v, up, len(parent)-1)
+		}
+	}
+	return nil
+}
+
 // preorder returns the nodes of a tree given by parents in preorder, siblings
 // in the order of their numbers; called is how an error calls a node.
 func preorder(parent []int, called func(v int) string) ([]int, error) {
-	n, root := len(parent), -1
-	if n == 0 {
+	if len(parent) == 0 {
 		return nil, errors.New("no nodes, want at least one")
 	}
-	first := make([]int, n+2)
+	if err := checkParents(parent); err != nil {
+		return nil, err
+	}
+	first, child := childLists(parent)
+	stack := make([]int, 0, 1)
 	for v, up := range parent {
-		switch {
-		case up < -1 || up >= n:
-			return nil, fmt.Errorf("node %d has the parent %d, want -1 for the root or 0 to %d", v, up, n-1)
-		case up == -1 && root >= 0:
-			return nil, fmt.Errorf("nodes %s and %s both have no parent, want one root", called(root), called(v))
-		case up == -1:
-			root = v
-		default:
-			first[up+2]++
+		if up < 0 {
+			stack = append(stack, v)
 		}
 	}
-	for v := range n + 1 {
-		first[v+1] += first[v]
+	if len(stack) > 1 {
+		return nil, fmt.Errorf("nodes %s and %s both have no parent, want one root", called(stack[0]), called(stack[1]))
 	}
-	child := make([]int, n)
-	for v, up := range parent {
-		if up >= 0 {
-			child[first[up+1]] = v
-			first[up+1]++
-		}
-	}
-	// Now the children of v are child[first[v]:first[v+1]].
-	order := make([]int, 0, n)
-	var stack []int
-	if root >= 0 {
-		stack = append(stack, root)
-	}
+	order := make([]int, 0, len(parent))
 	for len(stack) > 0 {
 		v := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
 		order = append(order, v)
-		for c := first[v+1] - 1; c >= first[v]; c-- {
-			stack = append(stack, child[c])
+		stack = stack[:len(stack)-1]
+		for _, c := range slices.Backward(child[first[v]:first[v+1]]) {
+			stack = append(stack, c)
 		}
 	}
-	if len(order) < n { // what the root does not reach leads into a cycle
-		reached := make([]bool, n)
+	if len(order) < len(parent) { // what the root does not reach leads into a cycle
+		reached := make([]bool, len(parent))
 		for _, v := range order {
 			reached[v] = true
 		}
 		v := slices.Index(reached, false)
-		for range n {
+		for range parent {
 			v = parent[v]
 		}
 		return nil, cycleError{v, called(v)}
@@ -181,28 +199,38 @@ func preorder(parent []int, called func(v int) string) ([]int, error) {
 	return order, nil
 }
 
-// index works out end, first and child from the parents, in preorder.
-func (t *Tree) index() {
-	n := len(t.parent)
-	t.end = make([]int, n)
-	t.first = make([]int, n+1)
-	t.child = make([]int, max(n-1, 0))
-	for v := n - 1; v >= 0; v-- {
-		t.end[v] = max(t.end[v], v+1)
-		if up := t.parent[v]; up >= 0 {
-			t.end[up] = max(t.end[up], t.end[v])
-			t.first[up]++
+// childLists sorts the nodes by their parents: the children of v, ascending, are
+// child[first[v]:first[v+1]].
+func childLists(parent []int) (first, child []int) {
+	n := len(parent)
+	first = make([]int, n+2) // one place further on until child is filled
+	for _, up := range parent {
+		if up >= 0 {
+			first[up+2]++
 		}
 	}
-	sum := 0
-	for v, count := range t.first {
-		t.first[v] = sum
-		sum += count
+	for v := range n + 1 {
+		first[v+1] += first[v]
 	}
-	next := slices.Clone(t.first)
-	for v := 1; v < n; v++ {
-		t.child[next[t.parent[v]]] = v
-		next[t.parent[v]]++
+	child = make([]int, first[n+1])
+	for v, up := range parent {
+		if up >= 0 {
+			child[first[up+1]] = v
+			first[up+1]++
+		}
+	}
+	return first[:n+1], child
+}
+
+// index works out end, first and child from the parents, in preorder.
+func (t *Tree) index() {
+	t.first, t.child = childLists(t.parent)
+	t.end = make([]int, len(t.parent))
+	for v, up := range slices.Backward(t.parent) {
+		t.end[v] = max(t.end[v], v+1)
+		if up >= 0 {
+			t.end[up] = max(t.end[up], t.end[v])
+		}
 	}
 }
 
@@ -244,54 +272,53 @@ func (t *Tree) check() error {
 		}
 		seen[name] = true
 	}
-	if t.length == nil {
-		return nil
-	}
-	if v, err := badLength(t.length); err != nil {
-		return fmt.Errorf("node %q: %w", t.name[v], err)
+	for v, x := range t.length {
+		if err := badLength(x); err != nil {
+			return fmt.Errorf("node %q: %w", t.name[v], err)
+		}
 	}
 	return nil
 }
 
-// badLength returns the first node whose length cannot be one. It turns -0
-// into 0, which would be written otherwise.
-func badLength(length []float64) (int, error) {
-	for v, x := range length {
-		if !(x >= 0) || math.IsInf(x, 1) {
-			return v, fmt.Errorf("length %v, want a finite number, 0 or more", x)
-		}
-		length[v] = x + 0
+// badLength says why x cannot be a length, nil if it can.
+func badLength(x float64) error {
+	if !(x >= 0) || math.IsInf(x, 1) {
+		return fmt.Errorf("length %v, want a finite number, 0 or more", x)
 	}
-	return 0, nil
+	return nil
 }
 
 // Check returns an error if the tree breaks a law of its type: preorder, one
 // node for each class, names that differ, leaves with a class, finite lengths.
 // Trees from this package pass it; it takes O(nodes) time.
 func (t *Tree) Check() error {
+	if err := t.checkAll(); err != nil {
+		return fmt.Errorf("labeltree: %w", err)
+	}
+	return nil
+}
+
+func (t *Tree) checkAll() error {
 	n := len(t.parent)
 	if len(t.class) != n || len(t.name) != n || t.length != nil && len(t.length) != n {
-		return fmt.Errorf("labeltree: %d parents, %d classes, %d names and %d lengths do not make a tree", n, len(t.class), len(t.name), len(t.length))
+		return fmt.Errorf("%d parents, %d classes, %d names and %d lengths do not make a tree", n, len(t.class), len(t.name), len(t.length))
 	}
 	order, err := preorder(t.parent, strconv.Itoa)
 	if err != nil {
-		return fmt.Errorf("labeltree: %w", err)
+		return err
 	}
 	for v, u := range order {
 		if v != u {
-			return fmt.Errorf("labeltree: node %d stands at place %d, want nodes in preorder", u, v)
+			return fmt.Errorf("node %d stands at place %d, want nodes in preorder", u, v)
 		}
 	}
-	fresh := &Tree{parent: t.parent, class: t.class, name: t.name, length: slices.Clone(t.length)}
+	fresh := &Tree{parent: t.parent, class: t.class, name: t.name, length: t.length}
 	fresh.index()
-	if err := fresh.place(); err != nil {
-		return fmt.Errorf("labeltree: %w", err)
+	if err := cmp.Or(fresh.place(), fresh.check()); err != nil {
+		return err
 	}
-	if err := fresh.check(); err != nil {
-		return fmt.Errorf("labeltree: %w", err)
-	}
-	if !slices.Equal(fresh.end, t.end) || !slices.Equal(fresh.node, t.node) || !slices.Equal(fresh.first, t.first) || !slices.Equal(fresh.child, t.child) {
-		return errors.New("labeltree: the tree's index does not fit its parents and classes")
+	if !reflect.DeepEqual(fresh, t) {
+		return errors.New("the tree's index does not fit its parents and classes")
 	}
 	return nil
 }

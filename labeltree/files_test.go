@@ -31,7 +31,7 @@ func byLabel(t testing.TB, tree *Tree) *Tree {
 	t.Helper()
 	labels := tree.Labels()
 	slices.Sort(labels)
-	p := parts{parent: tree.parent, class: slices.Clone(tree.class), name: tree.name, length: tree.length}
+	p := parts{parent: tree.parent, class: slices.Clone(tree.class), name: tree.name, length: slices.Clone(tree.length)}
 	for v, c := range p.class {
 		if c >= 0 {
 			p.class[v] = slices.Index(labels, p.name[v])
@@ -168,7 +168,7 @@ func TestReadersRefuse(t *testing.T) {
 		{"JSON with a class twice", node(`{"name":"a","parent":-1,"class":0},{"name":"b","parent":0,"class":0}`), "both have class 0"},
 		{"JSON with a class missing", node(`{"name":"a","parent":-1,"class":1}`), "class 1"},
 		{"JSON with a name twice", node(`{"name":"a","parent":-1,"class":0},{"name":"a","parent":0,"class":1}`), "two nodes have the name"},
-		{"JSON with a length too few", node(`{"name":"a","parent":-1,"class":0,"length":1},{"name":"b","parent":0,"class":1}`), "1 of 2 nodes have a length"},
+		{"JSON with a length too few", node(`{"name":"a","parent":-1,"class":0,"length":1},{"name":"b","parent":0,"class":1}`), `"b" has no length but others have`},
 		{"JSON with a negative length", node(`{"name":"a","parent":-1,"class":0,"length":-1}`), "length -1"},
 		{"JSON with a leaf without class", node(`{"name":"r","parent":-1},{"name":"a","parent":0,"class":0},{"name":"b","parent":0}`), `"b" is a leaf without a class`},
 		{"Newick cut off", "((a,b),c", "f:1:9: found the end of the file, want , or ) with 1 ( still open"},

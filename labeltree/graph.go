@@ -1,6 +1,7 @@
 package labeltree
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -11,15 +12,12 @@ type edge struct {
 	line          int // 0 if it came without a file
 }
 
-// graph is a taxonomy by number of node, in the order the nodes came up.
+// graph is a taxonomy: its nodes in the order they came up, the parents and lines of
+// those that have one.
 type graph struct {
+	parts
 	place  func(line int, format string, args ...any) error // makes an error that says what to do
 	words  words
-	name   []string // "" for none
-	parent []int    // -1 for a root
-	line   []int    // of the row that names the parent, 0 for a root or where there is none
-	length []float64
-	class  []int // -1 for none
 	below  []int // classes at or below
 	rooted []int // the parents with one more node, the last, above all roots
 	order  []int // of these, in preorder
@@ -51,13 +49,23 @@ func newGraph(place func(line int, format string, args ...any) error) *graph {
 	return &graph{place: place, words: inRows, number: make(map[string]int), children: make(map[sibling]int)}
 }
 
-// tree makes the tree over the labels, nil for the leaves.
+// tree makes the tree over the labels, nil for the leaves. What a file says about
+// classes does not matter.
 func (g *graph) tree(labels []string) (*Tree, error) {
+	if err := cmp.Or(g.fixLengths(), checkParents(g.parent)); err != nil {
+		return nil, g.place(0, "%v", err)
+	}
 	if err := g.sort(); err != nil {
 		return nil, err
 	}
 	if labels == nil {
-		labels = g.leaves()
+		for v, leaf := range g.leaves() {
+			if leaf {
+				labels = append(labels, g.name[v])
+			}
+		}
+		slices.Sort(labels)
+		labels = slices.Compact(labels)
 	}
 	taken, err := takeLabels(labels, len(labels))
 	if err != nil {
@@ -66,7 +74,7 @@ func (g *graph) tree(labels []string) (*Tree, error) {
 	if err := g.findClasses(labels); err != nil {
 		return nil, err
 	}
-	p := g.parts(labels, taken)
+	p := g.pruned(labels, taken)
 	t, err := p.assemble(taken)
 	if err != nil {
 		return nil, g.place(0, "%v", err)
@@ -74,43 +82,12 @@ func (g *graph) tree(labels []string) (*Tree, error) {
 	return t, nil
 }
 
-// leaves returns the names of the nodes without children, sorted.
-func (g *graph) leaves() []string {
-	var labels []string
-	for v, inner := range g.inner() {
-		if !inner {
-			labels = append(labels, g.name[v])
-		}
-	}
-	slices.Sort(labels)
-	return slices.Compact(labels)
-}
-
-// inner tells which nodes have children.
-func (g *graph) inner() []bool {
-	inner := make([]bool, len(g.name))
-	for _, up := range g.parent {
-		if up >= 0 {
-			inner[up] = true
-		}
-	}
-	return inner
-}
-
-// add adds a node.
-func (g *graph) add(name string, parent, line int) int {
-	g.name = append(g.name, name)
-	g.parent = append(g.parent, parent)
-	g.line = append(g.line, line)
-	return len(g.name) - 1
-}
-
 // node returns the node of that name, where a name stands for one node.
 func (g *graph) node(name string) int {
 	v, known := g.number[name]
 	if !known {
 		name = strings.Clone(name)
-		v = g.add(name, -1, 0)
+		v = g.add(-1, -1, name, 0)
 		g.number[name] = v
 	}
 	return v
@@ -121,7 +98,7 @@ func (g *graph) node(name string) int {
 func (g *graph) child(parent int, name string, line int) int {
 	v, known := g.children[sibling{parent, name}]
 	if !known {
-		v = g.add(name, parent, line)
+		v = g.add(parent, -1, name, line)
 		g.children[sibling{parent, name}] = v
 	}
 	return v

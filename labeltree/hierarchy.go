@@ -134,9 +134,9 @@ func (g *graph) way(v int) string {
 // is among them.
 func (g *graph) otherLeaves() string {
 	var found []string
-	inner := g.inner()
+	leaf := g.leaves()
 	for v, name := range g.name {
-		if !inner[v] && g.class[v] < 0 && name != "" {
+		if leaf[v] && g.class[v] < 0 && name != "" {
 			found = append(found, fmt.Sprintf("%q", name))
 		}
 	}
@@ -158,14 +158,14 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-// parts makes the tree: nodes without a class below go, chains of single
+// pruned returns the tree of the classes: nodes without a class below go, chains of single
 // children become one node, a class on an inner node gets a leaf below it, and
 // several roots get a root above.
 //
 // A node with a single child shares among the same classes as that child: all
 // it would do is count them twice. The one node left keeps the name of the
 // topmost, which tells it from its siblings.
-func (g *graph) parts(labels []string, taken names) parts {
+func (g *graph) pruned(labels []string, taken names) parts {
 	top := len(g.name)         // the root above all roots, as in rooted
 	kept := make([]int, top+1) // children with a class at or below
 	for v, up := range g.rooted[:top] {
@@ -175,10 +175,11 @@ func (g *graph) parts(labels []string, taken names) parts {
 	}
 	var p parts
 	add := func(parent, class int, name string, length float64) int {
+		v := p.add(parent, class, name, 0)
 		if g.length != nil {
-			p.length = append(p.length, length)
+			p.length[v] = length
 		}
-		return p.add(parent, class, name)
+		return v
 	}
 	free := func(name string) string {
 		if name == "" {

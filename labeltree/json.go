@@ -71,30 +71,18 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := scanJSON(data, name)
-	if err != nil {
-		return nil, err
-	}
-	return p.read(name)
-}
-
-// read makes the tree, its errors those of the file.
-func (p *parts) read(name string) (*Tree, error) {
-	t, err := p.assemble(nil)
-	if err != nil {
-		return nil, input.At(name, 0, err)
-	}
-	return t, nil
+	return readMarked(data, name, scanJSON)
 }
 
 func scanJSON(data []byte, name string) (parts, error) {
 	fail := func(format string, args ...any) (parts, error) {
 		return parts{}, input.Refuse(name, 0, 0, format, args...)
 	}
-	var head struct {
+	type jsonHead struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
 	}
+	var head jsonHead
 	if err := json.Unmarshal(data, &head); err != nil {
 		return parts{}, jsonError(err, data, name)
 	}
@@ -105,9 +93,8 @@ func scanJSON(data []byte, name string) (parts, error) {
 		return fail("version is %d, this program reads version %d; use the program that wrote it, or a newer one", head.Version, jsonVersion)
 	}
 	var body struct {
-		Format  string `json:"format"`
-		Version int    `json:"version"`
-		Nodes   []struct {
+		jsonHead
+		Nodes []struct {
 			Name   string   `json:"name"`
 			Parent *int     `json:"parent"`
 			Class  *int     `json:"class"`
@@ -120,28 +107,17 @@ func scanJSON(data []byte, name string) (parts, error) {
 		return parts{}, jsonError(err, data, name)
 	}
 	var p parts
-	lengths := 0
 	for v, n := range body.Nodes {
 		if n.Parent == nil {
 			return fail("node %d (%q) has no parent; the root has -1", v, n.Name)
 		}
-		class := -1
+		p.add(*n.Parent, -1, n.Name, 0)
 		if n.Class != nil {
-			class = *n.Class
+			p.class[v] = *n.Class
 		}
-		p.add(*n.Parent, class, n.Name)
-		p.length = append(p.length, 0)
 		if n.Length != nil {
 			p.length[v] = *n.Length
-			lengths++
 		}
-	}
-	switch lengths {
-	case len(p.parent):
-	case 0:
-		p.length = nil
-	default:
-		return fail("%d of %d nodes have a length; give all or none", lengths, len(p.parent))
 	}
 	return p, nil
 }

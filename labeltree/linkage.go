@@ -71,7 +71,7 @@ func dendrogram(merges []merge, labels []string) parts {
 		above         float64 // height of the parent
 	}
 	k := len(labels)
-	p := parts{length: make([]float64, 0, 2*k-1)}
+	var p parts
 	height := 0.0
 	if k > 1 {
 		height = merges[k-2].height // the last merge is the root
@@ -81,15 +81,14 @@ func dendrogram(merges []merge, labels []string) parts {
 		v := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if v.group < k {
-			p.add(v.parent, v.group, labels[v.group])
-			p.length = append(p.length, v.above*v.above)
+			p.length[p.add(v.parent, v.group, labels[v.group], 0)] = v.above * v.above
 			continue
 		}
 		m := merges[v.group-k]
-		here := p.add(v.parent, -1, "")
+		here := p.add(v.parent, -1, "", 0)
 		// Not a difference of squares, which would lose the digits of a small
 		// step between two large heights.
-		p.length = append(p.length, (v.above-m.height)*(v.above+m.height))
+		p.length[here] = (v.above - m.height) * (v.above + m.height)
 		stack = append(stack, visit{m.right, here, m.height}, visit{m.left, here, m.height})
 	}
 	return p

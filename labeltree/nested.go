@@ -85,48 +85,42 @@ func coverStructure(ct *covertree.Tree) structure {
 	return s
 }
 
-// nestedStructure lists n in preorder, with a stack of its own.
-func nestedStructure(n Nested) (structure, []string, error) {
-	type visit struct {
-		node   *Nested
-		parent int
-	}
-	var s structure
-	var labels []string
-	class := make(map[string]int)
-	leaf := make(map[string]bool)
-	stack := []visit{{&n, -1}}
-	for len(stack) > 0 {
-		v := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		label := v.node.Label
-		c, known := class[label]
+// nestedStructure lists n in preorder.
+func nestedStructure(n Nested) (s structure, labels []string, err error) {
+	class, leaf := make(map[string]int), make(map[string]bool)
+	var list func(n *Nested, parent int) error
+	list = func(n *Nested, parent int) error {
+		c, known := class[n.Label]
 		if !known {
 			c = len(labels)
-			class[label] = c
-			labels = append(labels, label)
+			class[n.Label] = c
+			labels = append(labels, n.Label)
 		}
-		here := s.add(c, v.parent, len(v.node.Children) > 0)
-		if len(v.node.Children) == 0 {
-			if leaf[label] {
-				return s, nil, fmt.Errorf("labeltree: label %q stands on two leaves, want one", label)
+		here := s.add(c, parent, len(n.Children) > 0)
+		if len(n.Children) == 0 {
+			if leaf[n.Label] {
+				return fmt.Errorf("labeltree: label %q stands on two leaves, want one", n.Label)
 			}
-			leaf[label] = true
-			continue
+			leaf[n.Label] = true
+			return nil
 		}
 		same := 0
-		for i := len(v.node.Children) - 1; i >= 0; i-- {
-			child := &v.node.Children[i]
-			if child.Label == label {
+		for _, child := range n.Children {
+			if child.Label == n.Label {
 				same++
 			}
-			stack = append(stack, visit{child, here})
 		}
 		if same != 1 {
-			return s, nil, fmt.Errorf("labeltree: inner node %q has %d children of that label, want one", label, same)
+			return fmt.Errorf("labeltree: inner node %q has %d children of that label, want one", n.Label, same)
 		}
+		for i := range n.Children {
+			if err := list(&n.Children[i], here); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return s, labels, nil
+	return s, labels, list(&n, -1)
 }
 
 func fromStructure(s structure, labels []string, kind Kind) (*Tree, error) {
@@ -145,9 +139,9 @@ func fromStructure(s structure, labels []string, kind Kind) (*Tree, error) {
 	case VTree:
 		for v, c := range s.class {
 			if s.inner[v] {
-				p.add(s.parent[v], -1, "")
+				p.add(s.parent[v], -1, "", 0)
 			} else {
-				p.add(s.parent[v], c, labels[c])
+				p.add(s.parent[v], c, labels[c], 0)
 			}
 		}
 	case UTree:
@@ -163,7 +157,7 @@ func fromStructure(s structure, labels []string, kind Kind) (*Tree, error) {
 			if up := s.parent[v]; up >= 0 {
 				parent = node[s.class[up]]
 			}
-			node[c] = p.add(parent, c, labels[c])
+			node[c] = p.add(parent, c, labels[c], 0)
 		}
 	default:
 		return nil, fmt.Errorf("labeltree: tree kind %v, want VTree or UTree", kind)

@@ -29,180 +29,170 @@ func (v *value) item(key string) *value {
 	return nil
 }
 
-// readValue reads one JSON value, with a stack of its own.
-func readValue(data []byte, name string) (*value, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	place := scanner{data: data}
-	var root *value
-	var open []*value
-	for root == nil || len(open) > 0 {
-		token, err := dec.Token()
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, input.Refuse(name, lineOf(data, len(data)), 0, "the JSON ends early; every { and [ must be closed")
-		}
-		if err != nil {
-			return nil, jsonError(err, data, name)
-		}
-		place.at = int(dec.InputOffset())
-		v := &value{line: place.line()}
-		var top *value
-		if len(open) > 0 {
-			top = open[len(open)-1]
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '}' || t == ']' {
-				open = open[:len(open)-1]
-				continue
-			}
-			v.kind = byte(t)
-		case string:
-			if top != nil && top.kind == '{' && len(top.keys) == len(top.items) {
-				top.keys = append(top.keys, t)
-				continue
-			}
-			v.kind, v.text = '"', t
-		case nil:
-			v.kind = 'n'
-		default:
-			v.kind, v.text = '0', fmt.Sprint(t)
-		}
-		switch {
-		case top != nil:
-			top.items = append(top.items, v)
-		default:
-			root = v
-		}
-		if v.kind == '{' || v.kind == '[' {
-			open = append(open, v)
-		}
+// deepest is how deep JSON may be nested: each level takes a few hundred bytes of stack,
+// which ends at 1 GB.
+const deepest = 500_000
+
+// valueReader reads JSON values in the order of a file.
+type valueReader struct {
+	scanner
+	dec *json.Decoder
+}
+
+// token returns the next token and the line on which it ends.
+func (r *valueReader) token() (token json.Token, line int, err error) {
+	token, err = r.dec.Token()
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, 0, input.Refuse(r.name, lineOf(r.data, len(r.data)), 0, "the JSON ends early; every { and [ must be closed")
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, input.Refuse(name, lineOf(data, int(dec.InputOffset())), 0, "more after the end of the JSON, want one tree a file")
+	if err != nil {
+		return nil, 0, jsonError(err, r.data, r.name)
 	}
-	return root, nil
+	r.at = int(r.dec.InputOffset())
+	return token, r.line(), nil
+}
+
+// value reads one value, depth levels below the root.
+func (r *valueReader) value(depth int) (*value, error) {
+	token, line, err := r.token()
+	if err != nil {
+		return nil, err
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		if depth == deepest {
+			return nil, input.Refuse(r.name, line, 0, "nested more than %d deep; give the taxonomy as rows child,parent", deepest)
+		}
+		v := &value{kind: byte(t), line: line}
+		for r.dec.More() {
+			if t == '{' {
+				key, _, err := r.token()
+				if err != nil {
+					return nil, err
+				}
+				v.keys = append(v.keys, key.(string)) // or the decoder has an error
+			}
+			item, err := r.value(depth + 1)
+			if err != nil {
+				return nil, err
+			}
+			v.items = append(v.items, item)
+		}
+		_, _, err := r.token() // the closing one
+		return v, err
+	case string:
+		return &value{kind: '"', text: t, line: line}, nil
+	case nil:
+		return &value{kind: 'n', line: line}, nil
+	}
+	return &value{kind: '0', text: fmt.Sprint(token), line: line}, nil
 }
 
 // scanNested reads a tree of nested JSON. own tells that the file is JSON of
 // this package instead.
 func scanNested(data []byte, name string) (p parts, own bool, err error) {
-	root, err := readValue(data, name)
+	r := valueReader{scanner{data: data, name: name}, json.NewDecoder(bytes.NewReader(data))}
+	r.dec.UseNumber()
+	root, err := r.value(0)
 	if err != nil {
 		return p, false, err
+	}
+	if _, err := r.dec.Token(); err != io.EOF {
+		return p, false, input.Refuse(name, lineOf(data, int(r.dec.InputOffset())), 0, "more after the end of the JSON, want one tree a file")
 	}
 	if format := root.item("format"); format != nil && format.kind == '"' {
 		return p, true, nil
 	}
-	n := nested{parts: &p, name: name, seen: make(map[sibling]int)}
-	n.waiting = []task{{root, -1}}
-	for len(n.waiting) > 0 {
-		next := n.waiting[len(n.waiting)-1]
-		n.waiting = n.waiting[:len(n.waiting)-1]
-		if err := n.expand(next.value, next.parent); err != nil {
-			return p, false, err
-		}
-	}
-	return p, false, nil
+	n := nested{name: name, seen: make(map[sibling]int)}
+	err = n.expand(root, -1)
+	return n.parts, false, err
 }
 
 // nested makes nodes of values.
 type nested struct {
-	*parts
-	name    string
-	seen    map[sibling]int
-	waiting []task
+	parts
+	name string
+	seen map[sibling]int
 }
 
-// task is a value whose nodes belong below a parent.
-type task struct {
-	value  *value
-	parent int
+func (n *nested) fail(v *value, format string, args ...any) error {
+	return input.Refuse(n.name, v.line, 0, format, args...)
 }
 
-func (n *nested) fail(line int, format string, args ...any) error {
-	return input.Refuse(n.name, line, 0, format, args...)
-}
-
-// expand adds the nodes that a value stands for, and leaves what is below them
-// to do, first things on top.
+// expand adds the nodes that a value stands for below a parent.
 func (n *nested) expand(v *value, parent int) error {
-	var below []task
 	switch v.kind {
 	case '[':
 		for _, item := range v.items {
-			switch item.kind {
-			case '"', '{':
-				below = append(below, task{item, parent})
-			case '0': // a class whose name is a number
-				below = append(below, task{&value{kind: '"', text: item.text, line: item.line}, parent})
-			default:
-				return n.fail(item.line, "%s in a list of names; want names or objects", kindOf(item))
+			if item.kind == '0' { // a class whose name is a number
+				item.kind = '"'
+			}
+			if item.kind != '"' && item.kind != '{' {
+				return n.fail(item, "%s in a list of names; want names or objects", kindOf(item))
+			}
+			if err := n.expand(item, parent); err != nil {
+				return err
 			}
 		}
 	case '{':
-		if !isNamed(v) {
-			for i, key := range v.keys {
-				child, err := n.node(key, parent, v.items[i].line)
-				if err != nil {
-					return err
-				}
-				below = append(below, task{v.items[i], child})
+		if isNamed(v) {
+			return n.expandNamed(v, parent)
+		}
+		for i, key := range v.keys {
+			child, err := n.node(key, parent, v.items[i])
+			if err != nil {
+				return err
 			}
-			break
-		}
-		label := ""
-		if item := v.item("name"); item != nil {
-			label = item.text
-		}
-		child := n.add(parent, -1, label)
-		n.line = append(n.line, v.line)
-		if err := n.once(sibling{parent, label}, v.line, child); err != nil {
-			return err
-		}
-		if children := v.item("children"); children != nil {
-			if children.kind != '[' && children.kind != '{' && children.kind != 'n' {
-				return n.fail(children.line, "the children of %q are %s, want a list", label, kindOf(children))
+			if err := n.expand(v.items[i], child); err != nil {
+				return err
 			}
-			below = append(below, task{children, child})
 		}
 	case '"':
-		if _, err := n.node(v.text, parent, v.line); err != nil {
-			return err
-		}
+		_, err := n.node(v.text, parent, v)
+		return err
 	case 'n':
 		if parent < 0 {
-			return n.fail(v.line, "null, want a tree")
+			return n.fail(v, "null, want a tree")
 		}
 	default:
-		return n.fail(v.line, "%s below a name; want null, a name, a list or an object", kindOf(v))
-	}
-	for i := len(below) - 1; i >= 0; i-- {
-		n.waiting = append(n.waiting, below[i])
+		return n.fail(v, "%s below a name; want null, a name, a list or an object", kindOf(v))
 	}
 	return nil
 }
 
-// node adds a node with a name.
-func (n *nested) node(name string, parent, line int) (int, error) {
+// expandNamed is expand for {"name": ..., "children": ...}; the name may be missing.
+func (n *nested) expandNamed(v *value, parent int) error {
+	label := ""
+	if item := v.item("name"); item != nil {
+		label = item.text
+	}
+	child, err := n.add(parent, label, v)
+	children := v.item("children")
+	switch {
+	case err != nil || children == nil:
+		return err
+	case children.kind != '[' && children.kind != '{' && children.kind != 'n':
+		return n.fail(children, "the children of %q are %s, want a list", label, kindOf(children))
+	}
+	return n.expand(children, child)
+}
+
+// node adds a node that must have a name.
+func (n *nested) node(name string, parent int, at *value) (int, error) {
 	if name == "" {
-		return 0, n.fail(line, "a node without a name; name it or remove it")
+		return 0, n.fail(at, "a node without a name; name it or remove it")
 	}
-	v := n.add(parent, -1, name)
-	n.line = append(n.line, line)
-	return v, n.once(sibling{parent, name}, line, v)
+	return n.add(parent, name, at)
 }
 
-// once refuses a name for the second time below a node.
-func (n *nested) once(s sibling, line, v int) error {
-	if u, twice := n.seen[s]; twice && s.name != "" {
-		return n.fail(line, "%q stands already on line %d, below the same node; remove one", s.name, n.line[u])
+// add adds a node, and refuses a name for the second time below a parent.
+func (n *nested) add(parent int, name string, at *value) (int, error) {
+	s := sibling{parent, name}
+	if u, twice := n.seen[s]; twice && name != "" {
+		return 0, n.fail(at, "%q stands already on line %d, below the same node; remove one", name, n.line[u])
 	}
-	n.seen[s] = v
-	return nil
+	n.seen[s] = n.parts.add(parent, -1, name, at.line)
+	return n.seen[s], nil
 }
 
 // isNamed tells {"name": "dog", "children": [...]} from {"dog": [...]}.
@@ -211,16 +201,8 @@ func isNamed(v *value) bool {
 	return name != nil && (name.kind == '"' || name.kind == '0') || name == nil && children != nil && children.kind == '['
 }
 
+// kindOf names a value in an error.
 func kindOf(v *value) string {
-	switch v.kind {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case '"':
-		return "a text"
-	case 'n':
-		return "null"
-	}
-	return v.text
+	words := map[byte]string{'{': "an object", '[': "a list", '"': "a text", 'n': "null", '0': v.text}
+	return words[v.kind]
 }

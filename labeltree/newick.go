@@ -70,8 +70,7 @@ func scanNewick(data []byte, name string) (parts, error) {
 		if len(s.open) > 0 {
 			parent = s.open[len(s.open)-1]
 		}
-		v := s.add(parent, -1, "")
-		s.length, s.parts.line = append(s.length, -1), append(s.parts.line, s.scanner.line())
+		v := s.add(parent, -1, "", s.scanner.line())
 		if s.peek() == '(' {
 			s.at++
 			s.open = append(s.open, v)

@@ -36,17 +36,9 @@ func Read(r io.Reader, name string) (*Tree, error) {
 	}
 	switch formOf(data) {
 	case formJSON:
-		p, err := scanJSON(data, name)
-		if err != nil {
-			return nil, err
-		}
-		return p.read(name)
+		return readMarked(data, name, scanJSON)
 	case formNewick:
-		p, err := scanNewick(data, name)
-		if err != nil {
-			return nil, err
-		}
-		return finish(p, name)
+		return readMarked(data, name, scanNewick)
 	case formDrawing:
 		return nil, refuseDrawing(name)
 	}
@@ -113,32 +105,27 @@ func (s *scanner) found() string {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// finish completes a tree that came from a Newick file, which another program may
-// have written. Where no node has a class, the leaves are the
-// classes, in order. Inner nodes without a name become pseudo1, pseudo2, ...,
-// and one whose name is taken gets an underscore. length[v] < 0 says that node
-// v came without one.
-func finish(p parts, name string) (*Tree, error) {
-	fail := func(err error) (*Tree, error) {
-		return nil, input.At(name, 0, err)
+// readMarked scans a file that says itself which nodes are classes and makes its tree.
+func readMarked(data []byte, name string, scan func(data []byte, name string) (parts, error)) (*Tree, error) {
+	p, err := scan(data, name)
+	if err != nil {
+		return nil, err
 	}
+	return p.complete(name)
+}
+
+// complete makes the tree of a file, which another program may have written. Where no
+// node has a class, the leaves are the classes, in order. Inner nodes without a name
+// become pseudo1, pseudo2, ..., and one whose name is taken gets an underscore.
+func (p *parts) complete(name string) (*Tree, error) {
 	order, err := preorder(p.parent, p.called)
 	if err != nil {
-		return fail(err)
+		return nil, input.At(name, 0, err)
 	}
-	inner := make([]bool, len(p.parent))
-	classes := 0
-	for v, up := range p.parent {
-		if up >= 0 {
-			inner[up] = true
-		}
-		if p.class[v] >= 0 {
-			classes++
-		}
-	}
-	if classes == 0 {
+	if !slices.ContainsFunc(p.class, func(c int) bool { return c >= 0 }) {
+		leaf, classes := p.leaves(), 0
 		for _, v := range order {
-			if !inner[v] {
+			if leaf[v] {
 				p.class[v] = classes
 				classes++
 			}
@@ -155,30 +142,9 @@ func finish(p parts, name string) (*Tree, error) {
 			p.name[v] = taken.free(p.name[v])
 		}
 	}
-	if err := p.checkLengths(); err != nil {
-		return fail(err)
-	}
 	t, err := p.assemble(taken)
 	if err != nil {
-		return fail(err)
+		return nil, input.At(name, 0, err)
 	}
 	return t, nil
-}
-
-// checkLengths makes nil of lengths that nobody gave, and refuses some without
-// the others.
-func (p *parts) checkLengths() error {
-	if !slices.ContainsFunc(p.length, func(x float64) bool { return x >= 0 }) {
-		p.length = nil
-	}
-	for v, x := range p.length {
-		switch {
-		case x >= 0:
-		case p.parent[v] < 0:
-			p.length[v] = 0 // other programs have no edge above the root
-		default:
-			return fmt.Errorf("node %q has no length but others have; give all or none", p.name[v])
-		}
-	}
-	return nil
 }

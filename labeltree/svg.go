@@ -78,12 +78,8 @@ func (t *Tree) WriteSVG(w io.Writer) error {
 func (t *Tree) layOut() (x, y []int, width, height int) {
 	n := t.Len()
 	x, y = make([]int, n), make([]int, n)
-	depth := make([]int, n)
-	rows := 0
+	depth, rows := t.depths(), 0
 	for v := range n {
-		if v > 0 {
-			depth[v] = depth[t.parent[v]] + 1
-		}
 		if t.IsLeaf(v) {
 			y[v] = svgMargin + rows*svgRow + svgRow/2
 			rows++

@@ -56,14 +56,13 @@ func ReadTaxonomy(r io.Reader, name string, labels []string) (*Tree, error) {
 		return nil, err
 	}
 	g := newGraph(func(line int, format string, args ...any) error { return input.Refuse(name, line, 0, format, args...) })
-	var p parts
 	switch form := formOf(data); form {
 	case formNewick:
-		p, err = scanNewick(data, name)
+		g.parts, err = scanNewick(data, name)
 	case formJSON:
 		var own bool
-		if p, own, err = scanNested(data, name); err == nil && own {
-			p, err = scanJSON(data, name)
+		if g.parts, own, err = scanNested(data, name); err == nil && own {
+			g.parts, err = scanJSON(data, name)
 		}
 	case formDrawing:
 		return nil, refuseDrawing(name)
@@ -73,15 +72,13 @@ func ReadTaxonomy(r io.Reader, name string, labels []string) (*Tree, error) {
 		}
 		return g.tree(labels)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case g.fits(labels):
+		return g.complete(name)
 	}
-	if p.fits(labels) {
-		return finish(p, name)
-	}
-	if err := g.fill(p); err != nil {
-		return nil, err
-	}
+	g.words = inTree
 	return g.tree(labels)
 }
 
@@ -115,28 +112,6 @@ func (p *parts) fits(labels []string) bool {
 		}
 	}
 	return true
-}
-
-// fill takes over nodes that were read with their parents. What the file says
-// about classes no longer matters.
-func (g *graph) fill(p parts) error {
-	if len(p.length) > 0 {
-		if err := p.checkLengths(); err != nil {
-			return g.place(0, "%v", err)
-		}
-	}
-	for v, up := range p.parent {
-		if up < -1 || up >= len(p.parent) {
-			return g.place(0, "node %d has the parent %d, want -1 for the root or 0 to %d", v, up, len(p.parent)-1)
-		}
-	}
-	g.name, g.parent, g.length = p.name, p.parent, p.length
-	g.line = p.line
-	if g.line == nil {
-		g.line = make([]int, len(g.parent))
-	}
-	g.words = inTree
-	return nil
 }
 
 var errNoRows = errors.New("no rows, want one row child,parent for each class")

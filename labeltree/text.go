@@ -28,48 +28,40 @@ type TextOptions struct {
 // Go, if it has unprintable characters or outer spaces, or if that of a class has
 // parentheses around it.
 func (t *Tree) WriteText(w io.Writer, opts TextOptions) error {
-	type visit struct {
-		v, depth   int
-		first, own string // what comes before this line, and before those below it
-		hidden     string // a line that stands for nodes left out
-	}
 	out := bufio.NewWriter(w)
-	stack := []visit{{}}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		out.WriteString(at.first)
-		if at.hidden != "" {
-			out.WriteString(at.hidden + "\n")
-			continue
-		}
-		out.WriteString(t.line(at.v, opts))
-		children := t.Children(at.v)
-		if opts.MaxDepth > 0 && at.depth == opts.MaxDepth && len(children) > 0 {
-			classes := len(t.ClassesBelow(at.v))
-			if t.class[at.v] >= 0 {
+	var prefix []byte // the lines that run down beside a node
+	var draw func(v, depth int)
+	draw = func(v, depth int) {
+		out.WriteString(t.line(v, opts))
+		children := t.Children(v)
+		if opts.MaxDepth > 0 && depth == opts.MaxDepth && len(children) > 0 {
+			classes := len(t.ClassesBelow(v))
+			if t.class[v] >= 0 {
 				classes-- // its own is drawn
 			}
 			out.WriteString(" … " + plural(classes, "class", "classes") + "\n")
-			continue
+			return
 		}
 		out.WriteString("\n")
-		var below []visit
 		for n, c := range children {
-			if opts.MaxChildren > 0 && n == opts.MaxChildren {
-				below = append(below, visit{hidden: t.folded(children[n:])})
-				break
+			branch, beside := "├── ", "│   "
+			folded := opts.MaxChildren > 0 && n == opts.MaxChildren
+			if folded || n == len(children)-1 {
+				branch, beside = "└── ", "    "
 			}
-			below = append(below, visit{v: c, depth: at.depth + 1})
-		}
-		for n := len(below) - 1; n >= 0; n-- {
-			below[n].first, below[n].own = at.own+"├── ", at.own+"│   "
-			if n == len(below)-1 {
-				below[n].first, below[n].own = at.own+"└── ", at.own+"    "
+			out.Write(prefix)
+			out.WriteString(branch)
+			if folded {
+				out.WriteString(t.folded(children[n:]) + "\n")
+				return
 			}
-			stack = append(stack, below[n])
+			above := len(prefix)
+			prefix = append(prefix, beside...)
+			draw(c, depth+1)
+			prefix = prefix[:above]
 		}
 	}
+	draw(0, 0)
 	return out.Flush()
 }
 

@@ -83,8 +83,11 @@ func (t *Tree) WithLengths(length []float64) (*Tree, error) {
 		return nil, fmt.Errorf("labeltree: %d lengths for %d nodes", len(length), t.Len())
 	}
 	out.length = slices.Clone(length)
-	if v, err := badLength(out.length); err != nil {
-		return nil, fmt.Errorf("labeltree: node %q: %w", t.name[v], err)
+	for v := range out.length {
+		out.length[v] += 0 // -0 would be written otherwise
+	}
+	if err := out.check(); err != nil {
+		return nil, fmt.Errorf("labeltree: %w", err)
 	}
 	return &out, nil
 }
@@ -122,14 +125,17 @@ func (t *Tree) Depth(v int) int {
 	return depth
 }
 
-// Height returns the number of edges on the longest path from the root.
-func (t *Tree) Height() int {
+// depths returns the number of edges from each node to the root.
+func (t *Tree) depths() []int {
 	depth := make([]int, t.Len())
 	for v := 1; v < t.Len(); v++ {
 		depth[v] = depth[t.parent[v]] + 1
 	}
-	return slices.Max(depth)
+	return depth
 }
+
+// Height returns the number of edges on the longest path from the root.
+func (t *Tree) Height() int { return slices.Max(t.depths()) }
 
 // LCA returns the lowest common ancestor of two nodes, which is one of them if
 // it lies above the other. It takes O(depth of a) time.
