@@ -1,8 +1,6 @@
 package deep
 
 import (
-	"math/bits"
-
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 
@@ -19,45 +17,18 @@ import (
 // gathered side by side and summed, which is exact everywhere, and faster.
 type treeSum struct {
 	tree   *labeltree.Tree
-	levels [][]int // nodes by depth: those with children first, most children first
-	inner  []int   // how many of each level have children
-	at     []int   // of each node, its place in its level
+	levels []level
+	at     []int // of each node, its place in its level
 }
 
 func newTreeSum(t *labeltree.Tree) *treeSum {
-	s := &treeSum{tree: t, at: make([]int, t.Len())}
-	depth := make([]int, t.Len())
-	for v := range t.Len() {
-		if v > 0 {
-			depth[v] = depth[t.Parent(v)] + 1
-		}
-		if depth[v] == len(s.levels) {
-			s.levels = append(s.levels, nil)
-			s.inner = append(s.inner, 0)
-		}
+	children := make([][]int, t.Len())
+	for v := range children {
+		children[v] = t.Children(v)
 	}
-	for width := bits.Len(uint(t.Len())); width >= 0; width-- {
-		for v := range t.Len() {
-			if widthClass(t, v) == width {
-				l := depth[v]
-				s.at[v] = len(s.levels[l])
-				s.levels[l] = append(s.levels[l], v)
-				if width > 0 {
-					s.inner[l]++
-				}
-			}
-		}
-	}
+	s := &treeSum{tree: t}
+	s.levels, s.at = newLevels(children)
 	return s
-}
-
-// widthClass is 0 for a leaf, and n for a node with 2^(n-2)+1 to 2^(n-1)
-// children.
-func widthClass(t *labeltree.Tree, v int) int {
-	if n := len(t.Children(v)); n > 0 {
-		return bits.Len(uint(n-1)) + 1
-	}
-	return 0
 }
 
 // apply returns A h: row c is the sum of sqrt(length) times the row of h over
@@ -90,29 +61,26 @@ func (s *treeSum) roots(g *graph.Graph, dtype dtypes.DType) *graph.Node {
 // above returns, for each of some nodes, the sum of the rows of h over the nodes
 // above it: 0 for the root.
 func (s *treeSum) above(h *graph.Node, nodes []int) *graph.Node {
-	g, columns := h.Graph(), h.Shape().Dimensions[1]
-	sums := []*graph.Node{graph.Zeros(g, withRows(h, 1, columns))}
+	sums := []*graph.Node{graph.Zeros(h.Graph(), withRows(h, 1, h.Shape().Dimensions[1]))}
 	place := make([]int, s.tree.Len()) // of a node with children, its row of all the sums
 	next := 1
-	var last *graph.Node
 	for l, level := range s.levels {
-		level = level[:s.inner[l]]
-		if len(level) == 0 {
+		inner := level.inner()
+		if len(inner) == 0 {
 			break
 		}
-		sum := rows(h, level)
+		sum := rows(h, inner)
 		if l > 0 {
-			parent := make([]int, len(level))
-			for i, v := range level {
+			parent := make([]int, len(inner))
+			for i, v := range inner {
 				parent[i] = s.at[s.tree.Parent(v)]
 			}
-			sum = graph.Add(sum, rows(last, parent))
+			sum = graph.Add(sum, rows(sums[l], parent))
 		}
-		for i, v := range level {
+		for i, v := range inner {
 			place[v] = next + i
 		}
-		next += len(level)
-		last = sum
+		next += len(inner)
 		sums = append(sums, sum)
 	}
 	from := make([]int, len(nodes))
@@ -130,63 +98,36 @@ func (s *treeSum) subtrees(v *graph.Node) *graph.Node {
 	if s.tree.Len() == 1 {
 		return v
 	}
+	columns := v.Shape().Dimensions[1]
+	zeros := func(n int) *graph.Node { return graph.Zeros(v.Graph(), withRows(v, n, columns)) }
 	var below *graph.Node // the sums of the level below, and a row of zeros
 	var all []*graph.Node
 	place := make([]int, s.tree.Len())
 	next := 0
-	zero := graph.Zeros(v.Graph(), withRows(v, 1, v.Shape().Dimensions[1]))
 	for l := len(s.levels) - 1; l >= 0; l-- {
-		sum := rows(v, s.levels[l])
-		if n := s.inner[l]; n > 0 {
-			children := s.childSums(below, s.levels[l][:n], len(s.levels[l+1]))
-			if rest := len(s.levels[l]) - n; rest > 0 {
-				children = graph.Concatenate([]*graph.Node{children, graph.Zeros(v.Graph(), withRows(v, rest, v.Shape().Dimensions[1]))}, 0)
+		level := s.levels[l]
+		sum := rows(v, level.nodes)
+		var parts []*graph.Node // sums over the children
+		for _, f := range level.families {
+			none := len(s.levels[l+1].nodes)
+			part := rows(below, each(f, none, func(c int) int { return s.at[c] }))
+			if f.width > 1 {
+				part = graph.ReduceSum(graph.Reshape(part, len(f.nodes), f.width, columns), 1)
 			}
-			sum = graph.Add(sum, children)
+			parts = append(parts, part)
 		}
-		for i, node := range s.levels[l] {
+		if n := len(level.leaves); n > 0 && len(parts) > 0 {
+			parts = append(parts, zeros(n))
+		}
+		if len(parts) > 0 {
+			sum = graph.Add(sum, graph.Concatenate(parts, 0))
+		}
+		for i, node := range level.nodes {
 			place[node] = next + i
 		}
-		next += len(s.levels[l])
+		next += len(level.nodes)
 		all = append(all, sum)
-		below = graph.Concatenate([]*graph.Node{sum, zero}, 0)
+		below = graph.Concatenate([]*graph.Node{sum, zeros(1)}, 0)
 	}
 	return rows(graph.Concatenate(all, 0), place)
-}
-
-// childSums returns for each node the sum over its children of the rows of
-// below, whose row none is 0. Nodes of one width class stand together; those
-// with fewer children than the widest are filled up with the row of zeros, so at
-// most twice as many rows are read as there are children.
-func (s *treeSum) childSums(below *graph.Node, nodes []int, none int) *graph.Node {
-	var parts []*graph.Node
-	for len(nodes) > 0 {
-		class := widthClass(s.tree, nodes[0])
-		n, width := 0, 0
-		for n < len(nodes) && widthClass(s.tree, nodes[n]) == class {
-			width = max(width, len(s.tree.Children(nodes[n])))
-			n++
-		}
-		from := make([]int, 0, n*width)
-		for _, v := range nodes[:n] {
-			children := s.tree.Children(v)
-			for i := range width {
-				if i < len(children) {
-					from = append(from, s.at[children[i]])
-				} else {
-					from = append(from, none)
-				}
-			}
-		}
-		part := rows(below, from)
-		if width > 1 {
-			part = graph.ReduceSum(graph.Reshape(part, n, width, part.Shape().Dimensions[1]), 1)
-		}
-		parts = append(parts, part)
-		nodes = nodes[n:]
-	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return graph.Concatenate(parts, 0)
 }

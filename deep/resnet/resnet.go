@@ -21,35 +21,45 @@ const Features20 = 64
 // zeros. It has 269,072 trained numbers; a plain head of 100 classes brings them
 // to 275,572.
 func ResNet20(scope *model.Scope, images *graph.Node) *graph.Node {
-	if images.Rank() != 4 {
-		panic(fmt.Errorf("resnet: images have shape %s, want [batch, height, width, channels]", images.Shape()))
-	}
 	scope = scope.In("resnet20")
-	x := unit(scope.In("stem"), images, 16, 3, 1)
-	x = graph.Max(x, graph.ZerosLike(x))
-	for stage, channels := range []int{16, 32, 64} {
+	x := rectified(unit(scope.In("stem"), checked(images), 16, 3, 1))
+	for stage := range 3 {
 		for block := range 3 {
-			stride := 1
-			if stage > 0 && block == 0 {
-				stride = 2
-			}
-			x = basicBlock(scope.In("stage%d_block%d", stage+1, block+1), x, channels, stride)
+			x = basicBlock(scope.In("stage%d_block%d", stage+1, block+1), x, 16<<stage, strideOf(stage, block))
 		}
 	}
 	return graph.ReduceMean(x, 1, 2)
 }
 
+// checked panics if images have not four axes.
+func checked(images *graph.Node) *graph.Node {
+	if images.Rank() != 4 {
+		panic(fmt.Errorf("resnet: images have shape %s, want [batch, height, width, channels]", images.Shape()))
+	}
+	return images
+}
+
+// strideOf returns the stride of a block: the first of each stage but the first
+// halves the sides.
+func strideOf(stage, block int) int {
+	if stage > 0 && block == 0 {
+		return 2
+	}
+	return 1
+}
+
+// rectified is max(x, 0).
+func rectified(x *graph.Node) *graph.Node { return graph.Max(x, graph.ZerosLike(x)) }
+
 // basicBlock is two 3x3 convolutions and a shortcut past them.
 func basicBlock(scope *model.Scope, x *graph.Node, channels, stride int) *graph.Node {
-	y := unit(scope.In("first"), x, channels, 3, stride)
-	y = graph.Max(y, graph.ZerosLike(y))
+	y := rectified(unit(scope.In("first"), x, channels, 3, stride))
 	y = unit(scope.In("second"), y, channels, 3, 1)
 	if stride > 1 {
 		more := channels - x.Shape().Dimensions[3]
 		x = layer.ZeroChannels(layer.Subsample(x, stride), more/2, more-more/2)
 	}
-	y = graph.Add(x, y)
-	return graph.Max(y, graph.ZerosLike(y))
+	return rectified(graph.Add(x, y))
 }
 
 // unit is a convolution and its batch norm.

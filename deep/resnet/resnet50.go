@@ -1,8 +1,6 @@
 package resnet
 
 import (
-	"fmt"
-
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
@@ -21,20 +19,11 @@ var blocks50 = [4]int{3, 4, 6, 3}
 // plain head of 1000 classes it has 25,557,032 trained numbers. LoadTorch reads
 // trained weights.
 func ResNet50(scope *model.Scope, images *graph.Node) *graph.Node {
-	if images.Rank() != 4 {
-		panic(fmt.Errorf("resnet: images have shape %s, want [batch, height, width, channels]", images.Shape()))
-	}
 	scope = scope.In(scope50)
-	x := unit(scope.In("stem"), images, 64, 7, 2)
-	x = graph.Max(x, graph.ZerosLike(x))
-	x = layer.MaxPool(x)
+	x := layer.MaxPool(rectified(unit(scope.In("stem"), checked(images), 64, 7, 2)))
 	for stage, blocks := range blocks50 {
 		for block := range blocks {
-			stride := 1
-			if stage > 0 && block == 0 {
-				stride = 2
-			}
-			x = bottleneck(scope.In("layer%d_%d", stage+1, block), x, 64<<stage, stride)
+			x = bottleneck(scope.In("layer%d_%d", stage+1, block), x, 64<<stage, strideOf(stage, block))
 		}
 	}
 	return graph.ReduceMean(x, 1, 2)
@@ -45,14 +34,11 @@ const scope50 = "resnet50"
 // bottleneck narrows to a number of channels, convolves, and widens to four times
 // as many; its shortcut is a 1x1 convolution where the shape changes.
 func bottleneck(scope *model.Scope, x *graph.Node, channels, stride int) *graph.Node {
-	y := unit(scope.In("1"), x, channels, 1, 1)
-	y = graph.Max(y, graph.ZerosLike(y))
-	y = unit(scope.In("2"), y, channels, 3, stride)
-	y = graph.Max(y, graph.ZerosLike(y))
+	y := rectified(unit(scope.In("1"), x, channels, 1, 1))
+	y = rectified(unit(scope.In("2"), y, channels, 3, stride))
 	y = unit(scope.In("3"), y, 4*channels, 1, 1)
 	if stride > 1 || x.Shape().Dimensions[3] != 4*channels {
 		x = unit(scope.In("downsample"), x, 4*channels, 1, stride)
 	}
-	y = graph.Add(x, y)
-	return graph.Max(y, graph.ZerosLike(y))
+	return rectified(graph.Add(x, y))
 }

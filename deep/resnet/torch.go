@@ -22,13 +22,16 @@ func LoadTorch(store *model.Store, path string) error {
 	if err != nil {
 		return err
 	}
+	byName := map[string]*safetensors.Tensor{}
+	for i := range f.Tensors {
+		byName[f.Tensors[i].Name] = &f.Tensors[i]
+	}
 	values := map[string]*tensors.Tensor{}
 	take := func(name, variable string, dims ...int) error {
-		i := slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })
-		if i < 0 {
+		t := byName[name]
+		if t == nil {
 			return fmt.Errorf("resnet: %s has no tensor %q; want a ResNet50 with the names of torchvision or timm", path, name)
 		}
-		t := &f.Tensors[i]
 		if !slices.Equal(t.Shape, dims) {
 			return fmt.Errorf("resnet: %s: tensor %q has shape %v, want %v", path, name, t.Shape, dims)
 		}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -32,11 +33,11 @@ func TestAdamWSteps(t *testing.T) {
 		})
 		value, x := []float64{1, -2, 3}, []float64{0.5, 2}
 		m, s := make([]float64, 3), make([]float64, 3)
-		rate, beta1, beta2, epsilon := orDefault(o.Rate, 1e-3), orDefault(o.Beta1, 0.9), orDefault(o.Beta2, 0.999), orDefault(o.Epsilon, 1e-8)
+		rate, beta1, beta2, epsilon := cmp.Or(o.Rate, 1e-3), cmp.Or(o.Beta1, 0.9), cmp.Or(o.Beta2, 0.999), cmp.Or(o.Epsilon, 1e-8)
 		for step := 1; step <= 5; step++ {
 			if step == 3 {
 				rate /= 4
-				if err := o.SetRate(store, rate); err != nil {
+				if err := SetRate(store, rate); err != nil {
 					t.Fatal(err)
 				}
 			}

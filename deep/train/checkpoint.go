@@ -25,7 +25,7 @@ const (
 	logFile        = "log.jsonl"              // a line an epoch
 )
 
-// state is what a checkpoint holds beside the variables.
+// state is what a checkpoint holds beside the variables, in its metadata.
 type state struct {
 	About     string  `json:"about"`
 	Seed      uint64  `json:"seed"`
@@ -34,15 +34,6 @@ type state struct {
 	Loss      float64 `json:"loss"`
 	Best      *Valid  `json:"best,omitempty"`
 	BestEpoch int     `json:"best_epoch"`
-
-	keep bool // the last epoch is the best, and not kept yet
-}
-
-func (s state) bestOrLast() int {
-	if s.Best == nil {
-		return s.Epoch
-	}
-	return s.BestEpoch
 }
 
 // ErrCheckpoint says that a folder holds the checkpoint of another run, which New
@@ -67,61 +58,102 @@ func (t *Trainer) begin() error {
 	case !t.opts.Resume:
 		return fmt.Errorf("train: %w: %s; resume it, or remove it or choose another folder to start anew", ErrCheckpoint, path)
 	}
-	s, err := load(t.store, path)
+	f, err := readWhole(path)
 	if err != nil {
 		return err
+	}
+	var s state
+	if err := json.Unmarshal([]byte(f.Metadata["training"]), &s); err != nil {
+		return fmt.Errorf("train: %s is no checkpoint: %w", path, err)
 	}
 	if s.About != t.opts.About || s.Seed != t.opts.Seed {
 		return fmt.Errorf("train: %s is of another training (%s, seed %d; this one is %s, seed %d); give the same options", path, s.About, s.Seed, t.opts.About, t.opts.Seed)
 	}
 	t.state = s
+	if err := restore(t.store, f); err != nil {
+		return err
+	}
 	return t.cutLog()
+}
+
+// readWhole reads a file that save wrote; a damaged one is an error.
+func readWhole(path string) (*safetensors.File, error) {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Verify(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
 }
 
 // save writes the events, the best weights, the line of the log and, last, the
 // checkpoint: a run that breaks off in between repeats the epoch and writes the
-// same again.
+// same again. Without a folder the best weights stay in memory.
 func (t *Trainer) save(p Progress, took time.Duration) error {
 	if err := t.writeEvents(p); err != nil {
 		return err
 	}
-	if t.opts.Folder == "" {
-		if t.state.keep {
-			t.state.keep = false
-			return t.rememberBest()
-		}
+	best := t.state.Best != nil && t.state.BestEpoch == t.state.Epoch
+	if t.opts.Folder == "" && !best {
 		return nil
 	}
-	if t.state.keep {
-		t.state.keep = false
-		if err := save(t.store, filepath.Join(t.opts.Folder, bestFile), t.state); err != nil {
+	f, err := t.snapshot()
+	if err != nil {
+		return err
+	}
+	if t.opts.Folder == "" {
+		t.best = f
+		return nil
+	}
+	if best {
+		if err := safetensors.WriteFile(filepath.Join(t.opts.Folder, bestFile), f); err != nil {
 			return err
 		}
 	}
 	if err := t.log(p, took); err != nil {
 		return err
 	}
-	return save(t.store, filepath.Join(t.opts.Folder, checkpointFile), t.state)
+	return safetensors.WriteFile(filepath.Join(t.opts.Folder, checkpointFile), f)
 }
 
-// save writes the variables of a store, but for metrics, and a state.
-func save(store *model.Store, path string, s state) error {
-	about, err := json.Marshal(s)
+// takeBest puts the best weights into the store, if these are not the last.
+func (t *Trainer) takeBest() (err error) {
+	if t.state.Best == nil || t.state.BestEpoch == t.state.Epoch {
+		return nil
+	}
+	f := t.best
+	if t.opts.Folder != "" {
+		if f, err = readWhole(filepath.Join(t.opts.Folder, bestFile)); err != nil {
+			return err
+		}
+	}
+	return restore(t.store, f)
+}
+
+// unsigned ends the name of a tensor whose numbers are uint64, kept as int64 of the
+// same bits: the random state, which is never trained.
+const unsigned = ".uint64"
+
+// snapshot copies the variables, but for metrics, and the state.
+func (t *Trainer) snapshot() (*safetensors.File, error) {
+	about, err := json.Marshal(t.state)
 	if err != nil {
-		return fmt.Errorf("train: %w", err)
+		return nil, fmt.Errorf("train: %w", err)
 	}
 	f := &safetensors.File{Metadata: map[string]string{"training": string(about)}}
-	for v := range store.IterVariables() {
+	for v := range t.store.IterVariables() {
 		if strings.HasPrefix(v.Path(), "/metrics/") {
 			continue
 		}
 		x, err := tensorOf(v)
 		if err != nil {
-			return fmt.Errorf("train: variable %s: %w", v.Path(), err)
+			return nil, fmt.Errorf("train: variable %s: %w", v.Path(), err)
 		}
 		f.Tensors = append(f.Tensors, x)
 	}
-	return safetensors.WriteFile(path, f)
+	return f, nil
 }
 
 func tensorOf(v *model.Variable) (safetensors.Tensor, error) {
@@ -137,70 +169,58 @@ func tensorOf(v *model.Variable) (safetensors.Tensor, error) {
 	case dtypes.Int64:
 		x, err := tensors.CopyFlatData[int64](value)
 		return safetensors.Int64(v.Path(), x, dims...), err
-	case dtypes.Uint64: // the random state, as bytes
+	case dtypes.Uint64:
 		x, err := tensors.CopyFlatData[uint64](value)
-		out := make([]int64, len(x))
-		for i, n := range x {
-			out[i] = int64(n)
-		}
-		return safetensors.Int64(v.Path()+unsigned, out, dims...), err
+		return safetensors.Int64(v.Path()+unsigned, converted[int64](x), dims...), err
 	}
 	return safetensors.Tensor{}, fmt.Errorf("type %s, want float32, int64 or uint64", v.DType())
 }
 
-// unsigned ends the name of a tensor whose numbers are uint64.
-const unsigned = ".uint64"
-
-// load reads what save wrote into an empty store. The state of a file without
-// one is an error, as is a damaged file.
-func load(store *model.Store, path string) (state, error) {
-	var s state
-	f, err := safetensors.ReadFile(path)
-	if err != nil {
-		return s, err
-	}
-	if err := f.Verify(); err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := json.Unmarshal([]byte(f.Metadata["training"]), &s); err != nil {
-		return s, fmt.Errorf("train: %s is no checkpoint: %w", path, err)
-	}
-	return s, read(store, f)
-}
-
-// read puts tensors into a store. What is no weight is never trained.
-func read(store *model.Store, f *safetensors.File) error {
+// restore puts the variables of a snapshot into a store.
+func restore(store *model.Store, f *safetensors.File) error {
 	for i := range f.Tensors {
 		t := &f.Tensors[i]
-		var value *tensors.Tensor
-		if t.DType == safetensors.I64 {
-			x, err := t.Int64s()
-			if err != nil {
-				return err
-			}
-			if name, ok := strings.CutSuffix(t.Name, unsigned); ok {
-				out := make([]uint64, len(x))
-				for i, n := range x {
-					out[i] = uint64(n)
-				}
-				store.VariableWithValue(name, tensors.FromFlatDataAndDimensions(out, t.Shape...)).SetTrainable(false)
-				continue
-			}
-			value = tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...)
-		} else {
-			x, err := t.Float32s()
-			if err != nil {
-				return err
-			}
-			value = tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...)
+		value, err := valueOf(t)
+		if err != nil {
+			return err
 		}
-		if v := store.GetVariable(t.Name); v != nil {
-			if err := v.SetValue(value); err != nil {
-				return fmt.Errorf("train: variable %s: %w", t.Name, err)
-			}
-			continue
+		path, random := strings.CutSuffix(t.Name, unsigned)
+		v := store.GetVariable(path)
+		if v == nil {
+			v = store.VariableWithValue(path, value)
+		} else if err := v.SetValue(value); err != nil {
+			return fmt.Errorf("train: variable %s: %w", path, err)
 		}
-		store.VariableWithValue(t.Name, value)
+		if random {
+			v.SetTrainable(false)
+		}
 	}
 	return nil
+}
+
+func valueOf(t *safetensors.Tensor) (*tensors.Tensor, error) {
+	if t.DType == safetensors.I64 {
+		x, err := t.Int64s()
+		switch {
+		case err != nil:
+			return nil, err
+		case strings.HasSuffix(t.Name, unsigned):
+			return tensors.FromFlatDataAndDimensions(converted[uint64](x), t.Shape...), nil
+		}
+		return tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...), nil
+	}
+	x, err := t.Float32s()
+	if err != nil {
+		return nil, err
+	}
+	return tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...), nil
+}
+
+// converted returns whole numbers of the same bits.
+func converted[To, From int64 | uint64](x []From) []To {
+	out := make([]To, len(x))
+	for i, n := range x {
+		out[i] = To(n)
+	}
+	return out
 }

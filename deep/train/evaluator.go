@@ -66,19 +66,15 @@ func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []f
 				rows[i] = from + i
 			}
 		}
-		var in []any
 		batch, err := data.Batch(rows, -1)
 		if err != nil {
 			return err
 		}
-		for _, x := range batch {
-			in = append(in, x)
+		var flat []float32
+		out, err := e.exec.Call(anys(batch)...)
+		if err == nil {
+			flat, err = tensors.CopyFlatData[float32](out[0])
 		}
-		out, err := e.exec.Call(in...)
-		if err != nil {
-			return fmt.Errorf("train: run the network: %w", err)
-		}
-		flat, err := tensors.CopyFlatData[float32](out[0])
 		if err != nil {
 			return fmt.Errorf("train: run the network: %w", err)
 		}
@@ -90,6 +86,15 @@ func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []f
 		}
 	}
 	return nil
+}
+
+// anys returns tensors as what GoMLX calls a graph with.
+func anys(batch []*tensors.Tensor) []any {
+	out := make([]any, len(batch))
+	for i, x := range batch {
+		out[i] = x
+	}
+	return out
 }
 
 // Evaluate returns accuracy and mean cross entropy. Among equal logits the first

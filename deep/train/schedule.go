@@ -21,11 +21,7 @@ func (s Schedule) Rate(epoch float64) float64 {
 	if epoch < s.WarmUp {
 		return s.Base * (0.01 + 0.99*epoch/s.WarmUp)
 	}
-	factor := s.Factor
-	if factor == 0 {
-		factor = 0.1
-	}
-	rate := s.Base
+	rate, factor := s.Base, cmp.Or(s.Factor, 0.1)
 	for _, at := range s.Milestones {
 		if epoch >= at {
 			rate *= factor

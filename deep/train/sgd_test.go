@@ -47,7 +47,7 @@ func TestSGDSteps(t *testing.T) {
 			for step := range 4 {
 				if step == 2 {
 					rate /= 4
-					if err := o.SetRate(store, rate); err != nil {
+					if err := SetRate(store, rate); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/treeloss/treeloss/internal/option"
 )
@@ -52,9 +53,9 @@ type Options struct {
 	Momentum float64  // 0 means 0.9; less than 0 means none
 	Decay    float64  // 0 means 1e-4; less than 0 means none
 	Nesterov bool
-	// Optimizer takes the place of SGD with the momentum and decay above; nil
-	// means SGD.
-	Optimizer Optimizer
+	// Optimizer takes the place of SGD with the momentum and decay above, and follows
+	// SetRate, as AdamW does; nil means SGD.
+	Optimizer optimizer.Interface
 	Patience  int // stop after so many epochs that bring no better accuracy on valid; 0 means never
 	Seed      uint64
 	Folder    string // for checkpoints and the log; "" means none
@@ -69,27 +70,14 @@ type Options struct {
 }
 
 func (o Options) withDefaults(examples int) Options {
-	if o.Epochs == 0 {
-		o.Epochs = 200
-	}
-	if o.Batch == 0 {
-		o.Batch = DefaultBatch
-	}
-	o.Batch = min(o.Batch, examples)
+	o.Epochs, o.Batch = cmp.Or(o.Epochs, 200), min(cmp.Or(o.Batch, DefaultBatch), examples)
 	if o.Rate.Base == 0 {
 		o.Rate.Base = 0.1
 		if o.Rate.Milestones == nil && o.Epochs > 1 {
 			o.Rate.Milestones = []float64{float64(o.Epochs) / 2, float64(o.Epochs) * 3 / 4}
 		}
 	}
-	if o.Momentum == 0 {
-		o.Momentum = 0.9
-	}
-	o.Momentum = max(o.Momentum, 0)
-	if o.Decay == 0 {
-		o.Decay = 1e-4
-	}
-	o.Decay = max(o.Decay, 0)
+	o.Momentum, o.Decay = max(cmp.Or(o.Momentum, 0.9), 0), max(cmp.Or(o.Decay, 1e-4), 0)
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}
 	}

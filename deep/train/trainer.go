@@ -1,9 +1,11 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -11,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
 
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/internal/tensorboard"
@@ -18,17 +21,16 @@ import (
 
 // Trainer trains a Task on one backend. It is for one goroutine.
 type Trainer struct {
-	backend     compute.Backend
 	task        Task
 	data, valid Data
 	opts        Options
 	store       *model.Store
-	optimizer   Optimizer
+	optimizer   optimizer.Interface
 	step        *model.Exec
 	evaluator   *Evaluator
 	state       state
-	best        []safetensors.Tensor // of a training without a folder
-	events      *tensorboard.Writer  // nil: none
+	best        *safetensors.File   // of a training without a folder
+	events      *tensorboard.Writer // nil: none
 	pace        pace
 }
 
@@ -53,20 +55,12 @@ func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer
 	if valid == nil && opts.Patience > 0 {
 		return nil, errors.New("train: patience needs examples to evaluate on")
 	}
-	for _, d := range []Data{data, valid} {
-		if d == nil {
-			continue
-		}
-		for i := range d.Len() {
-			if l := d.Label(i); l < 0 || l >= task.Classes {
-				return nil, fmt.Errorf("train: example %d: label %d, want 0 to %d", i, l, task.Classes-1)
-			}
-		}
+	if err := cmp.Or(task.check(data), task.check(valid)); err != nil {
+		return nil, err
 	}
-	t := &Trainer{backend: b, task: task, data: data, valid: valid, opts: opts, store: model.NewStore()}
-	t.optimizer = SGD{Rate: opts.Rate.Base, Momentum: opts.Momentum, Decay: opts.Decay, Nesterov: opts.Nesterov}
-	if opts.Optimizer != nil {
-		t.optimizer = opts.Optimizer
+	t := &Trainer{task: task, data: data, valid: valid, opts: opts, store: model.NewStore(), optimizer: opts.Optimizer}
+	if t.optimizer == nil {
+		t.optimizer = SGD{Rate: opts.Rate.Base, Momentum: opts.Momentum, Decay: opts.Decay, Nesterov: opts.Nesterov}
 	}
 	if err := t.begin(); err != nil {
 		return nil, err
@@ -92,12 +86,27 @@ func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer
 	return t, nil
 }
 
+// check refuses labels that are out of range. There may be no data.
+func (t Task) check(data Data) error {
+	if data == nil {
+		return nil
+	}
+	for i := range data.Len() {
+		if l := data.Label(i); l < 0 || l >= t.Classes {
+			return fmt.Errorf("train: example %d: label %d, want 0 to %d", i, l, t.Classes-1)
+		}
+	}
+	return nil
+}
+
 // Store returns the variables of the model.
 func (t *Trainer) Store() *model.Store { return t.store }
 
 // Close frees what the backend holds.
 func (t *Trainer) Close() {
-	t.closeEvents()
+	if t.events != nil {
+		t.events.Close() // each epoch is in the file already
+	}
 	t.step.Finalize()
 	if t.evaluator != nil {
 		t.evaluator.Close()
@@ -125,16 +134,21 @@ func (t Task) logits(scope *model.Scope, inputs []*graph.Node) *graph.Node {
 // step at hand; the checkpoint is that of the last whole epoch.
 func (t *Trainer) Run(ctx context.Context) (Result, error) {
 	start, first := time.Now(), t.state.Step
-	err := func() error {
-		for !t.over() {
-			if err := t.epoch(ctx); err != nil {
-				return fmt.Errorf("train: epoch %d of %d: %w", t.state.Epoch+1, t.opts.Epochs, err)
-			}
+	var err error
+	for err == nil && !t.over() {
+		if err = t.epoch(ctx); err != nil {
+			err = fmt.Errorf("train: epoch %d of %d: %w", t.state.Epoch+1, t.opts.Epochs, err)
 		}
-		return t.takeBest()
-	}()
-	return Result{Epochs: t.state.Epoch, BestEpoch: t.state.bestOrLast(), Best: t.state.Best, Loss: t.state.Loss,
-		Steps: t.state.Step - first, Seconds: time.Since(start).Seconds()}, err
+	}
+	if err == nil {
+		err = t.takeBest()
+	}
+	s := t.state
+	r := Result{Epochs: s.Epoch, BestEpoch: s.BestEpoch, Best: s.Best, Loss: s.Loss, Steps: s.Step - first, Seconds: time.Since(start).Seconds()}
+	if s.Best == nil {
+		r.BestEpoch = s.Epoch
+	}
+	return r, err
 }
 
 // over tells that the last epoch is done, or the patience is at an end.
@@ -161,7 +175,7 @@ func (t *Trainer) epoch(ctx context.Context) error {
 			return err
 		}
 		rate := t.opts.Rate.Rate(float64(epoch) + float64(p.Step)/float64(p.Steps))
-		if err := t.optimizer.SetRate(t.store, rate); err != nil {
+		if err := SetRate(t.store, rate); err != nil {
 			return err
 		}
 		if b.err != nil {
@@ -199,7 +213,6 @@ func (t *Trainer) epoch(ctx context.Context) error {
 		p.Valid, p.Left = &v, t.pace.left((p.Epochs-p.Epoch)*p.Steps, evaluations-1)
 		if t.state.Best == nil || v.Accuracy > t.state.Best.Accuracy {
 			t.state.Best, t.state.BestEpoch = &v, t.state.Epoch
-			t.state.keep = true
 		}
 		t.opts.Progress(p)
 	}
@@ -218,18 +231,13 @@ func prefetch(data Data, rows []int, batch, epoch int) (<-chan step, func()) {
 	out, done := make(chan step, 2), make(chan struct{})
 	go func() {
 		defer close(out)
-		for ; len(rows) >= batch; rows = rows[batch:] {
+		for chunk := range slices.Chunk(rows[:len(rows)/batch*batch], batch) {
 			labels := make([]int32, batch)
-			for i, r := range rows[:batch] {
+			for i, r := range chunk {
 				labels[i] = int32(data.Label(r))
 			}
-			var s step
-			var inputs []*tensors.Tensor
-			inputs, s.err = data.Batch(rows[:batch], epoch)
-			for _, x := range inputs {
-				s.inputs = append(s.inputs, x)
-			}
-			s.inputs = append(s.inputs, tensors.FromFlatDataAndDimensions(labels, batch, 1))
+			inputs, err := data.Batch(chunk, epoch)
+			s := step{append(anys(inputs), tensors.FromFlatDataAndDimensions(labels, batch, 1)), err}
 			select {
 			case out <- s:
 			case <-done:
