@@ -3,10 +3,15 @@ package safetensors
 import (
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
+
+	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
 // Read reads a whole file of size bytes. It takes what the Python library
@@ -55,6 +60,49 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 		f.Tensors = append(f.Tensors, Tensor{Name: e.name, DType: e.dtype, Shape: e.shape, Data: f.data[e.start:e.end:e.end]})
 	}
 	return f, nil
+}
+
+// ReadFile reads the file at path; see Read. Errors name the path. Call Verify
+// on the result unless another program may have written the file.
+func ReadFile(path string) (*File, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err) // the error names the path
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("safetensors: %s is %s, want a regular file", path, atomicfile.Kind(info.Mode()))
+	}
+	f, err := Read(in, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// HasFormat tells, from the head of a file, whether it is a safetensors file
+// whose metadata name that format, whole or damaged behind it. A file that cannot
+// be read is none.
+func HasFormat(path, format string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var size uint64
+	if binary.Read(f, binary.LittleEndian, &size) != nil || size > maxHeader {
+		return false
+	}
+	pair, err := json.Marshal(map[string]string{"format": format})
+	if err != nil {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(f, int64(size)))
+	return err == nil && strings.Contains(string(head), string(pair[1:len(pair)-1]))
 }
 
 // checkOffsets sorts the entries by offset and returns an error unless they

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
@@ -8,9 +9,10 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
 // Write writes f with its checksum; f is not changed. Two tensors of one name,
@@ -25,6 +27,16 @@ func Write(w io.Writer, f *File) error {
 	return writeAll(w, tensors, header)
 }
 
+// WriteFile writes f to path, which holds the old file or the new one, whole,
+// whatever happens in between; see package atomicfile.
+func WriteFile(path string, f *File) error {
+	tensors, header, err := prepare(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return writeAll(w, tensors, header) })
+}
+
 // prepare returns the tensors in file order and the finished header.
 func prepare(f *File) ([]Tensor, []byte, error) {
 	for i := range f.Tensors {
@@ -35,10 +47,8 @@ func prepare(f *File) ([]Tensor, []byte, error) {
 	tensors := slices.SortedStableFunc(slices.Values(f.Tensors), func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(b.DType.rank(), a.DType.rank()), cmp.Compare(a.Name, b.Name))
 	})
-	metadata := maps.Clone(f.Metadata)
-	if metadata == nil {
-		metadata = map[string]string{}
-	}
+	metadata := map[string]string{}
+	maps.Copy(metadata, f.Metadata)
 	metadata[ChecksumKey] = strings.Repeat("0", checksumDigits)
 
 	header, at, err := encodeHeader(tensors, metadata)
@@ -69,84 +79,57 @@ func writeAll(w io.Writer, tensors []Tensor, header []byte) error {
 // encodeHeader returns the header of tensors in this order, as the Python
 // library spells it, and where the value of the checksum starts in it, 0 if
 // metadata has none. A nil map leaves "__metadata__" out.
+//
+// The JSON is put together by hand: encoding/json escapes more than the Python
+// library does.
 func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, checksumAt int, err error) {
-	h := headerWriter{out: []byte{'{'}}
-	if metadata != nil {
-		h.text(metadataKey)
-		h.out = append(h.out, ":{"...)
-		for i, key := range slices.Sorted(maps.Keys(metadata)) {
-			h.comma(i > 0)
-			h.text(key)
-			h.out = append(h.out, ':')
-			if key == ChecksumKey {
-				checksumAt = len(h.out) + 1 // behind the quote
-			}
-			h.text(metadata[key])
+	escape := newEscaper()
+	quote := func(text string) string {
+		if err == nil && !utf8.ValidString(text) {
+			err = fmt.Errorf("safetensors: %q is not valid UTF-8, want names and metadata in UTF-8", text[:min(len(text), 80)])
 		}
-		h.out = append(h.out, '}')
+		return `"` + escape.Replace(text) + `"`
+	}
+	var fields []string
+	if metadata != nil {
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(metadata)) {
+			pairs = append(pairs, quote(key)+":"+quote(metadata[key]))
+		}
+		fields = append(fields, quote(metadataKey)+":{"+strings.Join(pairs, ",")+"}")
 	}
 	offset := 0
 	seen := map[string]bool{metadataKey: true}
-	for i, t := range tensors {
+	for _, t := range tensors {
 		if seen[t.Name] {
 			return nil, 0, fmt.Errorf("safetensors: tensor name %q is taken, want each name once and none called %q", t.Name, metadataKey)
 		}
 		seen[t.Name] = true
-		h.comma(metadata != nil || i > 0)
-		h.text(t.Name)
-		h.out = fmt.Appendf(h.out, `:{"dtype":"%s","shape":[`, t.DType)
-		for j, n := range t.Shape {
-			h.comma(j > 0)
-			h.out = strconv.AppendInt(h.out, int64(n), 10)
-		}
-		h.out = fmt.Appendf(h.out, `],"data_offsets":[%d,%d]}`, offset, offset+len(t.Data))
+		shape := strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ",") // [2,3]
+		fields = append(fields, fmt.Sprintf(`%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`, quote(t.Name), t.DType, shape, offset, offset+len(t.Data)))
 		offset += len(t.Data)
 	}
-	h.out = append(h.out, '}')
-	for len(h.out)%8 != 0 {
-		h.out = append(h.out, ' ')
+	if err != nil {
+		return nil, 0, err
 	}
-	if h.bad != "" {
-		return nil, 0, fmt.Errorf("safetensors: %q is not valid UTF-8, want names and metadata in UTF-8", h.bad)
+	header = []byte("{" + strings.Join(fields, ",") + "}")
+	header = append(header, strings.Repeat(" ", -len(header)&7)...)
+	if len(header) > maxHeader {
+		return nil, 0, fmt.Errorf("safetensors: the header has %d bytes, want at most %d: store long metadata as a U8 tensor", len(header), maxHeader)
 	}
-	if len(h.out) > maxHeader {
-		return nil, 0, fmt.Errorf("safetensors: the header has %d bytes, want at most %d: store long metadata as a U8 tensor", len(h.out), maxHeader)
+	if value, ok := metadata[ChecksumKey]; ok {
+		field := quote(ChecksumKey) + ":" + quote(value) // within a text its quotes would be escaped
+		checksumAt = bytes.Index(header, []byte(field)) + len(quote(ChecksumKey)+`:"`)
 	}
-	return h.out, checksumAt, nil
+	return header, checksumAt, nil
 }
 
-// headerWriter builds the JSON by hand: encoding/json escapes more than the
-// Python library does.
-type headerWriter struct {
-	out []byte
-	bad string // the start of the first text that is not UTF-8
-}
-
-func (h *headerWriter) comma(need bool) {
-	if need {
-		h.out = append(h.out, ',')
+// newEscaper returns what makes the inside of a JSON string of a text: quotes,
+// backslashes and control characters are escaped, and nothing else.
+func newEscaper() *strings.Replacer {
+	pairs := []string{`"`, `\"`, `\`, `\\`, "\b", `\b`, "\t", `\t`, "\n", `\n`, "\f", `\f`, "\r", `\r`}
+	for c := range ' ' { // of a character that comes twice the first counts
+		pairs = append(pairs, string(c), fmt.Sprintf(`\u%04x`, c))
 	}
-}
-
-// text appends s as a JSON string.
-func (h *headerWriter) text(s string) {
-	if h.bad == "" && !utf8.ValidString(s) {
-		h.bad = s[:min(len(s), 80)]
-	}
-	h.out = append(h.out, '"')
-	rest := s
-	for rest != "" {
-		n := strings.IndexFunc(rest, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' })
-		if n < 0 {
-			break
-		}
-		h.out = append(h.out, rest[:n]...)
-		if at := strings.IndexByte("\"\\\b\t\n\f\r", rest[n]); at >= 0 {
-			h.out = append(h.out, '\\', `"\btnfr`[at])
-		} else {
-			h.out = fmt.Appendf(h.out, `\u%04x`, rest[n])
-		}
-		rest = rest[n+1:]
-	}
-	h.out = append(append(h.out, rest...), '"')
+	return strings.NewReplacer(pairs...)
 }
