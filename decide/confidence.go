@@ -16,11 +16,17 @@ import (
 //	T(x) = T / (scale (-log(1 - p(x)))^power),
 //
 // where p(x) is the probability of its most probable class at T. Scale 1 and power 0
-// are a plain temperature. Every T(x) is above 0, so the order of the classes of a
-// row never changes.
+// are a plain temperature. The power is 0 or less: on the data that we have seen the
+// sure answers need the higher temperature, and with few rows, most of them right, a
+// power above 0 makes them certain. Every T(x) is above 0, so the order of the classes
+// of a row never changes.
 
 // leastDoubt bounds p(x) away from 0 and 1.
 const leastDoubt = 1e-6
+
+// confidencePenalty is the weight of the squares of log scale and power beside the
+// loss summed over rows: that of a normal prior with a deviation of 0.3.
+const confidencePenalty = 10
 
 // The range of what FitConfidence finds.
 const (
@@ -56,9 +62,9 @@ func (c *Calibration) Check() error {
 	if t := c.Temperature; !(t >= MinTemperature && t <= MaxTemperature) {
 		return fmt.Errorf("calibrated to a temperature of %v, want %v to %v", t, MinTemperature, MaxTemperature)
 	}
-	if s := c.ConfidenceScale; s != 0 && !(s >= 1./maxConfidenceScale && s <= maxConfidenceScale) || !(math.Abs(c.ConfidencePower) <= maxConfidencePower) {
-		return fmt.Errorf("calibrated with a confidence scale of %v and a power of %v, want a scale of %v to %v and a power from -%v to %v",
-			s, c.ConfidencePower, 1./maxConfidenceScale, maxConfidenceScale, maxConfidencePower, maxConfidencePower)
+	if s := c.ConfidenceScale; s != 0 && !(s >= 1./maxConfidenceScale && s <= maxConfidenceScale) || !(c.ConfidencePower >= -maxConfidencePower && c.ConfidencePower <= 0) {
+		return fmt.Errorf("calibrated with a confidence scale of %v and a power of %v, want a scale of %v to %v and a power from -%v to 0",
+			s, c.ConfidencePower, 1./maxConfidenceScale, maxConfidenceScale, maxConfidencePower)
 	}
 	return nil
 }
@@ -74,7 +80,7 @@ func (c *Calibration) Check() error {
 //
 // With η = log c - log(1 - c) the slope in η is c - r and the expected curvature
 // c (1 - c). Gauss-Newton steps in (log scale, power), halved until the loss falls,
-// end after some ten passes over the rows. One row's worth of a quadratic penalty
+// end after some ten passes over the rows. A quadratic penalty, small beside 100 rows,
 // keeps the parameters finite where all rows are right. Of one class, or AtLimit, c
 // is returned as it is. Errors are those of FitTemperature.
 func FitConfidence(c Calibration, rows []float32, k int, classes []int, mixes []score.Mix, threads int) (Calibration, error) {
@@ -103,6 +109,9 @@ func (h *heldOut) fitConfidence(c *Calibration) {
 	loss, slope, curvature := h.confidenceLoss(c.Temperature, x, at)
 	for range 50 {
 		step := solve2(curvature, slope)
+		if at[1] == 0 && step[1] < 0 {
+			step = [2]float64{slope[0] / curvature[0], 0} // along the bound of the power
+		}
 		if math.Abs(step[0])+math.Abs(step[1]) < 1e-6 {
 			break
 		}
@@ -110,7 +119,7 @@ func (h *heldOut) fitConfidence(c *Calibration) {
 		for range 20 {
 			next := [2]float64{
 				clip(at[0]-step[0], math.Log(maxConfidenceScale)),
-				clip(at[1]-step[1], maxConfidencePower)}
+				min(max(at[1]-step[1], -maxConfidencePower), 0)}
 			if l, s, k := h.confidenceLoss(c.Temperature, x, next); l < loss {
 				at, loss, slope, curvature, fell = next, l, s, k, true
 				break
@@ -167,8 +176,9 @@ func (h *heldOut) confidenceLoss(temperature float64, x []float64, at [2]float64
 		}
 		part[block] = sum
 	})
-	loss = (at[0]*at[0] + at[1]*at[1]) / 2
-	slope, curvature = at, [3]float64{1, 0, 1}
+	loss = confidencePenalty * (at[0]*at[0] + at[1]*at[1]) / 2
+	slope = [2]float64{confidencePenalty * at[0], confidencePenalty * at[1]}
+	curvature = [3]float64{confidencePenalty, 0, confidencePenalty}
 	for _, p := range part {
 		loss += p.loss
 		for j := range slope {

@@ -34,7 +34,7 @@ func confidenceLossOf(t *testing.T, c *Calibration, rows []float32, k int, class
 		}
 	}
 	a, b := math.Log(c.ConfidenceScale), c.ConfidencePower
-	return loss + (a*a+b*b)/2
+	return loss + confidencePenalty*(a*a+b*b)/2
 }
 
 // Rows whose own temperature depends on their confidence: no single temperature
@@ -111,7 +111,7 @@ func TestProbabilities(t *testing.T) {
 		for c := range scores {
 			scores[c] = 40 * rng.NormFloat64()
 		}
-		c := &Calibration{Temperature: math.Exp(rng.NormFloat64()), ConfidenceScale: math.Exp(rng.NormFloat64()), ConfidencePower: 2*rng.Float64() - 1}
+		c := &Calibration{Temperature: math.Exp(rng.NormFloat64()), ConfidenceScale: math.Exp(rng.NormFloat64()), ConfidencePower: -rng.Float64()}
 		temperature, err := Probabilities(c, p, scores)
 		if err != nil {
 			t.Fatal(err)
