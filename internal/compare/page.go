@@ -138,27 +138,23 @@ func (p *Page) accuracy() report.Section {
 		Caption: "Bars are 95 % intervals of each method alone. As all methods were tested on the same rows, look at differences to compare them."}
 	gains := &report.Chart{Name: "difference", Title: "Difference to cross entropy", XLabel: "accuracy minus that of cross entropy, points", Percent: true, Zero: true,
 		Caption: "On the same test rows, with paired 95 % intervals."}
-	var own, paired report.Values
+	var own, paired report.Series
 	own.Name, paired.Name = "accuracy", "difference"
 	for i, r := range last.Results {
 		accuracies.Rows = append(accuracies.Rows, r.Method)
-		add(&own, r.Interval)
+		own.AddRow(r.Interval.Mean, r.Interval.Low, r.Interval.High)
 		if i > 0 {
 			gains.Rows = append(gains.Rows, r.Method)
-			add(&paired, r.DifferenceInterval)
+			paired.AddRow(r.DifferenceInterval.Mean, r.DifferenceInterval.Low, r.DifferenceInterval.High)
 		}
 	}
 	paired.Look = 3
-	accuracies.Series, gains.Series = []report.Values{own}, []report.Values{paired}
+	accuracies.Series, gains.Series = []report.Series{own}, []report.Series{paired}
 	s := report.Section{Heading: "Accuracy", Pictures: []report.Picture{accuracies}, Tables: []report.Table{p.results()}}
 	if len(gains.Rows) > 0 {
 		s.Pictures = append(s.Pictures, gains)
 	}
 	return s
-}
-
-func add(v *report.Values, i score.Interval) {
-	v.X, v.Low, v.High = append(v.X, i.Mean), append(v.Low, i.Low), append(v.High, i.High)
 }
 
 // results is the table of all numbers.
@@ -211,8 +207,7 @@ func (p *Page) curve() report.Section {
 }
 
 func point(s *report.Series, shots int, i score.Interval) {
-	s.X, s.Y = append(s.X, float64(shots)), append(s.Y, i.Mean)
-	s.Low, s.High = append(s.Low, i.Low), append(s.High, i.High)
+	s.Add(float64(shots), i.Mean, i.Low, i.High)
 }
 
 // chartedClasses is the number of classes that a chart shows from each end.
@@ -241,12 +236,12 @@ func (p *Page) classes(best *Result) report.Section {
 	if len(tested) > 2*chartedClasses {
 		shown = slices.Concat(tested[:chartedClasses], tested[len(tested)-chartedClasses:])
 	}
-	values := report.Values{Name: "gain in recall", Look: 3}
+	values := report.Series{Name: "gain in recall", Look: 3}
 	for _, c := range shown {
 		chart.Rows = append(chart.Rows, p.Labels[c])
-		values.X = append(values.X, gain(c))
+		values.Y = append(values.Y, gain(c))
 	}
-	chart.Series = []report.Values{values}
+	chart.Series = []report.Series{values}
 	up, down := 0, 0
 	for _, c := range tested {
 		switch g := gain(c); {

@@ -89,8 +89,7 @@ func (r *Results) figure(s *SweepResult, protocol Protocol, difference bool) *re
 			if difference {
 				v = row.Difference
 			}
-			series.X, series.Y = append(series.X, row.X), append(series.Y, v.Mean)
-			series.Low, series.High = append(series.Low, v.Low), append(series.High, v.High)
+			series.Add(row.X, v.Mean, v.Low, v.High)
 		}
 		if len(series.X) > 0 {
 			f.Series = append(f.Series, series)
@@ -152,8 +151,7 @@ func (r *Results) normsSection() report.Section {
 		s := report.Series{Name: title, Look: look}
 		for _, row := range n.Rows {
 			if row.Name == name {
-				s.X, s.Y = append(s.X, row.K), append(s.Y, row.Value.Mean)
-				s.Low, s.High = append(s.Low, row.Value.Low), append(s.High, row.Value.High)
+				s.Add(row.K, row.Value.Mean, row.Value.Low, row.Value.High)
 			}
 		}
 		f.Series = append(f.Series, s)

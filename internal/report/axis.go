@@ -62,30 +62,30 @@ func newAxis(values []float64, log, zero bool, from, to float64) axis {
 	return a
 }
 
+// scale returns where a drawable value is, in the unit of the ends.
+func (a *axis) scale(v float64) float64 {
+	if a.log {
+		return math.Log10(v)
+	}
+	return v
+}
+
 // place returns the pixel of a drawable value, at the axis' end if it is beyond.
 func (a *axis) place(v float64) float64 {
-	if a.log {
-		v = math.Log10(v)
-	}
-	share := (v - a.low) / (a.up - a.low)
+	share := (a.scale(v) - a.low) / (a.up - a.low)
 	return a.from + min(max(share, 0), 1)*(a.to-a.from)
 }
 
 // within tells whether a value lies on the axis.
 func (a *axis) within(v float64) bool {
-	if !drawable(v, a.log) {
-		return false
-	}
-	if a.log {
-		v = math.Log10(v)
-	}
-	return v >= a.low && v <= a.up
+	return drawable(v, a.log) && a.scale(v) >= a.low && a.scale(v) <= a.up
 }
 
 // mark chooses ticks: the finest of some sets whose labels are at least gap
-// pixels apart. size returns the room of a label along the axis.
-func (a *axis) mark(sets [][]float64, gap float64, size func(label string) float64) {
-	for _, set := range sets {
+// pixels apart. size returns the room of a label along the axis; measured are values
+// that a reader wants to see.
+func (a *axis) mark(measured []float64, gap float64, size func(label string) float64) {
+	for _, set := range a.sets(measured) {
 		var ticks []tick
 		fits := true
 		end := math.Inf(-1)
@@ -222,4 +222,13 @@ func numeral(x float64) string {
 		text = "−" + text
 	}
 	return text + suffix
+}
+
+// numeral4 writes a measured number with four digits.
+func numeral4(x float64) string {
+	if x == 0 || !finite(x) {
+		return numeral(x)
+	}
+	e := int(math.Floor(math.Log10(math.Abs(x)))) - 3
+	return numeral(decimal(math.Round(x/math.Pow(10, float64(e))), e))
 }

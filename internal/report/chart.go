@@ -1,14 +1,21 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // mostRows is the number of rows that a chart can have: more make a picture
 // that nobody can take in.
 const mostRows = 200
+
+// Measures of charts, in pixels.
+const (
+	rowGap   = 10.0 // between the numbers of two rows
+	valueGap = 13.0 // from one number of a row to the next
+)
 
 // Chart shows numbers of named things, one row each, from top to bottom: the
 // accuracy of methods, the gain of classes. It has at most 200 rows.
@@ -22,47 +29,127 @@ type Chart struct {
 	Zero    bool     // show 0 and a line there
 	Stems   bool     // draw a line from 0 to each number; implies Zero
 
-	Series []Values
-}
-
-// Values is one number for each row of a Chart. A NaN is a row without one.
-type Values struct {
-	Name string
-	X    []float64
-	Low  []float64 // lower end of the interval, NaN for none; nil: none at all
-	High []float64 // upper end; nil if Low is
-	Look int       // colour and marker, 1 to 8; 0: by its place in the chart
+	Series []Series // Y has a number for each row, X is nil
 }
 
 func (c *Chart) about() about { return about{c.Name, c.Title, c.Caption} }
 
 func (c *Chart) check() error {
-	if err := c.about().check(); err != nil {
-		return err
-	}
 	if n := len(c.Rows); n > mostRows {
 		return fmt.Errorf("report: chart %s has %d rows, want at most %d; a table can show more", c.Name, n, mostRows)
 	}
-	seen := map[string]bool{}
-	for _, s := range c.Series {
-		if err := c.about().checkSeries(seen, s.Name, s.Look, s.Low, s.High, len(c.Rows), len(s.X)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.about().check(c.Series, func(Series) int { return len(c.Rows) })
 }
 
 // WriteCSV writes the columns series, row, x, low and high.
 func (c *Chart) WriteCSV(w io.Writer) error {
-	if err := c.check(); err != nil {
-		return err
-	}
-	out := csv.NewWriter(w)
-	rows := [][]string{{"series", "row", "x", "low", "high"}}
+	var rows [][]string
 	for _, s := range c.Series {
 		for i, name := range c.Rows {
-			rows = append(rows, []string{s.Name, name, cell(s.X[i]), cell(at(s.Low, i)), cell(at(s.High, i))})
+			rows = append(rows, slices.Concat([]string{s.Name, name}, cells(at(s.Y, i), at(s.Low, i), at(s.High, i))))
 		}
 	}
-	return out.WriteAll(rows)
+	return writeCSV(w, c, []string{"series", "row", "x", "low", "high"}, rows)
+}
+
+func (c *Chart) scene(own bool) (*scene, error) {
+	s, err := newScene(c, own)
+	if err != nil {
+		return nil, err
+	}
+	series := drawn(c.Series, c.Percent)
+	s.text = c.describe(series)
+	if len(series) > 1 {
+		for _, one := range series {
+			s.legend(one.Name, spot(one.Look, point{sampleWidth / 2, 0}, dot+0.6, false))
+		}
+	}
+	top := s.y + 8
+	row := rowGap + valueGap*max(1, float64(len(series)))
+	bottom := top + row*max(1, float64(len(c.Rows)))
+	left := edge
+	names := make([]string, len(c.Rows))
+	for i, name := range c.Rows {
+		names[i] = s.fonts.shorten(strings.Join(strings.Fields(name), " "), textSize, 0.5*s.width)
+		left = max(left, edge+s.fonts.width(names[i], textSize)+8)
+	}
+	zero := c.Zero || c.Stems
+	x := newAxis(shownNumbers(series), false, zero, left+6, s.width-edge-4)
+	x.mark(nil, 12, func(label string) float64 { return s.fonts.width(label, textSize) })
+	s.frame(&x, &axis{}, left, top, bottom)
+	for i, name := range names {
+		middle := top + row*(float64(i)+0.5)
+		text := label(name, left-8, middle+textDrop, textSize, "end", words)
+		if name != c.Rows[i] {
+			text = mark{hint: c.Rows[i], inside: []mark{text}}
+		}
+		s.add(rule(grid, 1, point{left, middle}, point{s.width - edge, middle}), text)
+	}
+	s.xLabel(c.XLabel, bottom, s.width-edge, s.width-2*edge, "end")
+	if x.empty {
+		s.note("no data", (left+s.width-edge)/2, (top+bottom)/2, s.width, "middle")
+		return s, nil
+	}
+	if zero {
+		s.add(rule(faint, 1, point{x.place(0), top}, point{x.place(0), bottom}))
+	}
+	for n, one := range series {
+		for i, name := range c.Rows {
+			if drawable(one.Y[i], false) {
+				y := top + row*(float64(i)+0.5) + valueGap*(float64(n)-float64(len(series)-1)/2)
+				s.add(c.value(one, i, name, y, &x))
+			}
+		}
+	}
+	return s, nil
+}
+
+// value draws the number of one row, at the height y, with its interval.
+func (c *Chart) value(s Series, i int, name string, y float64, x *axis) mark {
+	number := mark{hint: fmt.Sprintf("%s, %s: %s", name, s.Name, numeral4(s.Y[i]))}
+	line := func(width, x1, y1, x2, y2 float64) {
+		number.inside = append(number.inside, rule(ink(s.Look), width, point{x1, y1}, point{x2, y2}))
+	}
+	at := x.place(s.Y[i])
+	if c.Stems {
+		line(2.5, x.place(0), y, at, y)
+	}
+	if drawable(s.Low[i], false) && drawable(s.High[i], false) {
+		low, high := x.place(s.Low[i]), x.place(s.High[i])
+		line(1.4, low, y, high, y)
+		line(1.4, low, y-4, low, y+4)
+		line(1.4, high, y-4, high, y+4)
+		number.hint += fmt.Sprintf(" (%s to %s)", numeral4(s.Low[i]), numeral4(s.High[i]))
+	}
+	number.inside = append(number.inside, spot(s.Look, point{at, y}, dot+0.6, false))
+	return number
+}
+
+// shownNumbers returns all numbers that the axis must show.
+func shownNumbers(series []Series) (list []float64) {
+	for _, s := range series {
+		for i, y := range s.Y {
+			if drawable(y, false) {
+				list = append(list, y, s.Low[i], s.High[i])
+			}
+		}
+	}
+	return list
+}
+
+// describe says the numbers of the first rows in words.
+func (c *Chart) describe(series []Series) string {
+	var b strings.Builder
+	for _, s := range series {
+		fmt.Fprintf(&b, "%s:", s.Name)
+		for i, name := range c.Rows[:min(len(c.Rows), 30)] {
+			number := "none"
+			if drawable(s.Y[i], false) {
+				number = numeral4(s.Y[i])
+			}
+			fmt.Fprintf(&b, " %s %s;", name, number)
+		}
+		b.WriteString(" ")
+	}
+	return strings.TrimSpace(b.String())
 }

@@ -1,10 +1,20 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
+
+// Measures of figures, in pixels.
+const (
+	figureWidth = 420.0
+	plotHeight  = 224.0
+)
+
+// hints is the number of points up to which each tells its numbers.
+const hints = 1000
 
 // Figure shows curves over a number. The zero value but for Name and Title is an
 // empty figure, which is drawn as such.
@@ -23,18 +33,8 @@ type Figure struct {
 	Zero    bool // the y axis shows 0; not with LogY
 	Band    bool // draw intervals as bands, not as error bars
 
-	Series  []Series
+	Series  []Series // X and Y are of one length
 	Markers []Marker
-}
-
-// Series is one curve. X and Y are of one length, in the order in which they
-// are joined.
-type Series struct {
-	Name string
-	X, Y []float64
-	Low  []float64 // lower end of the interval of each Y, NaN for none; nil: none at all
-	High []float64 // upper end; nil if Low is
-	Look int       // colour, marker and dashes, 1 to 8; 0: by its place in the figure
 }
 
 // Marker is one faint point beside the curves, such as a value that a paper
@@ -47,19 +47,12 @@ type Marker struct {
 
 func (f *Figure) about() about { return about{f.Name, f.Title, f.Caption} }
 
-// check returns an error if the figure is none.
 func (f *Figure) check() error {
-	if err := f.about().check(); err != nil {
+	if err := f.about().check(f.Series, func(s Series) int { return len(s.X) }); err != nil {
 		return err
 	}
-	seen := map[string]bool{}
-	for _, s := range f.Series {
-		if err := f.about().checkSeries(seen, s.Name, s.Look, s.Low, s.High, len(s.X), len(s.Y)); err != nil {
-			return err
-		}
-	}
 	for _, m := range f.Markers {
-		if m.Series != "" && !seen[m.Series] {
+		if m.Series != "" && !slices.ContainsFunc(f.Series, func(s Series) bool { return s.Name == m.Series }) {
 			return fmt.Errorf("report: figure %s: a marker belongs to the series %q, which is not there", f.Name, m.Series)
 		}
 	}
@@ -69,18 +62,256 @@ func (f *Figure) check() error {
 // WriteCSV writes the columns series, x, y, low, high and marker: the points of
 // each series, then the markers, whose label is in the last column.
 func (f *Figure) WriteCSV(w io.Writer) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	out := csv.NewWriter(w)
-	rows := [][]string{{"series", "x", "y", "low", "high", "marker"}}
+	var rows [][]string
 	for _, s := range f.Series {
 		for i, x := range s.X {
-			rows = append(rows, []string{s.Name, cell(x), cell(s.Y[i]), cell(at(s.Low, i)), cell(at(s.High, i)), ""})
+			rows = append(rows, slices.Concat([]string{s.Name}, cells(x, at(s.Y, i), at(s.Low, i), at(s.High, i)), []string{""}))
 		}
 	}
 	for _, m := range f.Markers {
-		rows = append(rows, []string{m.Series, cell(m.X), cell(m.Y), "", "", m.Label})
+		rows = append(rows, slices.Concat([]string{m.Series}, cells(m.X, m.Y), []string{"", "", m.Label}))
 	}
-	return out.WriteAll(rows)
+	return writeCSV(w, f, []string{"series", "x", "y", "low", "high", "marker"}, rows)
+}
+
+// plot is a figure that is being drawn: its numbers in the unit of the axes.
+type plot struct {
+	*scene
+	*Figure
+	series  []Series
+	markers []Marker
+	x, y    axis
+}
+
+func (f *Figure) scene(own bool) (*scene, error) {
+	s, err := newScene(f, own)
+	if err != nil {
+		return nil, err
+	}
+	p := &plot{scene: s, Figure: f, series: drawn(f.Series, f.Percent), markers: slices.Clone(f.Markers)}
+	for i := range p.markers {
+		if f.Percent {
+			p.markers[i].Y *= 100
+		}
+	}
+	s.text = p.describe()
+	p.addLegend()
+	if f.YLabel != "" {
+		s.y += lineGap
+		s.note(f.YLabel, edge, s.y-4, s.width-2*edge, "start")
+	}
+	top := s.y + 6
+	bottom := top + plotHeight
+	xs, ys := p.shownNumbers()
+	p.y = newAxis(ys, f.LogY, f.Zero, bottom, top)
+	p.y.mark(nil, 14, func(string) float64 { return textSize })
+	left := edge + 8
+	for _, t := range p.y.ticks {
+		left = max(left, edge+s.fonts.width(t.label, textSize)+6)
+	}
+	p.x = newAxis(xs, f.LogX, false, left, s.width-edge-4)
+	var measured []float64
+	for _, one := range f.Series {
+		measured = append(measured, one.X...)
+	}
+	p.x.mark(measured, 8, func(label string) float64 { return s.fonts.width(label, textSize) })
+	s.frame(&p.x, &p.y, left, top, bottom)
+	s.xLabel(f.XLabel, bottom, (left+s.width-edge)/2, s.width-left-edge, "middle")
+	if p.x.empty || p.y.empty {
+		s.note("no data", (left+s.width-edge)/2, (top+bottom)/2, s.width, "middle")
+		return s, nil
+	}
+	if f.Zero && p.y.within(0) {
+		s.add(rule(faint, 1, point{left, p.y.place(0)}, point{s.width - edge, p.y.place(0)}))
+	}
+	for _, draw := range []func(Series){p.addIntervals, p.addCurve, p.addDots} {
+		for _, one := range p.series {
+			draw(one)
+		}
+	}
+	p.addMarkers()
+	return s, nil
+}
+
+// shown tells whether the axes can show a point.
+func (p *plot) shown(x, y float64) bool { return drawable(x, p.LogX) && drawable(y, p.LogY) }
+
+// shownNumbers returns all numbers that the axes must show.
+func (p *plot) shownNumbers() (xs, ys []float64) {
+	for _, s := range p.series {
+		for i, x := range s.X {
+			if p.shown(x, s.Y[i]) {
+				xs, ys = append(xs, x), append(ys, s.Y[i], s.Low[i], s.High[i])
+			}
+		}
+	}
+	for _, m := range p.markers {
+		if p.shown(m.X, m.Y) {
+			xs, ys = append(xs, m.X), append(ys, m.Y)
+		}
+	}
+	return xs, ys
+}
+
+// runs returns the stretches of points that can be drawn.
+func (p *plot) runs(s Series) (list [][]int) {
+	open := false
+	for i, x := range s.X {
+		shown := p.shown(x, s.Y[i])
+		if shown && !open {
+			list = append(list, nil)
+		}
+		if open = shown; shown {
+			list[len(list)-1] = append(list[len(list)-1], i)
+		}
+	}
+	return list
+}
+
+// addIntervals draws bands or error bars. A lower end that the axis cannot show, as 0 on
+// a logarithmic one, is at the axis' end.
+func (p *plot) addIntervals(s Series) {
+	for _, run := range p.runs(s) {
+		var upper, lower []point
+		for _, i := range run {
+			if !finite(s.Low[i]) || !drawable(s.High[i], p.LogY) {
+				continue
+			}
+			x, low, high := p.x.place(s.X[i]), p.y.from, p.y.place(s.High[i])
+			if drawable(s.Low[i], p.LogY) {
+				low = p.y.place(s.Low[i])
+			}
+			if p.Band {
+				upper, lower = append(upper, point{x, high}), append(lower, point{x, low})
+				continue
+			}
+			for _, line := range [][2]point{{{x, low}, {x, high}}, {{x - 3, low}, {x + 3, low}}, {{x - 3, high}, {x + 3, high}}} {
+				p.add(rule(ink(s.Look), 1, line[0], line[1]))
+			}
+		}
+		slices.Reverse(lower)
+		if len(upper) > 1 {
+			p.add(mark{points: append(upper, lower...), closed: true, fill: ink(s.Look), line: none, opacity: 0.18})
+		}
+	}
+}
+
+func (p *plot) addCurve(s Series) {
+	for _, run := range p.runs(s) {
+		var line []point
+		for _, i := range run {
+			line = append(line, point{p.x.place(s.X[i]), p.y.place(s.Y[i])})
+		}
+		if len(line) > 1 {
+			p.add(curve(s.Look, line...))
+		}
+	}
+}
+
+// addDots draws markers at points, at some of them if there are many.
+func (p *plot) addDots(s Series) {
+	every := len(s.X)/60 + 1
+	for i, x := range s.X {
+		if i%every != 0 || !p.shown(x, s.Y[i]) {
+			continue
+		}
+		m := spot(s.Look, point{p.x.place(x), p.y.place(s.Y[i])}, dot, false)
+		if len(p.series)*len(s.X) <= hints {
+			m = mark{hint: s.Name + ": " + tell(s, i), inside: []mark{m}}
+		}
+		p.add(m)
+	}
+}
+
+// tell says the numbers of a point.
+func tell(s Series, i int) string {
+	text := fmt.Sprintf("%s at %s", numeral4(s.Y[i]), numeral(s.X[i]))
+	if low, high := s.Low[i], s.High[i]; finite(low) && finite(high) {
+		text += fmt.Sprintf(" (%s to %s)", numeral4(low), numeral4(high))
+	}
+	return text
+}
+
+// addLegend lists series, then labels of markers.
+func (p *plot) addLegend() {
+	for _, s := range p.series {
+		p.legend(s.Name, curve(s.Look, point{0, 0}, point{sampleWidth, 0}), spot(s.Look, point{sampleWidth / 2, 0}, dot, false))
+	}
+	labels, outlines := p.labels()
+	for i, name := range labels {
+		p.legend(name, ring(outlines[i], point{sampleWidth / 2, 0}))
+	}
+}
+
+// labels returns the distinct labels of markers and for each the outline that
+// those have which belong to no series; where a label has none of these, rings
+// stand for it in the legend.
+func (f *Figure) labels() (names []string, outlines []int) {
+	for _, m := range f.Markers {
+		i := slices.Index(names, m.Label)
+		if i < 0 && m.Label != "" {
+			i = len(names)
+			names, outlines = append(names, m.Label), append(outlines, 1)
+		}
+		if i >= 0 && m.Series == "" {
+			outlines[i] = i%looks + 1
+		}
+	}
+	return names, outlines
+}
+
+// ring is a grey outline.
+func ring(outline int, p point) mark {
+	m := spot(outline, p, 5, true)
+	m.fill, m.line = none, faint
+	return m
+}
+
+// addMarkers draws rings in the shape and colour of their series.
+func (p *plot) addMarkers() {
+	labels, outlines := p.labels()
+	for _, m := range p.markers {
+		if !p.shown(m.X, m.Y) {
+			continue
+		}
+		at, outline := point{p.x.place(m.X), p.y.place(m.Y)}, 1
+		if i := slices.Index(labels, m.Label); i >= 0 {
+			outline = outlines[i]
+		}
+		shape := ring(outline, at)
+		for _, s := range p.series {
+			if s.Name == m.Series {
+				shape = spot(s.Look, at, 5.5, true)
+				shape.fill = none
+			}
+		}
+		text := strings.TrimSpace(m.Label+" "+m.Series) + ": " + numeral4(m.Y) + " at " + numeral(m.X)
+		p.add(mark{hint: text, inside: []mark{shape}})
+	}
+}
+
+// describe says in words what the figure shows: of each series its ends.
+func (p *plot) describe() string {
+	text := "a number"
+	if p.YLabel != "" {
+		text = p.YLabel
+	}
+	if p.XLabel != "" {
+		text += " over " + p.XLabel
+	}
+	text += "."
+	for _, s := range p.series {
+		shown := slices.Concat(p.runs(s)...)
+		if len(shown) == 0 {
+			text += fmt.Sprintf(" %s: no data.", s.Name)
+			continue
+		}
+		first, last := shown[0], shown[len(shown)-1]
+		text += fmt.Sprintf(" %s: %s at %s", s.Name, numeral4(s.Y[first]), numeral(s.X[first]))
+		if last != first {
+			text += fmt.Sprintf(", %s at %s", numeral4(s.Y[last]), numeral(s.X[last]))
+		}
+		text += "."
+	}
+	return text
 }

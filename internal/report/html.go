@@ -3,13 +3,17 @@ package report
 import (
 	"bytes"
 	_ "embed" // the page and its style
+	"encoding/csv"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
 	"unicode"
 
+	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -95,4 +99,76 @@ func inks() string {
 		fmt.Fprintf(&dark, " --i%s: %s;", c, palette[i].dark)
 	}
 	return rules.String() + ":root {" + light.String() + " }\n@media screen and (prefers-color-scheme: dark) { :root {" + dark.String() + " } }\n"
+}
+
+// Save writes the page as index.html into the folder dir, and beside it each
+// picture as NAME.svg, NAME.png and NAME.csv, each table with a name as NAME.csv
+// and each tree as tree.svg, tree-2.svg and so on. The folder is made if it is not
+// there, its parent must be. It returns the names of the files, index.html first.
+//
+// All is drawn before anything is written. Each file is written beside its
+// place and then renamed, index.html last, so that a failure leaves each file
+// either old or new, and whole. Other files in the folder are not touched.
+func (p *Page) Save(dir string) ([]string, error) {
+	files, err := p.files()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
+		return nil, fmt.Errorf("report: folder %s: %w", dir, err)
+	}
+	var names []string
+	for i := len(files) - 1; i >= 0; i-- {
+		if err := atomicfile.WriteBytes(filepath.Join(dir, files[i].name), files[i].data); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range files {
+		names = append(names, f.name)
+	}
+	return names, nil
+}
+
+type file struct {
+	name string
+	data []byte
+}
+
+// files returns all files of the page, index.html first.
+func (p *Page) files() (files []file, err error) {
+	add := func(name string, write func(io.Writer) error) {
+		var out bytes.Buffer
+		if err == nil {
+			err = write(&out)
+		}
+		files = append(files, file{name, out.Bytes()})
+	}
+	add("index.html", p.WriteHTML) // which checks the page
+	trees := 0
+	for _, s := range p.Sections {
+		for _, picture := range s.Pictures {
+			if err != nil {
+				return nil, err
+			}
+			name := picture.about().Name
+			add(name+".svg", func(w io.Writer) error { return WriteSVG(w, picture) })
+			add(name+".png", func(w io.Writer) error { return WritePNG(w, picture) })
+			add(name+".csv", picture.WriteCSV)
+		}
+		for _, t := range s.Tables {
+			if t.Name != "" {
+				add(t.Name+".csv", t.WriteCSV)
+			}
+		}
+		if s.Tree != nil {
+			trees++
+			add(treeName(trees)+".svg", s.Tree.WriteSVG)
+		}
+	}
+	return files, err
+}
+
+// WriteCSV writes the heads and rows of the table.
+func (t Table) WriteCSV(w io.Writer) error {
+	return csv.NewWriter(w).WriteAll(append([][]string{t.Heads}, t.Rows...))
 }

@@ -1,9 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/treeloss/treeloss/labeltree"
 )
@@ -49,7 +49,18 @@ func (p *Page) check() error {
 	if p.Title == "" {
 		return fmt.Errorf("report: the page has no title")
 	}
-	var names []string
+	taken := map[string]bool{"index": true}
+	take := func(name string) error {
+		switch {
+		case name == "index":
+			return fmt.Errorf("report: the name %q is that of the page", name)
+		case taken[name]:
+			return fmt.Errorf("report: two pictures, tables or trees are named %q, want a name each", name)
+		}
+		taken[name] = true
+		return nil
+	}
+	trees := 0
 	for _, s := range p.Sections {
 		if s.Heading == "" {
 			return fmt.Errorf("report: a section has no heading")
@@ -58,10 +69,9 @@ func (p *Page) check() error {
 			if picture == nil {
 				return fmt.Errorf("report: section %q has a nil picture", s.Heading)
 			}
-			if err := picture.check(); err != nil {
+			if err := cmp.Or(picture.check(), take(picture.about().Name)); err != nil {
 				return err
 			}
-			names = append(names, picture.about().Name)
 		}
 		for _, t := range s.Tables {
 			if t.Caption == "" {
@@ -78,17 +88,24 @@ func (p *Page) check() error {
 			if err := checkName(t.Name); err != nil {
 				return fmt.Errorf("report: table %q: %w", t.Caption, err)
 			}
-			names = append(names, t.Name)
+			if err := take(t.Name); err != nil {
+				return err
+			}
 		}
-	}
-	slices.Sort(names)
-	for i := 1; i < len(names); i++ {
-		if names[i] == names[i-1] {
-			return fmt.Errorf("report: two pictures or tables are named %q, want a name each", names[i])
+		if s.Tree != nil {
+			trees++
+			if err := take(treeName(trees)); err != nil {
+				return err
+			}
 		}
-	}
-	if slices.Contains(names, "index") {
-		return fmt.Errorf("report: the name %q is that of the page", "index")
 	}
 	return nil
+}
+
+// treeName is the name of the n-th tree of a page, from 1.
+func treeName(n int) string {
+	if n == 1 {
+		return "tree"
+	}
+	return fmt.Sprintf("tree-%d", n)
 }

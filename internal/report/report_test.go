@@ -43,9 +43,9 @@ func regimes() *Figure {
 // gains is a chart with hostile names and a row without a number.
 func gains() *Chart {
 	return &Chart{Name: "gains", Title: "Gains " + hostile, XLabel: "points", Rows: []string{hostile, "卡片 😀", "missing", strings.Repeat("long ", 40)},
-		Percent: true, Stems: true, Series: []Values{
-			{Name: "a", X: []float64{0.1, -0.2, math.NaN(), 0}, Low: []float64{0, -0.3, math.NaN(), math.NaN()}, High: []float64{0.2, -0.1, math.NaN(), math.NaN()}},
-			{Name: hostile, X: []float64{0.3, math.Inf(1), 1e308, -0.1}, Look: 8},
+		Percent: true, Stems: true, Series: []Series{
+			{Name: "a", Y: []float64{0.1, -0.2, math.NaN(), 0}, Low: []float64{0, -0.3, math.NaN(), math.NaN()}, High: []float64{0.2, -0.1, math.NaN(), math.NaN()}},
+			{Name: hostile, Y: []float64{0.3, math.Inf(1), 1e308, -0.1}, Look: 8},
 		}}
 }
 
@@ -255,7 +255,7 @@ func TestCSVRoundTrip(t *testing.T) {
 		t.Errorf("%d rows, the first marker is %q", len(rows), rows[at])
 	}
 	out.Reset()
-	if err := (&Chart{Name: "c", Title: "c", Rows: []string{"a,b", "c"}, Series: []Values{{Name: "s", X: []float64{0.1, math.NaN()}}}}).WriteCSV(&out); err != nil {
+	if err := (&Chart{Name: "c", Title: "c", Rows: []string{"a,b", "c"}, Series: []Series{{Name: "s", Y: []float64{0.1, math.NaN()}}}}).WriteCSV(&out); err != nil {
 		t.Fatal(err)
 	}
 	if want := "series,row,x,low,high\ns,\"a,b\",0.1,,\ns,c,,,\n"; out.String() != want {
@@ -312,7 +312,7 @@ func TestStrangeNumbers(t *testing.T) {
 				t.Errorf("%s: %v", tc.name, err)
 			}
 		}
-		c := &Chart{Name: "a", Title: "a", Series: []Values{{Name: "s", X: tc.series.Y, Low: tc.series.Low, High: tc.series.High}}}
+		c := &Chart{Name: "a", Title: "a", Series: []Series{{Name: "s", Y: tc.series.Y, Low: tc.series.Low, High: tc.series.High}}}
 		for i := range tc.series.Y {
 			c.Rows = append(c.Rows, fmt.Sprint(i))
 		}
@@ -359,11 +359,11 @@ func TestPage(t *testing.T) {
 func TestThousandClasses(t *testing.T) {
 	labels := make([]string, 1000)
 	table := Table{Caption: "classes", Heads: []string{"class", "recall"}, Closed: true}
-	c := &Chart{Name: "c", Title: "classes", Rows: labels, Series: []Values{{Name: "s"}}}
+	c := &Chart{Name: "c", Title: "classes", Rows: labels, Series: []Series{{Name: "s"}}}
 	for i := range labels {
 		labels[i] = fmt.Sprintf("class number %d", i)
 		table.Rows = append(table.Rows, []string{labels[i], "1"})
-		c.Series[0].X = append(c.Series[0].X, float64(i))
+		c.Series[0].Y = append(c.Series[0].Y, float64(i))
 	}
 	p := &Page{Title: "t", Sections: []Section{{Heading: "h", Tables: []Table{table}, Tree: smallTree(t, labels)}}}
 	var out bytes.Buffer
@@ -414,7 +414,7 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Title = "new"
-	p.Sections[3].Pictures = []Picture{&Chart{Name: "late", Title: "x", Rows: []string{"a"}, Series: []Values{{Name: "s"}}}}
+	p.Sections[3].Pictures = []Picture{&Chart{Name: "late", Title: "x", Rows: []string{"a"}, Series: []Series{{Name: "s"}}}}
 	if _, err := p.Save(dir); err == nil {
 		t.Error("a chart without numbers for its rows was drawn")
 	}
@@ -452,9 +452,9 @@ func TestErrors(t *testing.T) {
 		{"one series twice", pageOf(&Figure{Name: "a", Title: "a", Series: []Series{{Name: "s"}, {Name: "s"}}}), "name of its own"},
 		{"look", pageOf(&Figure{Name: "a", Title: "a", Series: []Series{{Name: "s", Look: 9}}}), "0 to 8"},
 		{"marker of none", pageOf(&Figure{Name: "a", Title: "a", Markers: []Marker{{Series: "s"}}}), "not there"},
-		{"chart", pageOf(&Chart{Name: "a", Title: "a", Rows: []string{"r"}, Series: []Values{{Name: "s"}}}), "0 numbers"},
-		{"chart series without a name", pageOf(&Chart{Name: "a", Title: "a", Series: []Values{{}}}), "name of its own"},
-		{"chart look", pageOf(&Chart{Name: "a", Title: "a", Series: []Values{{Name: "s", Look: -1}}}), "0 to 8"},
+		{"chart", pageOf(&Chart{Name: "a", Title: "a", Rows: []string{"r"}, Series: []Series{{Name: "s"}}}), "0 numbers"},
+		{"chart series without a name", pageOf(&Chart{Name: "a", Title: "a", Series: []Series{{}}}), "name of its own"},
+		{"chart look", pageOf(&Chart{Name: "a", Title: "a", Series: []Series{{Name: "s", Look: -1}}}), "0 to 8"},
 		{"uneven table", Page{Title: "t", Sections: []Section{{Heading: "h", Tables: []Table{{Caption: "c", Heads: []string{"a"}, Rows: [][]string{{}}}}}}}, "0 cells"},
 		{"table without a caption", Page{Title: "t", Sections: []Section{{Heading: "h", Tables: []Table{{}}}}}, "without a caption"},
 		{"table's name", Page{Title: "t", Sections: []Section{{Heading: "h", Tables: []Table{{Caption: "c", Name: "A"}}}}}, `'A'`},
@@ -483,7 +483,7 @@ func FuzzFigure(f *testing.F) {
 			Series:  []Series{{Name: "s", X: []float64{a, b, c}, Y: []float64{d, e, g}, Low: []float64{e, d, a}, High: []float64{g, a, b}}},
 			Markers: []Marker{{"s", g, a, "m"}, {"", c, d, "n"}}}
 		chart := &Chart{Name: "c", Title: "c", Rows: []string{"x", "y", "z"}, Percent: flags&4 > 0, Zero: flags&8 > 0, Stems: flags&16 > 0,
-			Series: []Values{{Name: "s", X: []float64{d, e, g}, Low: []float64{e, d, a}, High: []float64{g, a, b}}}}
+			Series: []Series{{Name: "s", Y: []float64{d, e, g}, Low: []float64{e, d, a}, High: []float64{g, a, b}}}}
 		for _, p := range []Picture{figure, chart} {
 			wellFormed(t, svg(t, p))
 			s, err := p.scene(false)

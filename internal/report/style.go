@@ -87,14 +87,6 @@ func polygon(n int) []point {
 	return corners
 }
 
-// lookOf returns the look of the i-th series.
-func lookOf(look, i int) int {
-	if look == 0 {
-		return i%looks + 1
-	}
-	return look
-}
-
 // fonts measures texts and draws them on a PNG. An SVG names fonts of the same
 // widths.
 type fonts struct{ cache *font.Cache }
