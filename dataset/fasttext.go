@@ -91,13 +91,13 @@ func nextLabel(line []byte, from int) int {
 
 // take sets the label, which was found at the given column.
 func (f *fastText) take(ex *Example, name []byte, column int) error {
-	switch {
-	case len(bytes.TrimSpace(name)) == 0 && f.opts.Unlabelled:
-	case len(bytes.TrimSpace(name)) == 0:
+	name = bytes.TrimSpace(name)
+	switch strict := !f.opts.Unlabelled; {
+	case len(name) == 0 && strict:
 		return f.lines.Refuse(column, "the label is empty; write its name after %s", labelPrefix)
 	case ex.Label == "":
-		ex.Label = f.labels.get(bytes.TrimSpace(name))
-	case ex.Label != string(bytes.TrimSpace(name)) && !f.opts.FirstLabel && !f.opts.Unlabelled:
+		ex.Label = f.labels.get(name)
+	case ex.Label != string(name) && strict && !f.opts.FirstLabel:
 		return f.lines.Refuse(column, "a second label, %s beside %s; a line has one class: keep one label", input.Clip(name), input.Clip(ex.Label))
 	}
 	return nil

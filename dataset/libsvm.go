@@ -44,39 +44,42 @@ func (s *libsvm) next(ex *Example) error {
 	}
 	ex.Place.Line, ex.Weight, ex.Label = s.lines.Number, 1, ""
 	ex.Index, ex.Values = ex.Index[:0], ex.Values[:0]
-	for i, first := 0, true; i < len(line); {
-		if line[i] == ' ' || line[i] == '\t' {
+	first := true
+	for i := 0; ; first = false {
+		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
 			i++
-			continue
 		}
-		end := i
-		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
-			end++
+		if i == len(line) {
+			return nil
+		}
+		end := len(line)
+		if n := bytes.IndexAny(line[i:], " \t"); n >= 0 {
+			end = i + n
 		}
 		word := line[i:end]
 		var err error
-		if first && bytes.IndexByte(word, ':') < 0 {
+		switch labelled := bytes.IndexByte(word, ':') < 0; {
+		case first && labelled:
 			err = s.takeLabel(ex, word, i+1)
-		} else if first && !s.opts.Unlabelled {
-			err = s.refuse(i+1, "%s stands where the label is wanted; begin each line with one", input.Clip(word))
-		} else {
+		case first && !s.opts.Unlabelled:
+			err = s.lines.Refuse(i+1, "%s stands where the label is wanted; begin each line with one", input.Clip(word))
+		default:
 			err = s.takePair(ex, word, i+1)
 		}
 		if err != nil {
 			return err
 		}
-		i, first = end, false
+		i = end
 	}
-	return nil
 }
 
 func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 	one, _, several := bytes.Cut(word, []byte(","))
 	if several && !s.opts.FirstLabel && !s.opts.Unlabelled {
-		return s.refuse(column, "several labels, %s; a line has one class: keep one label", input.Clip(word))
+		return s.lines.Refuse(column, "several labels, %s; a line has one class: keep one label", input.Clip(word))
 	}
 	if one = bytes.TrimSpace(one); len(one) == 0 && !s.opts.Unlabelled {
-		return s.refuse(column, "the label is empty; begin each line with one")
+		return s.lines.Refuse(column, "the label is empty; begin each line with one")
 	}
 	ex.Label = s.labels.get(one)
 	return nil
@@ -85,10 +88,10 @@ func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 	name, value, found := bytes.Cut(word, []byte(":"))
 	if !found || len(name) == 0 {
-		return s.refuse(column, "%s, want index:value", input.Clip(word))
+		return s.lines.Refuse(column, "%s, want index:value", input.Clip(word))
 	}
 	if string(name) == "qid" {
-		return s.refuse(column, "%s: data to be ranked has no classes; remove the qid entries if the labels are classes", input.Clip(word))
+		return s.lines.Refuse(column, "%s: data to be ranked has no classes; remove the qid entries if the labels are classes", input.Clip(word))
 	}
 	base := int64(1)
 	if s.opts.ZeroBased {
@@ -97,26 +100,20 @@ func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 	index, err := strconv.ParseInt(string(name), 10, 64)
 	switch {
 	case err != nil || name[0] == '+' || name[0] == '-' || index-base >= math.MaxInt32:
-		return s.refuse(column, "feature number %s, want an integer from %d to %d", input.Clip(name), base, math.MaxInt32-1+base)
+		return s.lines.Refuse(column, "feature number %s, want an integer from %d to %d", input.Clip(name), base, math.MaxInt32-1+base)
 	case index < base:
-		return s.refuse(column, "feature number 0, want 1 or more; if the file counts from 0, write it anew counting from 1 (scikit-learn: zero_based=False)")
+		return s.lines.Refuse(column, "feature number 0, want 1 or more; if the file counts from 0, write it anew counting from 1 (scikit-learn: zero_based=False)")
 	}
 	index -= base
-	if n := len(ex.Index); n > 0 && index <= int64(ex.Index[n-1]) {
-		last := int64(ex.Index[n-1])
-		if index == last {
-			return s.refuse(column, "feature %d occurs twice; add up its values", index+base)
-		}
-		return s.refuse(column, "feature %d after %d; sort the features of a line", index+base, last+base)
+	if n := len(ex.Index); n > 0 && index == int64(ex.Index[n-1]) {
+		return s.lines.Refuse(column, "feature %d occurs twice; add up its values", index+base)
+	} else if n > 0 && index < int64(ex.Index[n-1]) {
+		return s.lines.Refuse(column, "feature %d after %d; sort the features of a line", index+base, int64(ex.Index[n-1])+base)
 	}
 	v, err := parseNumber(value)
 	if err != nil {
-		return s.refuse(column+len(name)+1, "feature %d: %s %s", index+base, input.Clip(value), err)
+		return s.lines.Refuse(column+len(name)+1, "feature %d: %s %s", index+base, input.Clip(value), err)
 	}
 	ex.Index, ex.Values = append(ex.Index, int32(index)), append(ex.Values, v)
 	return nil
-}
-
-func (s *libsvm) refuse(column int, format string, args ...any) error {
-	return s.lines.Refuse(column, format, args...)
 }

@@ -99,10 +99,10 @@ func (n *npy) next(ex *Example) error {
 		return nil
 	}
 	label, err := n.labels.next()
-	if err == io.EOF {
+	switch {
+	case err == io.EOF:
 		return input.Refuse(n.opts.Labels, 0, 0, "%s, but %s has %d rows; bring one a row", input.Plural(int(n.row-1), "label"), n.name, n.head.rows)
-	}
-	if err == nil && label == "" && !n.opts.Unlabelled {
+	case err == nil && label == "" && !n.opts.Unlabelled:
 		return input.Refuse(n.opts.Labels, int(n.row), 0, "the label of row %d is empty; fill it in", n.row)
 	}
 	ex.Label = label
