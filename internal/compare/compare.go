@@ -10,6 +10,7 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -48,7 +49,7 @@ type Result struct {
 	Total              *score.Counter `json:"-"` // the test rows of all splits: counts of classes and mistakes
 }
 
-// Table is the outcome of a comparison.
+// Table is the outcome of comparing methods on the splits of one Draw.
 type Table struct {
 	Results  []Result   `json:"results"`
 	Splits   int        `json:"splits"`
@@ -56,6 +57,10 @@ type Table struct {
 	Classes  int        `json:"classes"`
 	Over     score.Over `json:"errors_over"` // what the standard errors are over
 	OwnTest  bool       `json:"own_test"`    // each split has test rows of its own
+
+	SimilarityOf *string         `json:"similarity_of"` // what similarity accuracy is by, null if nothing is
+	Shots        int             `json:"-"`             // training rows of each class, 0 for all
+	Tree         *labeltree.Tree `json:"-"`             // of the first method that has one, or nil
 }
 
 // MarshalJSON writes null for a similarity accuracy that is not known.
@@ -103,7 +108,7 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []s
 	accuracies := make([][]float64, len(methods))
 	for s, split := range splits {
 		for m := range methods {
-			report, err := run(ctx, d, s, split, &table.Results[m], opts)
+			report, err := table.run(ctx, d, s, split, m, opts)
 			if err != nil {
 				return nil, fmt.Errorf("%s, split %d of %d: %w", methods[m], s+1, len(splits), err)
 			}
@@ -118,8 +123,9 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []s
 	return table, nil
 }
 
-// run fits one method on one split and adds its scores to the result.
-func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, r *Result, opts Options) (score.Report, error) {
+// run fits method m on one split and adds its scores to the method's result.
+func (t *Table) run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, m int, opts Options) (score.Report, error) {
+	r := &t.Results[m]
 	to := opts.Tune
 	to.Seed = split.Seed
 	if opts.Progress != nil {
@@ -131,10 +137,10 @@ func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, r *Resu
 	if r.Method == tune.AutoName {
 		fit, err = tune.Auto(ctx, d, split.Train, to)
 	} else {
-		var m tune.Method
-		if m, err = tune.ParseMethod(r.Method, opts.ClassInfo); err == nil {
-			m.Alpha = opts.Alpha
-			fit, err = tune.Fit(ctx, d, split.Train, m, to)
+		var method tune.Method
+		if method, err = tune.ParseMethod(r.Method, opts.ClassInfo); err == nil {
+			method.Alpha = opts.Alpha
+			fit, err = tune.Fit(ctx, d, split.Train, method, to)
 		}
 	}
 	if err != nil {
@@ -160,6 +166,9 @@ func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, r *Resu
 	}
 	if err := r.Total.Merge(counter); err != nil {
 		return score.Report{}, err
+	}
+	if t.Tree == nil {
+		t.Tree = fit.Tree
 	}
 	if opts.Keep != nil {
 		opts.Keep(r.Method, s, fit, counter)
@@ -190,4 +199,74 @@ func (t *Table) finish(m int, accuracies []float64) error {
 	t.Over = difference.Over
 	r.Difference, r.DifferenceSE, r.DifferenceInterval = difference.Interval.Mean, difference.Interval.SE, difference.Interval
 	return nil
+}
+
+// Draw is what one comparison is made of: the splits with so many training rows of
+// each class, 0 for all.
+type Draw struct {
+	Shots  int
+	Splits []corpus.Split
+}
+
+// RunAll makes one table for each draw, with the best similarity of classes
+// that there is. The stage of Options.Progress says which draw and split it is.
+func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []string, opts Options) ([]*Table, error) {
+	similarity, by, err := score.SimilarityOf(d.Classes.Labels, d.Classes.Vectors)
+	if err != nil {
+		return nil, err
+	}
+	opts.Similarity = similarity
+	progress := opts.Progress
+	var list []*Table
+	for _, draw := range draws {
+		if progress != nil {
+			opts.Progress = func(method string, split int, stage string, p softmax.Progress) {
+				if len(draw.Splits) > 1 {
+					stage = fmt.Sprintf("split %d of %d, %s", split+1, len(draw.Splits), stage)
+				}
+				if len(draws) > 1 {
+					stage = fmt.Sprintf("%d shots, %s", draw.Shots, stage)
+				}
+				progress(method, split, stage, p)
+			}
+		}
+		t, err := Run(ctx, d, draw.Splits, methods, opts)
+		if err != nil {
+			return nil, err
+		}
+		t.Shots = draw.Shots
+		if by != "" {
+			t.SimilarityOf = &by
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// Joined returns one table with the results of all. Those of several tables say how
+// many training rows a class had.
+func Joined(all []*Table) *Table {
+	out := *all[len(all)-1]
+	if len(all) == 1 {
+		return &out
+	}
+	out.Results = nil
+	for _, one := range all {
+		for _, r := range one.Results {
+			r.Shots = one.Shots
+			out.Results = append(out.Results, r)
+		}
+	}
+	return &out
+}
+
+// OverWords says what the errors of a table cover.
+func (t *Table) OverWords() string {
+	if t.Over == score.OverRows {
+		return "the test rows of one split"
+	}
+	if t.OwnTest {
+		return fmt.Sprintf("%d splits", t.Splits)
+	}
+	return fmt.Sprintf("%d splits with the same test rows", t.Splits)
 }

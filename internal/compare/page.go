@@ -17,13 +17,13 @@ import (
 type Page struct {
 	Title  string
 	Labels []string        // of the classes
-	Tables []*Comparison   // by rising number of training rows of each class
+	Tables []*Table        // by rising number of training rows of each class
 	Tree   *labeltree.Tree // nil: none is drawn
 	Facts  []report.Fact
 }
 
 // last is the table with the most training rows, which the page looks into.
-func (p *Page) last() *Comparison { return p.Tables[len(p.Tables)-1] }
+func (p *Page) last() *Table { return p.Tables[len(p.Tables)-1] }
 
 // best returns the most accurate method of a table, cross entropy left out; nil
 // if there is no other.
@@ -45,7 +45,7 @@ func (p *Page) Report() *report.Page {
 	if len(p.Tables) > 1 {
 		page.Sections = append(page.Sections, p.curve())
 	}
-	if best := best(last.Table); best != nil {
+	if best := best(last); best != nil {
 		page.Sections = append(page.Sections, p.classes(best), p.confusions(best))
 	}
 	if p.Tree != nil {
@@ -90,7 +90,7 @@ func (p *Page) lead() []string {
 			counted(last.Classes, "class", "classes"), last.TestRows, p.Tables[0].Shots, last.Shots)
 	}
 	lead := []string{first}
-	r := best(last.Table)
+	r := best(last)
 	if r == nil {
 		return lead
 	}
@@ -300,7 +300,7 @@ const drawnClasses = 2000
 
 // TreeOf returns the tree of a method that was compared, else the V-tree
 // if one can be built; nil if there is none or it is too large to draw.
-func TreeOf(all []*Comparison, c classinfo.Info, opts classinfo.Options) *labeltree.Tree {
+func TreeOf(all []*Table, c classinfo.Info, opts classinfo.Options) *labeltree.Tree {
 	if len(c.Labels) > drawnClasses {
 		return nil
 	}
