@@ -14,15 +14,6 @@ type Hedged struct {
 	Answers    HedgingReport `json:"answers"`
 }
 
-func (e *Evaluation) hedged() HedgingReport {
-	all := e.workers[0].hedging
-	sum := newHedging(all.decider, len(e.about.Labels))
-	for _, w := range e.workers {
-		sum.merge(w.hedging)
-	}
-	return sum.report()
-}
-
 // Selected is how the answers did that were not rejected.
 type Selected struct {
 	Threshold float64  `json:"threshold"`
@@ -154,12 +145,28 @@ type HedgingReport struct {
 	Unknown          int      `json:"unknown_labels"` // examples whose label was never trained, wrong by their nature
 }
 
-// hedging counts hedged answers: how often they are right, and how much they say. It
-// keeps counts only, so that neither the order of the examples nor how they are
-// split over several that are merged changes a bit of its report.
-type hedging struct {
-	decider *decide.Decider
+// hedge is what a hedged answer to one example is worth.
+type hedge struct {
+	right, known bool  // known: the label was trained
+	single, root bool  // the answer is one class, or the root as a group
+	depth, open  int32 // edges from the root; classes that the answer leaves open
+}
 
+// newHedge judges the answer to one example of that class, score.Unknown for a label
+// that was never trained: no answer is right for it, not even the root.
+func newHedge(d *decide.Decider, truth int, p []float32) (hedge, error) {
+	a, err := d.Decide(p)
+	if err != nil {
+		return hedge{}, err
+	}
+	single, known := a.Choices[0].Class != decide.None, truth != score.Unknown
+	return hedge{right: known && d.Holds(a, truth), known: known, single: single, root: !single && a.Node == 0, depth: int32(a.Depth), open: int32(a.Classes)}, nil
+}
+
+// hedging counts hedged answers: how often they are right, and how much they say. It
+// keeps counts only, so that the order of the examples does not change a bit of its
+// report.
+type hedging struct {
 	examples, unknown, right int
 	single, hits             int // answers of a single class, and right ones among these
 	root, depth              int // answers of the root as a group; the sum of depths
@@ -167,51 +174,22 @@ type hedging struct {
 }
 
 // newHedging returns a hedging of k classes.
-func newHedging(d *decide.Decider, k int) *hedging {
-	return &hedging{decider: d, open: make([]int, k+1)}
-}
+func newHedging(k int) *hedging { return &hedging{open: make([]int, k+1)} }
 
-// add counts the answer to one example of that class, score.Unknown for a label
-// that was never trained: no answer is right for it, not even the root.
-func (h *hedging) add(truth int, p []float32) error {
-	a, err := h.decider.Decide(p)
-	if err != nil {
-		return err
-	}
-	single := a.Choices[0].Class != decide.None
-	h.examples++
-	h.depth += a.Depth
-	h.open[a.Classes]++ // classes that the answer leaves open
-	if single {
-		h.single++
-	} else if a.Node == 0 {
-		h.root++
-	}
-	if truth == score.Unknown {
-		h.unknown++
-		return nil
-	}
-	if h.decider.Holds(a, truth) {
-		h.right++
-		if single {
-			h.hits++
+func (h *hedging) add(a hedge) {
+	count := func(n *int, yes bool) {
+		if yes {
+			*n++
 		}
 	}
-	return nil
-}
-
-// merge adds the examples of other to h.
-func (h *hedging) merge(other *hedging) {
-	h.examples += other.examples
-	h.unknown += other.unknown
-	h.right += other.right
-	h.single += other.single
-	h.hits += other.hits
-	h.root += other.root
-	h.depth += other.depth
-	for n, count := range other.open {
-		h.open[n] += count
-	}
+	h.examples++
+	h.depth += int(a.depth)
+	h.open[a.open]++
+	count(&h.unknown, !a.known)
+	count(&h.right, a.right)
+	count(&h.single, a.single)
+	count(&h.hits, a.single && a.right)
+	count(&h.root, a.root)
 }
 
 func (h *hedging) report() HedgingReport {

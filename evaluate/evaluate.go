@@ -50,8 +50,9 @@ type Evaluation struct {
 	counted score.Options
 	workers []*worker
 
-	block   []sureness // of the block at work
+	block   []outcome  // of the block at work
 	sure    []sureness // of all examples that count
+	hedging *hedging   // of the same, counted if a confidence was asked for
 	outside []float64  // confidence in the answers to examples out of scope
 
 	examples int
@@ -62,7 +63,13 @@ type Evaluation struct {
 type worker struct {
 	decider *decide.Decider
 	counter *score.Counter
-	hedging *hedging // nil: no confidence was asked for
+	hedger  *decide.Decider // nil: no confidence was asked for
+}
+
+// outcome is what was found about one example.
+type outcome struct {
+	sureness
+	hedged hedge // if a confidence was asked for
 }
 
 // sureness is how sure the model was of one answer, and whether rightly.
@@ -76,6 +83,7 @@ type sureness struct {
 // decide.ErrNoTree, an option out of range an *option.Error.
 func New(c classify.Classifier, o Options) (*Evaluation, error) {
 	e := &Evaluation{about: c.About(), options: o, class: map[string]int{}, unknown: map[string]*UnknownLabel{}}
+	e.hedging = newHedging(len(e.about.Labels))
 	if err := o.UnknownLabels.Check(); err != nil {
 		return nil, err
 	}
@@ -107,11 +115,9 @@ func (e *Evaluation) grow(n int) error {
 			return err
 		}
 		if rule.Confidence != 0 {
-			d, err := decide.NewDecider(decide.Rule{Confidence: rule.Confidence}, k, tree)
-			if err != nil {
+			if w.hedger, err = decide.NewDecider(decide.Rule{Confidence: rule.Confidence}, k, tree); err != nil {
 				return err
 			}
-			w.hedging = newHedging(d, k)
 		}
 		e.workers = append(e.workers, w)
 	}
@@ -145,17 +151,17 @@ func (e *Evaluation) count(number, at int, x dataset.Example, p []float32) error
 		}
 	}
 	w := e.workers[number]
-	if w.hedging != nil {
-		if err := w.hedging.add(truth, p); err != nil {
-			return err
-		}
-	}
 	a, err := w.decider.Decide(p)
 	if err != nil {
 		return err
 	}
 	class := a.Choices[0].Class
-	e.block[at] = sureness{confidence: p[class], right: class == truth, known: known}
+	e.block[at] = outcome{sureness: sureness{confidence: p[class], right: class == truth, known: known}}
+	if w.hedger != nil {
+		if e.block[at].hedged, err = newHedge(w.hedger, truth, p); err != nil {
+			return err
+		}
+	}
 	return score.Count(w.counter, truth, mix, p, a.Costs)
 }
 
@@ -186,7 +192,8 @@ func (e *Evaluation) tally(block []dataset.Example) error {
 		e.examples++
 		class, _, label := e.truth(x)
 		if class != score.Unknown || e.options.UnknownLabels == Wrong {
-			e.sure = append(e.sure, e.block[i])
+			e.sure = append(e.sure, e.block[i].sureness)
+			e.hedging.add(e.block[i].hedged)
 		}
 		if class != score.Unknown {
 			continue

@@ -13,13 +13,27 @@ import (
 	"github.com/treeloss/treeloss/score"
 )
 
-func hedgingOf(t testing.TB, tree *labeltree.Tree, confidence float64) *hedging {
+// hedger counts the hedged answers of one confidence.
+type hedger struct {
+	*hedging
+	decider *decide.Decider
+}
+
+func (h hedger) add(truth int, p []float32) error {
+	one, err := newHedge(h.decider, truth, p)
+	if err == nil {
+		h.hedging.add(one)
+	}
+	return err
+}
+
+func hedgingOf(t testing.TB, tree *labeltree.Tree, confidence float64) hedger {
 	t.Helper()
 	d, err := decide.NewDecider(decide.Rule{Confidence: confidence}, tree.Classes(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newHedging(d, tree.Classes())
+	return hedger{newHedging(tree.Classes()), d}
 }
 
 // drawn returns probabilities of k classes, flat or peaked, and a class drawn from
@@ -88,10 +102,10 @@ func TestHedgingWorkedByHand(t *testing.T) {
 		confidence float64
 	}{{class["husky"], 0.6}, {class["boxer"], 0.9}, {class["bear"], 0.9}, {score.Unknown, 0.95}} {
 		one := hedgingOf(t, tree, e.confidence)
+		one.hedging = h.hedging
 		if err := one.add(e.truth, p); err != nil {
 			t.Fatal(err)
 		}
-		h.merge(one)
 	}
 	r, bits := h.report(), math.Log2(10)
 	information := (bits + 2*math.Log2(10.0/4)) / 4
@@ -115,8 +129,8 @@ func TestHedgingWorkedByHand(t *testing.T) {
 	}
 }
 
-// Order and merging change not one bit.
-func TestHedgingOrderAndMerge(t *testing.T) {
+// The order of the examples changes not one bit.
+func TestHedgingOrder(t *testing.T) {
 	const k, n = 25, 600
 	rng := rand.New(rand.NewPCG(6, 1))
 	tree := treetest.Random(t, rng, k)
@@ -125,7 +139,7 @@ func TestHedgingOrderAndMerge(t *testing.T) {
 		ps[i], _ = drawn(rng, k)
 		truths[i] = rng.IntN(k+1) - 1
 	}
-	fill := func(order []int) *hedging {
+	fill := func(order []int) hedger {
 		h := hedgingOf(t, tree, 0.6)
 		for _, i := range order {
 			if err := h.add(truths[i], ps[i]); err != nil {
@@ -135,13 +149,10 @@ func TestHedgingOrderAndMerge(t *testing.T) {
 		return h
 	}
 	order := rng.Perm(n)
-	whole, merged := fill(order), fill(order[:200])
-	merged.merge(fill(order[200:]))
+	whole := fill(order)
 	rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	for name, h := range map[string]*hedging{"merged": merged, "shuffled": fill(order)} {
-		if !reflect.DeepEqual(h.report(), whole.report()) {
-			t.Errorf("%s: %+v, want %+v", name, h.report(), whole.report())
-		}
+	if h := fill(order); !reflect.DeepEqual(h.report(), whole.report()) {
+		t.Errorf("shuffled: %+v, want %+v", h.report(), whole.report())
 	}
 	right := 0
 	for i, p := range ps {

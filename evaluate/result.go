@@ -102,7 +102,7 @@ func (e *Evaluation) Result() (*Result, error) {
 		out.Confusions = append(out.Confusions, Confusion{labels[c.True], labels[c.Predicted], c.Count})
 	}
 	if rule.Confidence != 0 {
-		out.Hedged = &Hedged{Confidence: rule.Confidence, Answers: e.hedged()}
+		out.Hedged = &Hedged{Confidence: rule.Confidence, Answers: e.hedging.report()}
 	}
 	if rule.Reject != 0 {
 		out.Selected = e.selected(rule.Reject)
