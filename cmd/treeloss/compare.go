@@ -239,14 +239,14 @@ func labelled(d *corpus.Data, rows []int) []int {
 }
 
 // runComparisons compares with a progress bar.
-func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []compare.Draw, methods []string, opts compare.Options) ([]*compare.Table, error) {
+func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []compare.Draw, methods []string, opts compare.Options) ([]*compare.Comparison, error) {
 	bar := &progress{app: a}
 	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.report(stage, p) }
 	defer bar.done()
 	return compare.RunAll(ctx, data, draws, methods, opts)
 }
 
-func printComparison(a *app, t *compare.Table) {
+func printComparison(a *app, t *compare.Comparison) {
 	several := t.Results[0].Shots > 0
 	heads := []string{"method", "accuracy", "difference", "macro F1", "similarity accuracy", "seconds"}
 	if several {

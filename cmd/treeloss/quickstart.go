@@ -62,7 +62,7 @@ func sentences() []string {
 const quickstartShots = 5
 
 // quickstartCurve compares with fewer training rows, for a learning curve.
-func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, rows int, test []int, opts compare.Options) ([]*compare.Table, error) {
+func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
 	var draws []compare.Draw
 	for _, shots := range []int{1, 3} {
 		splits, err := data.Shots(dataset.Range(0, rows), shots, 1, test)
@@ -149,7 +149,7 @@ func runQuickstart(ctx context.Context, a *app, path, folder string, threads int
 	}
 	if a.json {
 		return a.printJSON(struct {
-			*compare.Table
+			*compare.Comparison
 			Predictions []answered `json:"predictions"`
 			Model       string     `json:"model,omitempty"`
 		}{table, answers, path})

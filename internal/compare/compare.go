@@ -49,8 +49,8 @@ type Result struct {
 	Total              *score.Counter `json:"-"` // the test rows of all splits: counts of classes and mistakes
 }
 
-// Table is the outcome of comparing methods on the splits of one Draw.
-type Table struct {
+// Comparison is the outcome of comparing methods on the splits of one Draw.
+type Comparison struct {
 	Results  []Result   `json:"results"`
 	Splits   int        `json:"splits"`
 	TestRows int        `json:"test_rows"` // of the last split
@@ -78,7 +78,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 // Run fits every method on every split. Cross entropy is added in front if the
 // methods do not name it. On a cancelled context it returns the error alone.
-func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []string, opts Options) (*Table, error) {
+func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []string, opts Options) (*Comparison, error) {
 	if len(splits) == 0 {
 		return nil, fmt.Errorf("compare: no splits")
 	}
@@ -100,7 +100,7 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []s
 			return nil, err
 		}
 	}
-	table := &Table{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels),
+	table := &Comparison{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels),
 		OwnTest: len(splits) > 1 && !slices.Equal(splits[0].Test, splits[1].Test)}
 	for _, name := range methods {
 		table.Results = append(table.Results, Result{Method: name})
@@ -124,7 +124,7 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []s
 }
 
 // run fits method m on one split and adds its scores to the method's result.
-func (t *Table) run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, m int, opts Options) (score.Report, error) {
+func (t *Comparison) run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, m int, opts Options) (score.Report, error) {
 	r := &t.Results[m]
 	to := opts.Tune
 	to.Seed = split.Seed
@@ -177,7 +177,7 @@ func (t *Table) run(ctx context.Context, d *corpus.Data, s int, split corpus.Spl
 }
 
 // finish turns the sums of method m into means with their errors.
-func (t *Table) finish(m int, accuracies []float64) error {
+func (t *Comparison) finish(m int, accuracies []float64) error {
 	r := &t.Results[m]
 	n := float64(t.Splits)
 	r.MacroF1, r.SimilarityAccuracy, r.Seconds = r.MacroF1/n, r.SimilarityAccuracy/n, r.Seconds/n
@@ -210,14 +210,14 @@ type Draw struct {
 
 // RunAll makes one table for each draw, with the best similarity of classes
 // that there is. The stage of Options.Progress says which draw and split it is.
-func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []string, opts Options) ([]*Table, error) {
+func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []string, opts Options) ([]*Comparison, error) {
 	similarity, by, err := score.SimilarityOf(d.Classes.Labels, d.Classes.Vectors)
 	if err != nil {
 		return nil, err
 	}
 	opts.Similarity = similarity
 	progress := opts.Progress
-	var list []*Table
+	var list []*Comparison
 	for _, draw := range draws {
 		if progress != nil {
 			opts.Progress = func(method string, split int, stage string, p softmax.Progress) {
@@ -245,7 +245,7 @@ func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []string,
 
 // Joined returns one table with the results of all. Those of several tables say how
 // many training rows a class had.
-func Joined(all []*Table) *Table {
+func Joined(all []*Comparison) *Comparison {
 	out := *all[len(all)-1]
 	if len(all) == 1 {
 		return &out
@@ -261,7 +261,7 @@ func Joined(all []*Table) *Table {
 }
 
 // OverWords says what the errors of a table cover.
-func (t *Table) OverWords() string {
+func (t *Comparison) OverWords() string {
 	if t.Over == score.OverRows {
 		return "the test rows of one split"
 	}

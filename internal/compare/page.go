@@ -17,17 +17,17 @@ import (
 type Page struct {
 	Title  string
 	Labels []string        // of the classes
-	Tables []*Table        // by rising number of training rows of each class
+	Tables []*Comparison        // by rising number of training rows of each class
 	Tree   *labeltree.Tree // nil: none is drawn
 	Facts  []report.Fact
 }
 
 // last is the table with the most training rows, which the page looks into.
-func (p *Page) last() *Table { return p.Tables[len(p.Tables)-1] }
+func (p *Page) last() *Comparison { return p.Tables[len(p.Tables)-1] }
 
 // best returns the most accurate method of a table, cross entropy left out; nil
 // if there is no other.
-func best(t *Table) *Result {
+func best(t *Comparison) *Result {
 	var found *Result
 	for i := range t.Results[1:] {
 		if r := &t.Results[i+1]; found == nil || r.Accuracy > found.Accuracy {
@@ -300,7 +300,7 @@ const drawnClasses = 2000
 
 // TreeOf returns the tree of a method that was compared, else the V-tree
 // if one can be built; nil if there is none or it is too large to draw.
-func TreeOf(all []*Table, c classinfo.Info, opts classinfo.Options) *labeltree.Tree {
+func TreeOf(all []*Comparison, c classinfo.Info, opts classinfo.Options) *labeltree.Tree {
 	if len(c.Labels) > drawnClasses {
 		return nil
 	}
