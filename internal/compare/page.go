@@ -17,7 +17,7 @@ import (
 type Page struct {
 	Title  string
 	Labels []string        // of the classes
-	Tables []*Comparison        // by rising number of training rows of each class
+	Tables []*Comparison   // by rising number of training rows of each class
 	Tree   *labeltree.Tree // nil: none is drawn
 	Facts  []report.Fact
 }
