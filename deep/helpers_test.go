@@ -50,7 +50,8 @@ func classSpace(t testing.TB, rng *rand.Rand, k int) metric.Space {
 	return space
 }
 
-// trees returns a U-tree, a V-tree and a weighted linkage of k random classes.
+// trees returns a U-tree, a V-tree and a weighted linkage of k random classes, and a
+// tree whose root has all but two classes for its children.
 func trees(t testing.TB, rng *rand.Rand, k int) map[string]*labeltree.Tree {
 	t.Helper()
 	space := classSpace(t, rng, k)
@@ -70,7 +71,18 @@ func trees(t testing.TB, rng *rand.Rand, k int) map[string]*labeltree.Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*labeltree.Tree{"u-tree": u, "v-tree": v, "linkage": linkage}
+	parents := map[string]string{"pair": "root"}
+	for c, name := range names(k) {
+		parents[name] = "root"
+		if c < 2 {
+			parents[name] = "pair"
+		}
+	}
+	broad, err := labeltree.FromParents(parents, names(k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*labeltree.Tree{"u-tree": u, "v-tree": v, "linkage": linkage, "broad": broad}
 }
 
 // sharings returns a sharing of each kind.
