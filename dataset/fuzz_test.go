@@ -192,12 +192,12 @@ func FuzzLabelsFile(f *testing.F) {
 			return
 		}
 		defer in.Close()
-		src, err := newLabelSource(in, Options{MaxRecord: 1 << 20})
+		src, err := newNPYLabels(in, Options{MaxRecord: 1 << 20})
 		if err != nil {
 			return
 		}
 		for {
-			label, err := src.next()
+			label, err := src()
 			if err == io.EOF {
 				return
 			}

@@ -18,8 +18,9 @@ type npy struct {
 	head   *npyHeader
 	decode func(b []byte) float64
 	buffer []byte
-	row    int64 // the last one read, from 1
-	labels labelSource
+	row    int64     // the last one read, from 1
+	labels npyLabels // nil: none
+	lines  bool      // the labels are lines of text
 	opts   Options
 	parts
 }
@@ -57,7 +58,8 @@ func newNPY(in *input.Stream, opts Options) (source, error) {
 			return nil, err
 		}
 		in.OnClose(labelFile.Close)
-		if n.labels, err = newLabelSource(labelFile, opts); err != nil {
+		n.lines = !labelFile.StartsWith(npyMagic)
+		if n.labels, err = newNPYLabels(labelFile, opts); err != nil {
 			return nil, err
 		}
 		n.about += ", labels from " + opts.Labels
@@ -98,7 +100,7 @@ func (n *npy) next(ex *Example) error {
 	if n.labels == nil {
 		return nil
 	}
-	label, err := n.labels.next()
+	label, err := n.labels()
 	switch {
 	case err == io.EOF:
 		return input.Refuse(n.opts.Labels, 0, 0, "%s, but %s has %d rows; bring one a row", input.Plural(int(n.row-1), "label"), n.name, n.head.rows)
@@ -117,9 +119,9 @@ func (n *npy) end() error {
 		return input.Unreadable(n.name, int(n.row), err)
 	}
 	if n.labels != nil {
-		label, err := n.labels.next()
-		for _, text := n.labels.(*labelLines); text && label == "" && err == nil; {
-			label, err = n.labels.next() // blank lines at the end of a text are no labels
+		label, err := n.labels()
+		for n.lines && label == "" && err == nil {
+			label, err = n.labels() // blank lines at the end of a text are no labels
 		}
 		if err == nil {
 			return input.Refuse(n.opts.Labels, int(n.row)+1, 0, "a label %s after that of the last row: %s has %d rows; bring one a row", input.Clip(label), n.name, n.head.rows)

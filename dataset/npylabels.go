@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"strconv"
 	"unicode/utf8"
@@ -10,16 +11,21 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// labelSource gives the labels that go with the rows of an array, without
-// outer white space, and io.EOF after the last.
-type labelSource interface {
-	next() (string, error)
-}
+// npyLabels gives the labels that go with the rows of an array, one after the
+// other, without outer white space, and io.EOF after the last.
+type npyLabels func() (string, error)
 
-// newLabelSource finds out which kind of labels file it is.
-func newLabelSource(in *input.Stream, opts Options) (labelSource, error) {
+// newNPYLabels reads a text with a label on each line, or a NumPy array of integers
+// or strings. A blank line of a text counts: to leave it out would move all labels
+// after it to the wrong rows.
+func newNPYLabels(in *input.Stream, opts Options) (npyLabels, error) {
+	var labels interner
 	if !in.StartsWith(npyMagic) {
-		return &labelLines{lines: in.Lines(opts.maxRecord())}, nil
+		lines := in.Lines(opts.maxRecord())
+		return func() (string, error) {
+			line, err := lines.Read()
+			return labels.get(bytes.TrimSpace(line)), err
+		}, nil
 	}
 	head, err := readNPYHeader(in)
 	if err != nil {
@@ -34,59 +40,43 @@ func newLabelSource(in *input.Stream, opts Options) (labelSource, error) {
 	if head.item < 1 || head.item > 1<<16 {
 		return nil, input.Refuse(in.Name, 0, 0, "labels of %d bytes, want 1 to %d", head.item, 1<<16)
 	}
-	return &labelArray{in: in, head: head, item: make([]byte, head.item)}, nil
-}
-
-// labelLines reads a text file with a label on each line. A blank line counts:
-// to leave it out would move all labels after it to the wrong rows.
-type labelLines struct {
-	lines  *input.Lines
-	labels interner
-}
-
-func (l *labelLines) next() (string, error) {
-	line, err := l.lines.Read()
-	return l.labels.get(bytes.TrimSpace(line)), err
-}
-
-// labelArray reads a NumPy array of integers or strings.
-type labelArray struct {
-	in     *input.Stream
-	head   *npyHeader
-	row    int64
-	item   []byte
-	text   []byte
-	labels interner
-}
-
-func (l *labelArray) next() (string, error) {
-	if l.row == l.head.rows {
-		return "", io.EOF
-	}
-	l.row++
-	if _, err := io.ReadFull(l.in.Reader, l.item); err != nil {
-		return "", input.Unreadable(l.in.Name, int(l.row), err)
-	}
-	switch l.head.kind {
-	case 'S':
-		l.text = append(l.text[:0], bytes.TrimRight(l.item, "\x00")...)
-	case 'U':
-		l.text = l.text[:0]
-		for b := l.item; len(b) > 0; b = b[4:] {
-			r := rune(binary.LittleEndian.Uint32(b))
-			if !utf8.ValidRune(r) {
-				return "", input.Refuse(l.in.Name, int(l.row), 0, "label with the number %#x, which is no Unicode character; write the file anew", uint32(r))
-			}
-			l.text = utf8.AppendRune(l.text, r)
+	row, item, text := 0, make([]byte, head.item), []byte(nil)
+	return func() (string, error) {
+		if int64(row) == head.rows {
+			return "", io.EOF
 		}
-		l.text = bytes.TrimRight(l.text, "\x00")
+		row++
+		if _, err := io.ReadFull(in.Reader, item); err != nil {
+			return "", input.Unreadable(in.Name, row, err)
+		}
+		if text, err = head.appendLabel(text[:0], item); err != nil {
+			return "", input.Refuse(in.Name, row, 0, "label %v", err)
+		}
+		return labels.get(bytes.TrimSpace(text)), nil
+	}, nil
+}
+
+// appendLabel appends the text that an element is: integers in decimal, strings
+// without the zeros that fill them up.
+func (h *npyHeader) appendLabel(text, item []byte) ([]byte, error) {
+	switch h.kind {
 	case 'i':
-		l.text = strconv.AppendInt(l.text[:0], int64(l.head.integer(l.item)), 10)
+		return strconv.AppendInt(text, int64(h.integer(item)), 10), nil
+	case 'u':
+		return strconv.AppendUint(text, h.integer(item), 10), nil
+	case 'U':
+		for ; len(item) > 0; item = item[4:] {
+			r := rune(binary.LittleEndian.Uint32(item))
+			if !utf8.ValidRune(r) {
+				return nil, fmt.Errorf("with the number %#x, which is no Unicode character; write the file anew", uint32(r))
+			}
+			text = utf8.AppendRune(text, r)
+		}
 	default:
-		l.text = strconv.AppendUint(l.text[:0], l.head.integer(l.item), 10)
+		text = append(text, item...)
 	}
-	if !utf8.Valid(l.text) {
-		return "", input.Refuse(l.in.Name, int(l.row), 0, "label %s is not UTF-8; save y.astype('U')", input.Clip(l.text))
+	if text = bytes.TrimRight(text, "\x00"); !utf8.Valid(text) {
+		return nil, fmt.Errorf("%s is not UTF-8; save y.astype('U')", input.Clip(text))
 	}
-	return l.labels.get(bytes.TrimSpace(l.text)), nil
+	return text, nil
 }
