@@ -164,7 +164,18 @@ func (j *jsonl) float(i int, option string) (float64, error) {
 	return v, err
 }
 
-func (j *jsonl) list(dst []float64, i, width int) ([]float64, error) {
+func (j *jsonl) numbers(dst []float64, c choice, width int) ([]float64, error) {
+	if !c.list {
+		for _, i := range c.numbers {
+			v, err := j.number(i, "Options.Columns")
+			if err != nil {
+				return dst, err
+			}
+			dst = append(dst, v)
+		}
+		return dst, nil
+	}
+	i := c.numbers[0]
 	if j.scan.i = j.at[i]; j.scan.holds() != list {
 		return dst, j.fail(i, "%s, want an array of %s", j.scan.describe(), input.Plural(width, "number"))
 	}

@@ -158,7 +158,18 @@ func (p *parquetRow) number(i int, option string) (float64, error) {
 	return v.Number, nil
 }
 
-func (p *parquetRow) list(dst []float64, i, _ int) ([]float64, error) {
+func (p *parquetRow) numbers(dst []float64, c choice, _ int) ([]float64, error) {
+	if !c.list {
+		for _, i := range c.numbers {
+			v, err := p.number(i, "Options.Columns")
+			if err != nil {
+				return dst, err
+			}
+			dst = append(dst, v)
+		}
+		return dst, nil
+	}
+	i := c.numbers[0]
 	values, null := p.rows.List(p.slot[i])
 	if null {
 		return dst, p.refuse(i, "a null, or a list with a null in it, want numbers; fill it in or remove the row")

@@ -21,8 +21,9 @@ type cells interface {
 	text(i int) (string, error)
 	// number returns a finite number; option is what to set where there is none.
 	number(i int, option string) (float64, error)
-	// list appends finite numbers, of which width are wanted, 0 for any number.
-	list(dst []float64, i, width int) ([]float64, error)
+	// numbers appends those of the chosen columns, or of the one with a list, of
+	// which width are wanted. All are finite.
+	numbers(dst []float64, c choice, width int) ([]float64, error)
 	// refuse returns an error at column i.
 	refuse(i int, format string, args ...any) error
 }
@@ -54,7 +55,7 @@ func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, n
 		return r, nil
 	}
 	// The first row says how many numbers a list has.
-	first, err := c.list(nil, r.chosen.numbers[0], 0)
+	first, err := c.numbers(nil, r.chosen, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -97,19 +98,9 @@ func (r *rows) next(ex *Example) (err error) {
 		ex.Text, err = r.cells.text(i)
 		return err
 	}
-	if r.chosen.list {
-		i := r.chosen.numbers[0]
-		if ex.Values, err = r.cells.list(ex.Values, i, r.width); err == nil && len(ex.Values) != r.width {
-			err = r.cells.refuse(i, "%s in the %s, want %d as in the first", input.Plural(len(ex.Values), "number"), r.array, r.width)
-		}
-		return err
+	ex.Values, err = r.cells.numbers(ex.Values, r.chosen, r.width)
+	if n := len(ex.Values); err == nil && n != r.width {
+		err = r.cells.refuse(r.chosen.numbers[0], "%s in the %s, want %d as in the first", input.Plural(n, "number"), r.array, r.width)
 	}
-	for _, i := range r.chosen.numbers {
-		v, err := r.cells.number(i, "Options.Columns")
-		if err != nil {
-			return err
-		}
-		ex.Values = append(ex.Values, v)
-	}
-	return nil
+	return err
 }

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -101,7 +100,16 @@ func (t *table) number(i int, option string) (float64, error) {
 	return v, err
 }
 
-func (t *table) list([]float64, int, int) ([]float64, error) { return nil, errors.ErrUnsupported }
+func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
+	for _, i := range c.numbers {
+		v, err := t.number(i, "Options.Columns")
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
 
 func (t *table) refuse(i int, format string, args ...any) error {
 	line, column := t.rec.at(i)
