@@ -20,17 +20,14 @@ type Rower struct {
 func NewRower(s *Set) *Rower {
 	r := &Rower{set: s}
 	if s.kind == dataset.Text {
-		column := s.lookup()
+		vocabulary := s.lookup()
 		r.row = textRow{index: []int32{}, value: []float32{}} // a sparse row is not nil, even if empty
 		r.counter.find = func(gram []byte) int32 {
 			if s.hashed {
 				r.key = appendKey(r.key[:0], gram[0], hash32(gram))
 				gram = r.key
 			}
-			if f, ok := column[string(gram)]; ok {
-				return f
-			}
-			return -1
+			return vocabulary.find(gram)
 		}
 	}
 	return r

@@ -27,8 +27,8 @@ type Set struct {
 	table *tableID // the table that s was fitted on; nil: read from a file
 	ids   []int32  // number that each n-gram has there
 
-	once   sync.Once
-	column map[string]int32 // feature of each n-gram; see lookup
+	once  sync.Once
+	vocab *vocabulary // the n-grams; see lookup
 
 	// Numbers
 	columns []string
@@ -39,16 +39,11 @@ type Set struct {
 // splitBlocks finds where the block of words begins.
 func (s *Set) splitBlocks() { s.words, _ = slices.BinarySearch(s.grams, string(rune(wordGram))) }
 
-// lookup returns the feature of each n-gram. It is made when first asked for:
-// most sets of a search for the best options never see a new text.
-func (s *Set) lookup() map[string]int32 {
-	s.once.Do(func() {
-		s.column = make(map[string]int32, len(s.grams))
-		for f, gram := range s.grams {
-			s.column[gram] = int32(f)
-		}
-	})
-	return s.column
+// lookup returns where n-grams are found. It is made when first asked for: most sets of
+// a search for the best options never see a new text.
+func (s *Set) lookup() *vocabulary {
+	s.once.Do(func() { s.vocab = newVocabulary(s.grams) })
+	return s.vocab
 }
 
 // MinRows returns the number of fitted rows that an n-gram had to occur in: 1,
@@ -163,29 +158,28 @@ func (s *Set) Match(other *Set) ([]int32, error) {
 	if s.hashed != other.hashed {
 		return nil, fmt.Errorf("feature: n-grams cannot be matched with hashes of n-grams; train both on texts, or both on the embedded data")
 	}
-	column := other.column
+	var find func(f int) int32 // the feature of other that means what f does
 	switch s.kind {
 	case dataset.Text:
-		column = other.lookup()
+		vocabulary := other.lookup()
+		find = func(f int) int32 { return vocabulary.find([]byte(s.grams[f])) }
 	case dataset.Numbers:
-		column = make(map[string]int32, len(other.columns))
+		column := make(map[string]int32, len(other.columns))
 		for j, name := range other.columns {
-			column[name] = int32(j)
+			column[name] = int32(j) + 1
+		}
+		find = func(f int) int32 { return column[s.columns[f]] - 1 }
+	default:
+		find = func(f int) int32 {
+			if f >= other.dim {
+				return -1
+			}
+			return int32(f)
 		}
 	}
 	out := make([]int32, s.dim)
 	for f := range out {
-		g, ok := int32(f), f < other.dim
-		switch s.kind {
-		case dataset.Text:
-			g, ok = column[s.grams[f]]
-		case dataset.Numbers:
-			g, ok = column[s.columns[f]]
-		}
-		if !ok {
-			g = -1
-		}
-		out[f] = g
+		out[f] = find(f)
 	}
 	return out, nil
 }

@@ -43,20 +43,18 @@ func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
 // not have.
 func (s *Set) featuresOf(t *Table) []int32 {
 	features := make([]int32, len(t.grams))
-	for id := range features {
-		features[id] = -1
-	}
 	if s.table == t.id {
+		for id := range features {
+			features[id] = -1
+		}
 		for f, id := range s.ids {
 			features[id] = int32(f)
 		}
 		return features
 	}
-	column := s.lookup()
+	vocabulary := s.lookup()
 	for id, gram := range t.grams {
-		if f, ok := column[gram]; ok {
-			features[id] = f
-		}
+		features[id] = vocabulary.find([]byte(gram))
 	}
 	return features
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/feature"
@@ -19,9 +18,10 @@ import (
 	"github.com/treeloss/treeloss/matrix"
 )
 
-// The model file is a safetensors file. Tensors: "weight" (outputs x d), or compact
-// weights in its place (see Compact), "bias" (outputs), those of the features and, where the classes have vectors,
-// "label_vectors" (k x dimensions). Metadata, JSON where not a plain word:
+// The model file is a safetensors file. Tensors: "weight" (outputs x d) or, of many
+// weights, others in its place (packed.go has their names), "bias" (outputs), those of
+// the features and, where the classes have vectors, "label_vectors" (k x dimensions).
+// Metadata, JSON where not a plain word:
 //
 //	format          "treeloss-model"
 //	format_version  "2"
@@ -31,6 +31,7 @@ import (
 //	tree            see package labeltree, if there is one
 //	training        Training
 //	checksum        see package safetensors
+//	crc32c          the same
 const (
 	formatName    = "treeloss-model"
 	formatVersion = "2"
@@ -56,7 +57,9 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	return safetensors.WriteFile(path, f)
+	err = safetensors.WriteFile(path, f)
+	runtime.KeepAlive(m) // its packed weights may be a file in memory
+	return err
 }
 
 // Write writes to w the bytes that Save would write to a file.
@@ -65,7 +68,9 @@ func (m *Model) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return safetensors.Write(w, f)
+	err = safetensors.Write(w, f)
+	runtime.KeepAlive(m)
+	return err
 }
 
 func (m *Model) file() (*safetensors.File, error) {
@@ -82,8 +87,8 @@ func (m *Model) file() (*safetensors.File, error) {
 	}
 	d, k := m.Layer.Features, m.Layer.Outputs()
 	f.Tensors = append(f.Tensors, safetensors.Float32(biasTensor, m.Layer.Bias, k))
-	if l := compacted(m.Layer, runtime.GOMAXPROCS(0)); l.Compact != nil {
-		f.Tensors = append(f.Tensors, l.Compact.tensors()...)
+	if l := pack(m.Layer, runtime.GOMAXPROCS(0)); l.packed != nil {
+		f.Tensors = append(f.Tensors, l.packed.tensors()...)
 	} else {
 		f.Tensors = append(f.Tensors, safetensors.Float32(weightTensor, kernel.Transposed(l.Weight, d, k), k, d))
 	}
@@ -114,12 +119,14 @@ func (m *Model) file() (*safetensors.File, error) {
 	return f, nil
 }
 
-// Load reads a model file. A file that is truncated, altered, of a newer
+// Load opens a model file. Packed weights are read when they are first needed: where
+// the system can, the file is mapped into memory for as long as the model is in use, and
+// is not to be written to in that time (Save replaces it, which does no harm). A file that is truncated, altered, of a newer
 // format or of another program is an error that wraps ErrModelFile and names
 // the path, what was found and what was expected. A file that cannot be read is
 // an error of the system, such as fs.ErrNotExist.
 func Load(path string) (*Model, error) {
-	f, err := safetensors.ReadFile(path)
+	f, err := safetensors.Map(path)
 	if err != nil {
 		if system := (*fs.PathError)(nil); errors.As(err, &system) {
 			return nil, fmt.Errorf("softmax: %w", err)
@@ -162,10 +169,10 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err := f.Verify(); err != nil {
 		return nil, fmt.Errorf("%w; the file is damaged, copy or train it again", err)
 	}
-	// The weights are copied below. Copy the small tensors too, or they would
-	// keep the memory of the whole file.
+	// Weights are copied below, or, packed ones, stay where they are and hold on to the
+	// file. All else is small, and copied.
 	for n := range f.Tensors {
-		if t := &f.Tensors[n]; t.Name != weightTensor {
+		if t := &f.Tensors[n]; !strings.HasPrefix(t.Name, weightTensor) {
 			t.Data = bytes.Clone(t.Data)
 		}
 	}
@@ -202,14 +209,14 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if l.Hierarchy != nil {
 		outputs = l.Hierarchy.Scores()
 	}
-	if l.Bias, err = floats(f, biasTensor, outputs); err != nil {
+	if l.Bias, err = tensor(f, biasTensor, (*safetensors.Tensor).Float32s, outputs); err != nil {
 		return nil, err
 	}
-	if l.Compact, err = loadCompact(f, l.Features, outputs); err != nil {
+	if l.packed, err = loadPacked(f, l.Features, outputs); err != nil {
 		return nil, err
 	}
-	if l.Compact == nil {
-		rows, err := floats(f, weightTensor, outputs, l.Features)
+	if l.packed == nil {
+		rows, err := tensor(f, weightTensor, (*safetensors.Tensor).Float32s, outputs, l.Features)
 		if err != nil {
 			return nil, err
 		}
@@ -218,10 +225,8 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if m.Vectors, err = labelVectors(f, l.Classes); err != nil {
 		return nil, err
 	}
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	return m, nil
+	runtime.KeepAlive(f) // whose memory some of the above was
+	return m, m.Check()
 }
 
 // labelVectors returns the vectors of k classes, nil if the file has none.
@@ -233,7 +238,7 @@ func labelVectors(f *safetensors.File, k int) (*matrix.Dense, error) {
 		if len(t.Shape) != 2 {
 			return nil, fmt.Errorf("tensor %q has shape %v, want %d rows of numbers", vectorTensor, t.Shape, k)
 		}
-		values, err := floats(f, vectorTensor, k, t.Shape[1])
+		values, err := tensor(f, vectorTensor, (*safetensors.Tensor).Float32s, k, t.Shape[1])
 		if err != nil {
 			return nil, err
 		}
@@ -241,16 +246,4 @@ func labelVectors(f *safetensors.File, k int) (*matrix.Dense, error) {
 		return m, m.Check()
 	}
 	return nil, nil
-}
-
-// floats returns the numbers of a tensor, which must have this shape.
-func floats(f *safetensors.File, name string, shape ...int) ([]float32, error) {
-	t, err := f.Tensor(name)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Equal(t.Shape, shape) {
-		return nil, fmt.Errorf("tensor %q has shape %v, want %v", name, t.Shape, shape)
-	}
-	return t.Float32s()
 }

@@ -2,6 +2,7 @@ package softmax
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/treeloss/treeloss/internal/kernel"
@@ -17,10 +18,11 @@ import (
 type Layer struct {
 	Classes   int                       // k
 	Features  int                       // d
-	Weight    []float32                 // d x outputs, feature-major: Weight[f*outputs+c]
+	Weight    []float32                 // d x outputs, feature-major: Weight[f*outputs+c]; nil for a large model from a file, see Row and Dense
 	Bias      []float32                 // outputs
-	Compact   *Compact                  // the weights, if not nil, and Weight is
 	Hierarchy *loss.HierarchicalSoftmax // nil: flat
+
+	packed packed // the weights, if not nil, and Weight is
 }
 
 // Outputs returns the number of scores, k for a flat layer.
@@ -30,8 +32,8 @@ func (l *Layer) Outputs() int { return len(l.Bias) }
 // nil, else dense. O(nonzeros x outputs), no allocation.
 func (l *Layer) Scores(out []float32, index []int32, value []float32) {
 	copy(out, l.Bias)
-	if l.Compact != nil {
-		l.Compact.scores(out, index, value)
+	if l.packed != nil {
+		l.packed.scores(out, index, value)
 		return
 	}
 	if index == nil && len(value) == l.Features {
@@ -66,7 +68,7 @@ func (l *Layer) PredictAll(x matrix.Matrix, threads int, visit func(row int, p [
 	if x.Cols() != l.Features {
 		return fmt.Errorf("softmax: inputs of %d features, the model has %d", x.Cols(), l.Features)
 	}
-	if x, ok := x.(*matrix.Dense); ok && l.Compact == nil {
+	if x, ok := x.(*matrix.Dense); ok && l.packed == nil {
 		l.predictDense(x, threads, false, visit)
 		return nil
 	}
@@ -87,6 +89,31 @@ func rowOf(x matrix.Matrix, i int) (index []int32, value []float32) {
 		return s.Row(i)
 	}
 	return nil, x.(*matrix.Dense).Row(i)
+}
+
+// Row returns the weights of feature f, one an output: those of l itself, or, of a
+// large model from a file, to, which must have room for them. Do not change what it
+// returns.
+func (l *Layer) Row(f int, to []float32) []float32 {
+	k := l.Outputs()
+	if l.packed == nil {
+		return l.Weight[f*k : (f+1)*k]
+	}
+	l.packed.row(to[:k], f)
+	return to[:k]
+}
+
+// Dense returns all weights as Weight has them: features x outputs.
+func (l *Layer) Dense() []float32 {
+	if l.packed == nil {
+		return l.Weight
+	}
+	k := l.Outputs()
+	out := make([]float32, l.Features*k)
+	for f := range l.Features {
+		l.packed.row(out[f*k:(f+1)*k], f)
+	}
+	return out
 }
 
 // fits returns an error if l cannot start a fit of this shape.
@@ -114,7 +141,7 @@ func (l *Layer) check() error {
 		return fmt.Errorf("softmax: a tree of %d classes for %d classes", l.Hierarchy.Classes(), l.Classes)
 	case len(l.Bias) != outputs:
 		return fmt.Errorf("softmax: %d biases for %d outputs", len(l.Bias), outputs)
-	case l.Compact == nil && len(l.Weight) != l.Features*outputs:
+	case l.packed == nil && len(l.Weight) != l.Features*outputs:
 		return fmt.Errorf("softmax: %d weights for %d features and %d outputs", len(l.Weight), l.Features, outputs)
 	}
 	for j, b := range l.Bias {
@@ -122,11 +149,14 @@ func (l *Layer) check() error {
 			return fmt.Errorf("softmax: bias %d is %v, want a finite number", j, b)
 		}
 	}
-	if l.Compact != nil {
-		return l.Compact.check(l.Features, outputs)
+	if l.packed != nil {
+		if d, k := l.packed.shape(); d != l.Features || k != outputs {
+			return fmt.Errorf("softmax: packed weights of %d features and %d outputs, want %d and %d", d, k, l.Features, outputs)
+		}
+		return nil
 	}
 	for j, w := range l.Weight {
-		if !finite(float64(w)) {
+		if math.Float32bits(w)<<1 >= 0xff<<24 { // no finite number; this loop is a part of the time to open a model
 			return fmt.Errorf("softmax: the weight of feature %d for output %d is %v, want a finite number", j/outputs, j%outputs, w)
 		}
 	}

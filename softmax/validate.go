@@ -45,7 +45,7 @@ func (l *Layer) Outcomes(ex Examples, threads int) ([]Outcome, error) {
 func (l *Layer) Accuracy(ex Examples, threads int) (float64, error) {
 	right := make([]Outcome, ex.X.Rows())
 	err := ex.checkTargets(l.Classes)
-	if x, dense := ex.X.(*matrix.Dense); err == nil && dense && l.Hierarchy == nil && l.Compact == nil && x.Columns == l.Features {
+	if x, dense := ex.X.(*matrix.Dense); err == nil && dense && l.Hierarchy == nil && l.packed == nil && x.Columns == l.Features {
 		l.predictDense(x, threads, true, func(i int, scores []float32) { right[i].Right = Top(scores) == int(ex.Class[i]) })
 	} else if err == nil {
 		right, err = l.Outcomes(ex, threads)

@@ -62,3 +62,18 @@ func TestRound(t *testing.T) {
 		t.Error("infinities and NaN")
 	}
 }
+
+// Finite differs from Float32 only where that is infinite or NaN.
+func TestFinite(t *testing.T) {
+	for n := range 1 << 16 {
+		h := uint16(n)
+		got, want := Finite(h), Float32(h)
+		if h&0x7c00 == 0x7c00 {
+			if size := math.Abs(float64(got)); size < 65536 || size > 131008 {
+				t.Errorf("%#04x is %v", h, got)
+			}
+		} else if math.Float32bits(got) != math.Float32bits(want) {
+			t.Errorf("%#04x is %v, want %v", h, got, want)
+		}
+	}
+}

@@ -37,8 +37,34 @@ func TestWriteFileReadFile(t *testing.T) {
 	if err != nil || !bytes.Equal(got, encodeFile(t, sample())) {
 		t.Errorf("the file differs from Write's bytes (%v)", err)
 	}
-	f, err := ReadFile(path)
+	for name, read := range map[string]func(string) (*File, error){"ReadFile": ReadFile, "Map": Map} {
+		f, err := read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Verify(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !bytes.Equal(encodeFile(t, f), got) {
+			t.Errorf("%s gives another file", name)
+		}
+	}
+}
+
+// What is mapped stays when another file takes the place of its own.
+func TestMapOutlivesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	if err := WriteFile(path, sample()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Map(path)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, &File{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Verify(); err != nil {
@@ -67,8 +93,10 @@ func TestReadFileNamesThePath(t *testing.T) {
 		{"truncated", cut, "truncated"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := ReadFile(tc.path); err == nil || !strings.Contains(err.Error(), tc.path) || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want the path and %q", err, tc.want)
+			for _, read := range []func(string) (*File, error){ReadFile, Map} {
+				if _, err := read(tc.path); err == nil || !strings.Contains(err.Error(), tc.path) || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("got %v, want the path and %q", err, tc.want)
+				}
 			}
 		})
 	}

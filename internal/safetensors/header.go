@@ -14,6 +14,7 @@ type header struct {
 	entries    []entry
 	metadata   map[string]string
 	checksumAt int // see File
+	crcAt      int
 }
 
 // entry describes one tensor.
@@ -60,11 +61,19 @@ func parseHeader(raw []byte) (*header, error) {
 func (h *header) addMetadata(p *parser, raw []byte, key string) error {
 	value, err := p.text("metadata " + key)
 	h.metadata[key] = value
-	// Digits written as escapes have another length: Verify then finds none.
-	if start := int(p.InputOffset()) - 1 - checksumDigits; err == nil && key == ChecksumKey && len(value) == checksumDigits && string(raw[start-1:start+checksumDigits]) == `"`+value {
-		h.checksumAt = start
+	if err != nil {
+		return err
 	}
-	return err
+	// Digits written as escapes have another length: Verify then finds none.
+	start := int(p.InputOffset()) - 1 - len(value)
+	plain := start > 0 && string(raw[start-1:start+len(value)]) == `"`+value
+	switch {
+	case plain && key == ChecksumKey && len(value) == checksumDigits:
+		h.checksumAt = start
+	case plain && key == CRCKey && len(value) == crcDigits:
+		h.crcAt = start
+	}
+	return nil
 }
 
 // parser reads the tokens of the header.

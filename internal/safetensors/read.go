@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -22,6 +24,21 @@ import (
 // The tensors share one block of memory of the file's size. Nothing is
 // allocated on the word of the header alone.
 func Read(r io.ReaderAt, size int64) (*File, error) {
+	f, err := readHeader(r, size)
+	if err != nil {
+		return nil, err
+	}
+	start := 8 + int64(len(f.header))
+	data := make([]byte, size-start)
+	if err := readFull(r, data, start); err != nil {
+		return nil, fmt.Errorf("safetensors: read the tensors: %w", err)
+	}
+	f.attach(data)
+	return f, nil
+}
+
+// readHeader returns the file of a header that fits size bytes, without data.
+func readHeader(r io.ReaderAt, size int64) (*File, error) {
 	if size < 8 {
 		return nil, badFile("%d bytes, want at least 8", size)
 	}
@@ -48,23 +65,48 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	size = size - 8 - int64(length)
-	if err := parsed.checkOffsets(uint64(size)); err != nil {
+	if err := parsed.checkOffsets(rest - length); err != nil {
 		return nil, err
 	}
-	f := &File{Metadata: parsed.metadata, header: header, checksumAt: parsed.checksumAt, data: make([]byte, size)}
-	if err := readFull(r, f.data, 8+int64(length)); err != nil {
-		return nil, fmt.Errorf("safetensors: read the tensors: %w", err)
+	return &File{Metadata: parsed.metadata, header: header, checksumAt: parsed.checksumAt, crcAt: parsed.crcAt, entries: parsed.entries}, nil
+}
+
+// attach gives the tensors their data, of which checkOffsets knows the size.
+func (f *File) attach(data []byte) {
+	f.data = data
+	for _, e := range f.entries {
+		f.Tensors = append(f.Tensors, Tensor{Name: e.name, DType: e.dtype, Shape: e.shape, Data: data[e.start:e.end:e.end]})
 	}
-	for _, e := range parsed.entries {
-		f.Tensors = append(f.Tensors, Tensor{Name: e.name, DType: e.dtype, Shape: e.shape, Data: f.data[e.start:e.end:e.end]})
-	}
-	return f, nil
 }
 
 // ReadFile reads the file at path; see Read. Errors name the path. Call Verify
 // on the result unless another program may have written the file.
 func ReadFile(path string) (*File, error) {
+	return open(path, func(in *os.File, size int64) (*File, error) { return Read(in, size) })
+}
+
+// Map is ReadFile without a copy where the system allows it: the tensors are the file
+// itself, mapped into memory until the File is garbage. They must not be changed or
+// used beyond that (runtime.KeepAlive), and the file must not be written to meanwhile;
+// WriteFile puts another in its place.
+func Map(path string) (*File, error) {
+	return open(path, func(in *os.File, size int64) (*File, error) {
+		data, err := mapFile(in, size)
+		if err != nil {
+			return Read(in, size)
+		}
+		f, err := readHeader(bytes.NewReader(data), size)
+		if err != nil {
+			return nil, errors.Join(err, unmapFile(data))
+		}
+		f.attach(data[8+len(f.header):])
+		runtime.AddCleanup(f, func(data []byte) { _ = unmapFile(data) }, data) // fails for no memory that mapFile returned
+		return f, nil
+	})
+}
+
+// open hands the regular file at path and its size to read.
+func open(path string, read func(in *os.File, size int64) (*File, error)) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err) // the error names the path
@@ -77,7 +119,7 @@ func ReadFile(path string) (*File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("safetensors: %s is %s, want a regular file", path, atomicfile.Kind(info.Mode()))
 	}
-	f, err := Read(in, info.Size())
+	f, err := read(in, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -88,6 +88,10 @@ func (t *Tensor) Int32s() ([]int32, error) { return fromBytes[int32](t, I32) }
 // Uint16s returns the elements of a tensor of type U16; see Float32s.
 func (t *Tensor) Uint16s() ([]uint16, error) { return fromBytes[uint16](t, U16) }
 
+// Halfs returns the elements of a tensor of type F16 as they are, binary16 numbers;
+// see Float32s.
+func (t *Tensor) Halfs() ([]uint16, error) { return fromBytes[uint16](t, F16) }
+
 // Int64s returns the elements of a tensor of type I64; see Float32s.
 func (t *Tensor) Int64s() ([]int64, error) { return fromBytes[int64](t, I64) }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"slices"
@@ -15,10 +16,10 @@ import (
 	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
-// Write writes f with its checksum; f is not changed. Two tensors of one name,
+// Write writes f with its checksums; f is not changed. Two tensors of one name,
 // data that do not fit their shape, text that is not UTF-8 and a header of
 // more than 100 MB are errors, and then nothing has been written. The data are
-// read twice (checksum, output) and not copied.
+// read three times (checksums, output) and not copied.
 func Write(w io.Writer, f *File) error {
 	tensors, header, err := prepare(f)
 	if err != nil {
@@ -50,16 +51,22 @@ func prepare(f *File) ([]Tensor, []byte, error) {
 	metadata := map[string]string{}
 	maps.Copy(metadata, f.Metadata)
 	metadata[ChecksumKey] = strings.Repeat("0", checksumDigits)
+	metadata[CRCKey] = strings.Repeat("0", crcDigits)
 
 	header, at, err := encodeHeader(tensors, metadata)
 	if err != nil {
 		return nil, nil, err
 	}
-	sum := newChecksum(header, at)
-	for i := range tensors {
-		sum.Write(tensors[i].Data)
+	for _, s := range []struct {
+		key   string
+		begin func(header []byte, at int) hash.Hash
+	}{{ChecksumKey, newChecksum}, {CRCKey, newCRC}} { // the second has the digits of the first
+		sum := s.begin(header, at[s.key])
+		for i := range tensors {
+			sum.Write(tensors[i].Data)
+		}
+		hex.Encode(header[at[s.key]:], sum.Sum(nil))
 	}
-	hex.Encode(header[at:at+checksumDigits], sum.Sum(nil))
 	return tensors, header, nil
 }
 
@@ -77,12 +84,12 @@ func writeAll(w io.Writer, tensors []Tensor, header []byte) error {
 }
 
 // encodeHeader returns the header of tensors in this order, as the Python
-// library spells it, and where the value of the checksum starts in it, 0 if
-// metadata has none. A nil map leaves "__metadata__" out.
+// library spells it, and where the digits of the checksums that metadata has start in
+// it. A nil map leaves "__metadata__" out.
 //
 // The JSON is put together by hand: encoding/json escapes more than the Python
 // library does.
-func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, checksumAt int, err error) {
+func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, at map[string]int, err error) {
 	escape := newEscaper()
 	quote := func(text string) string {
 		if err == nil && !utf8.ValidString(text) {
@@ -102,7 +109,7 @@ func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, 
 	seen := map[string]bool{metadataKey: true}
 	for _, t := range tensors {
 		if seen[t.Name] {
-			return nil, 0, fmt.Errorf("safetensors: tensor name %q is taken, want each name once and none called %q", t.Name, metadataKey)
+			return nil, nil, fmt.Errorf("safetensors: tensor name %q is taken, want each name once and none called %q", t.Name, metadataKey)
 		}
 		seen[t.Name] = true
 		shape := strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ",") // [2,3]
@@ -110,18 +117,21 @@ func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, 
 		offset += len(t.Data)
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	header = []byte("{" + strings.Join(fields, ",") + "}")
 	header = append(header, strings.Repeat(" ", -len(header)&7)...)
 	if len(header) > maxHeader {
-		return nil, 0, fmt.Errorf("safetensors: the header has %d bytes, want at most %d: store long metadata as a U8 tensor", len(header), maxHeader)
+		return nil, nil, fmt.Errorf("safetensors: the header has %d bytes, want at most %d: store long metadata as a U8 tensor", len(header), maxHeader)
 	}
-	if value, ok := metadata[ChecksumKey]; ok {
-		field := quote(ChecksumKey) + ":" + quote(value) // within a text its quotes would be escaped
-		checksumAt = bytes.Index(header, []byte(field)) + len(quote(ChecksumKey)+`:"`)
+	at = map[string]int{}
+	for _, key := range []string{ChecksumKey, CRCKey} {
+		if value, ok := metadata[key]; ok {
+			field := quote(key) + ":" + quote(value) // within a text its quotes would be escaped
+			at[key] = bytes.Index(header, []byte(field)) + len(quote(key)+`:"`)
+		}
 	}
-	return header, checksumAt, nil
+	return header, at, nil
 }
 
 // newEscaper returns what makes the inside of a JSON string of a text: quotes,

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -116,6 +118,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	withoutSum := maps.Clone(got.Metadata)
 	delete(withoutSum, ChecksumKey)
+	delete(withoutSum, CRCKey)
 	if !maps.Equal(withoutSum, want.Metadata) {
 		t.Errorf("metadata %v, want %v", withoutSum, want.Metadata)
 	}
@@ -128,7 +131,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// The package comment promises that anybody can compute the checksum.
+// The package comment promises that anybody can compute the checksums.
 func TestChecksumAsDocumented(t *testing.T) {
 	data := encodeFile(t, sample())
 	f, err := decodeFile(data)
@@ -136,7 +139,12 @@ func TestChecksumAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	digits := f.Metadata[ChecksumKey]
-	zeroed := bytes.Replace(data, []byte(digits), []byte(strings.Repeat("0", 64)), 1)
+	crc := f.Metadata[CRCKey]
+	zeroed := bytes.Replace(data, []byte(crc), []byte(strings.Repeat("0", 8)), 1)
+	if want := fmt.Sprintf("%08x", crc32.Checksum(zeroed, crc32.MakeTable(crc32.Castagnoli))); crc != want {
+		t.Errorf("CRC %s, want %s", crc, want)
+	}
+	zeroed = bytes.Replace(zeroed, []byte(digits), []byte(strings.Repeat("0", 64)), 1)
 	want := sha256.Sum256(zeroed)
 	if digits != hex.EncodeToString(want[:]) {
 		t.Errorf("checksum %s, want %x", digits, want)
