@@ -18,6 +18,7 @@ import (
 	"testing/iotest"
 
 	"github.com/treeloss/treeloss"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/wordvec"
@@ -25,7 +26,7 @@ import (
 
 func plainModel(t *testing.T) *treeloss.Model {
 	t.Helper()
-	m, err := treeloss.Fit(context.Background(), intents(4), treeloss.Options{Sharing: "none", Loss: "cross-entropy"})
+	m, err := treeloss.Fit(context.Background(), intents(4), treeloss.Options{Sharing: classinfo.Spec{classinfo.None}, Loss: "cross-entropy"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestPredictAllNumbers(t *testing.T) {
 		rows = append(rows, []float64{float64(i % 2), 1})
 		examples = append(examples, treeloss.Example{Numbers: rows[i], Label: string(rune('a' + i%2))})
 	}
-	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: "none"})
+	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: classinfo.Spec{classinfo.None}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +166,8 @@ func TestOutOfRange(t *testing.T) {
 		{"a model without weights", "", second(new(treeloss.Model).Predict("text", 1))},
 		{"half a model", "", second((&treeloss.Model{Model: &softmax.Model{}}).PredictAll(ctx, []string{"a"}, 1))},
 		{"writing no model", "", new(treeloss.Model).Write(io.Discard)},
-		{"names as ever", "", fit(treeloss.Options{Names: "ever"})},
-		{"an empty sum", "", fit(treeloss.Options{Sharing: "+"})},
+		{"names as ever", "Names", fit(treeloss.Options{Names: "ever"})},
+		{"an empty sum", "", fit(treeloss.Options{Sharing: classinfo.Spec{"", ""}})},
 		{"no files", "", second(treeloss.FitFiles(ctx, nil, treeloss.Options{}))},
 		{"no such format", "", files(treeloss.Options{Data: dataset.Options{Format: 99}})},
 		{"no such column", "", files(treeloss.Options{Data: dataset.Options{Label: "colour"}})},

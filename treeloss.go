@@ -8,6 +8,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
@@ -26,9 +27,9 @@ type Example struct {
 
 // Options sets up Fit. The zero value chooses what the data asks for.
 type Options struct {
-	Sharing string // "auto" (also ""), "none", "names", "v-tree" ... or a sum such as "names+taxonomy"
-	Loss    string // "cross-entropy", "squared-hinge", "simloss", "soft-labels" ...; "" tries the first two and their mean
-	Names   string // class names as further examples: "auto" (also ""), "on", "off"
+	Sharing classinfo.Spec // what classes share parameters by, such as {classinfo.Names, classinfo.Taxonomy}, a sum; nil tries what there is
+	Loss    tune.Loss      // tune.CrossEntropy, tune.SquaredHinge ...; "" tries these two and their mean
+	Names   tune.Choice    // class names as further examples: tune.Auto (also ""), tune.On or tune.Off
 
 	// Files that know something about the classes; "": none. Auto tries what is
 	// given and keeps what helps on held-out rows.
@@ -133,9 +134,6 @@ func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
 	m, result, err := plan.Train(ctx, data, rows, options, softmax.Training{Data: c.Fingerprint()})
 	if err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)
-	}
-	if m.Tree == nil {
-		m.Tree = data.Classes.Taxonomy
 	}
 	if !opts.Uncalibrated {
 		c, err := tune.Calibrate(ctx, data, rows, result, options)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -60,7 +61,7 @@ func TestFitNumbers(t *testing.T) {
 		x := float64(i % 3)
 		examples = append(examples, treeloss.Example{Numbers: []float64{10 * x, 5 - x + 0.01*float64(i)}, Label: "class " + string(rune('a'+i%3))})
 	}
-	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: "none"})
+	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: classinfo.Spec{classinfo.None}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +120,9 @@ func TestFitRefuses(t *testing.T) {
 		{"no label", append(ok[:1:1], treeloss.Example{Text: "x"}), treeloss.Options{}, "example 1 has no label"},
 		{"texts and numbers", append(ok[:1:1], treeloss.Example{Numbers: []float64{1}, Label: "a"}), treeloss.Options{}, "cannot be mixed"},
 		{"one class", ok[:2], treeloss.Options{}, "only one class"},
-		{"unknown sharing", ok, treeloss.Options{Sharing: "magic"}, "unknown sharing"},
-		{"unknown loss", ok, treeloss.Options{Loss: "hinge"}, "unknown loss"},
-		{"no taxonomy", ok, treeloss.Options{Sharing: "taxonomy"}, "Options.Taxonomy"},
+		{"unknown sharing", ok, treeloss.Options{Sharing: classinfo.Spec{"magic"}}, "unknown sharing"},
+		{"unknown loss", ok, treeloss.Options{Loss: "hinge"}, `Loss is "hinge"`},
+		{"no taxonomy", ok, treeloss.Options{Sharing: classinfo.Spec{classinfo.Taxonomy}}, "Options.Taxonomy"},
 		{"missing taxonomy file", ok, treeloss.Options{Taxonomy: "nowhere.csv"}, "nowhere.csv"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestFitKnowing(t *testing.T) {
 	distances := write("distances.csv", "a,b,distance\ncard_arrival,card_lost,1\ncard_arrival,fee_charged,3\ncard_lost,fee_charged,3\n")
 	taxonomy := write("taxonomy.csv", "child,parent\ncard_arrival,card\ncard_lost,card\nfee_charged,money\ncard,all\nmoney,all\n")
 	ctx := context.Background()
-	m, err := treeloss.Fit(ctx, intents(6), treeloss.Options{Sharing: "taxonomy", Taxonomy: taxonomy})
+	m, err := treeloss.Fit(ctx, intents(6), treeloss.Options{Sharing: classinfo.Spec{classinfo.Taxonomy}, Taxonomy: taxonomy})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestFitKnowing(t *testing.T) {
 		"weights":   {Weights: model},
 		"vectors":   {Vectors: vectors, Unknown: wordvec.UnknownRoot},
 	} {
-		o.Sharing = sharing
+		o.Sharing = classinfo.Spec{classinfo.Source(sharing)}
 		if m, err = treeloss.Fit(ctx, intents(6), o); err != nil || m.Training.Sharing != sharing {
 			t.Errorf("%s: %v", sharing, err)
 		}
@@ -187,11 +188,11 @@ func TestFitWeights(t *testing.T) {
 	once := intents(6)
 	twice := append(intents(6), once[0])
 	once[0].Weight = 2
-	a, err := treeloss.Fit(context.Background(), once, treeloss.Options{Sharing: "none"})
+	a, err := treeloss.Fit(context.Background(), once, treeloss.Options{Sharing: classinfo.Spec{classinfo.None}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := treeloss.Fit(context.Background(), intents(6), treeloss.Options{Sharing: "none"})
+	b, err := treeloss.Fit(context.Background(), intents(6), treeloss.Options{Sharing: classinfo.Spec{classinfo.None}})
 	if err != nil {
 		t.Fatal(err)
 	}

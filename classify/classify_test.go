@@ -11,6 +11,7 @@ import (
 
 	"github.com/treeloss/treeloss"
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 )
 
@@ -22,7 +23,7 @@ func pets() (classify.Classifier, error) {
 			examples = append(examples, treeloss.Example{Text: row[0] + " " + word, Label: row[1]})
 		}
 	}
-	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: "none", Names: "off"})
+	m, err := treeloss.Fit(context.Background(), examples, treeloss.Options{Sharing: classinfo.Spec{classinfo.None}, Names: "off"})
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/treeloss/treeloss/covertree"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
@@ -47,6 +48,14 @@ type Options struct {
 	From Source  // metric for u-tree, v-tree, linkage, one of Metrics; "" means the first of Distances, Weights and Vectors that is there, else Names
 }
 
+// Check returns an *option.Error for an option that is out of range.
+func (o Options) Check() error {
+	return cmp.Or(
+		option.Check("Base", o.Base, o.Base == 0 || o.Base >= 1.0001 && o.Base <= 1e6, "a number from 1.0001 to 1e6, such as 1.3"),
+		option.Check("Rho", o.Rho, o.Rho >= 0 && !math.IsInf(o.Rho, 1), "a number above 0, such as 0.1, or 0 for the default"),
+		option.Check("From", string(o.From), o.From == "" || slices.Contains(Metrics(), o.From), "one of "+joinSources(Metrics())))
+}
+
 // Defaults of Options. With DefaultMeansRho the sum names+means is
 // K = G_names/2 + G_means/2 + 0.2 I, which did best with ten rows a class and
 // more.
@@ -78,8 +87,8 @@ func Build(spec Spec, c Info, opts Options) (sharing.Sharing, *labeltree.Tree, e
 	if len(spec) == 0 || len(spec) == 1 && spec[0] == None || k < 2 {
 		return sharing.None{K: k}, nil, nil
 	}
-	if !(opts.Rho >= 0) || math.IsInf(opts.Rho, 1) {
-		return nil, nil, fmt.Errorf("classinfo: rho is %v, want a number above 0, or 0 for the default", opts.Rho)
+	if err := opts.Check(); err != nil {
+		return nil, nil, err
 	}
 	var parts []sharing.Part
 	var tree *labeltree.Tree

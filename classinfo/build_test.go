@@ -408,9 +408,9 @@ func TestErrors(t *testing.T) {
 		{"taxonomy of other classes", build(other, Taxonomy, Options{}), nil, "a tree of 6 classes, want one of the 4 labels"},
 		{"fewer classes of rows than rows", build(short, Means, Options{}), nil, "24 rows and classes of 3 rows"},
 		{"a class that is none", space(beyond, Means), nil, "row 0 is of class 9, want -1 to 5"},
-		{"negative rho", build(c, Names, Options{Rho: -1}), nil, "rho is -1"},
-		{"rho is NaN", build(c, Names, Options{Rho: math.NaN()}), nil, "rho is NaN"},
-		{"base 1", build(c, VTree, Options{Base: 1}), nil, "base"},
+		{"negative rho", build(c, Names, Options{Rho: -1}), nil, "Rho is -1"},
+		{"Rho is NaN", build(c, Names, Options{Rho: math.NaN()}), nil, "Rho is NaN"},
+		{"base 1", build(c, VTree, Options{Base: 1}), nil, "Base"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) || tc.is != nil && !errors.Is(tc.err, tc.is) {

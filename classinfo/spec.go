@@ -42,25 +42,59 @@ type Spec []Source
 // ErrSpec says that a source is unknown or does not fit where it stands.
 var ErrSpec = errors.New("unknown sharing")
 
-// ParseSpec reads a sum of sources separated by "+", with or without spaces.
-// Unknown and repeated ones are errors, and so is "none" with company; all wrap
-// ErrSpec.
+// ParseSpec reads a sum of sources separated by "+", with or without spaces, and checks
+// it.
 func ParseSpec(text string) (Spec, error) {
 	var spec Spec
 	for _, part := range strings.Split(text, "+") {
-		s := Source(strings.TrimSpace(part))
-		if !slices.Contains(Sources(), s) {
-			return nil, fmt.Errorf("%w %q, want one or a sum of %s", ErrSpec, s, joinSources(Sources()))
-		}
-		if slices.Contains(spec, s) {
-			return nil, fmt.Errorf("%w: %q twice in %q", ErrSpec, s, text)
-		}
-		spec = append(spec, s)
+		spec = append(spec, Source(strings.TrimSpace(part)))
 	}
-	if len(spec) > 1 && slices.Contains(spec, None) {
-		return nil, fmt.Errorf("%w %q: none shares nothing, it cannot be part of a sum", ErrSpec, text)
+	if err := spec.check(text); err != nil {
+		return nil, err
 	}
 	return spec, nil
+}
+
+// Check returns an error that wraps ErrSpec for a source that is unknown or there twice,
+// and for None with company.
+func (s Spec) Check() error { return s.check(s.String()) }
+
+func (s Spec) check(text string) error {
+	for i, source := range s {
+		if !slices.Contains(Sources(), source) {
+			return fmt.Errorf("%w %q, want one or a sum of %s", ErrSpec, source, joinSources(Sources()))
+		}
+		if slices.Contains(s[:i], source) {
+			return fmt.Errorf("%w: %q twice in %q", ErrSpec, source, text)
+		}
+	}
+	if len(s) > 1 && slices.Contains(s, None) {
+		return fmt.Errorf("%w %q: none shares nothing, it cannot be part of a sum", ErrSpec, text)
+	}
+	return nil
+}
+
+// auto is the text of a Spec that is nil, for those to whom that leaves the choice.
+const auto = "auto"
+
+// MarshalText returns what String does, and "auto" for nil.
+func (s Spec) MarshalText() ([]byte, error) {
+	if s == nil {
+		return []byte(auto), nil
+	}
+	return []byte(s.String()), nil
+}
+
+// UnmarshalText reads what ParseSpec does, and nil from "auto".
+func (s *Spec) UnmarshalText(text []byte) (err error) {
+	if string(text) == auto {
+		*s = nil
+		return nil
+	}
+	if *s, err = ParseSpec(string(text)); err != nil {
+		return fmt.Errorf("%w, or auto", err)
+	}
+	return nil
 }
 
 // String returns the specification as ParseSpec reads it, "" for an empty one.

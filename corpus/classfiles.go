@@ -13,6 +13,7 @@ import (
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
@@ -29,6 +30,51 @@ type ClassFiles struct {
 	Distances string          // list of precomputed distances, see metric.ReadDistances; "": none, "-": standard input
 	Weights   string          // model file whose weights tell which classes are similar; "": none
 	Stdin     io.Reader       // what "-" reads; nil: that of the process
+}
+
+// File returns the option that names the file of a source, and the file; "" for a source
+// that needs none.
+func (k ClassFiles) File(s classinfo.Source) (name, path string) {
+	switch s {
+	case classinfo.Vectors:
+		return "Vectors", k.Vectors
+	case classinfo.Taxonomy:
+		return "Taxonomy", k.Taxonomy
+	case classinfo.Distances:
+		return "Distances", k.Distances
+	case classinfo.Weights:
+		return "Weights", k.Weights
+	}
+	return "", ""
+}
+
+// Check returns an *option.Misuse for files that do not go together, and for an Unknown
+// without vectors.
+func (k ClassFiles) Check() error {
+	if k.Vectors == "" && k.Unknown != wordvec.UnknownError {
+		return option.Refuse("%s says what to do with names that have no vector: give vectors with %s", "Unknown "+k.Unknown.String(), "Vectors FILE")
+	}
+	if k.Vectors == "-" && k.Distances == "-" {
+		return option.Refuse("%s and %s cannot both be the standard input; name a file for one of them", "Vectors", "Distances")
+	}
+	return nil
+}
+
+// CheckSources returns an *option.Misuse if one of some sources needs a file that is not
+// named; what is the option that asks for them, with its value.
+func (k ClassFiles) CheckSources(what string, sources ...classinfo.Source) error {
+	for _, s := range sources {
+		name, path := k.File(s)
+		if name == "" || path != "" {
+			continue
+		}
+		kind := " FILE"
+		if s == classinfo.Weights {
+			kind = " MODEL"
+		}
+		return option.Refuse("%s needs a file: name it with %s", what, name+kind)
+	}
+	return nil
 }
 
 // stdinName is how messages call the standard input.

@@ -72,6 +72,16 @@ func (c *Corpus) LabelsOf(row int) []string {
 	return labels
 }
 
+// Without returns the rows that have no share of any of some labels.
+func (c *Corpus) Without(rows []int, labels []string) []int {
+	if len(labels) == 0 {
+		return rows
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool {
+		return slices.ContainsFunc(c.LabelsOf(row), func(label string) bool { return slices.Contains(labels, label) })
+	})
+}
+
 // digest adds an example to the fingerprint, each part with its length.
 func (c *Corpus) digest(e dataset.Example) {
 	var b [8]byte

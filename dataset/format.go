@@ -2,10 +2,11 @@ package dataset
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Format is a file format.
@@ -48,7 +49,16 @@ func ParseFormat(name string) (Format, error) {
 			return Format(f), nil
 		}
 	}
-	return Auto, fmt.Errorf("dataset: format %q, want csv, tsv, jsonl, fasttext, libsvm, npy or parquet", name)
+	return Auto, option.Check("Format", name, false, "csv, tsv, jsonl, fasttext, libsvm, npy or parquet")
+}
+
+// MarshalText returns the format's name in small letters.
+func (f Format) MarshalText() ([]byte, error) { return []byte(strings.ToLower(f.String())), nil }
+
+// UnmarshalText is ParseFormat.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFormat(string(text))
+	return err
 }
 
 // formatOfName returns the format that the name's ending stands for, after

@@ -12,24 +12,6 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-// Auto trains the best of plain cross entropy and the class knowledge at hand.
-//
-// Every candidate is measured on the same held-out rows with the same priors; the
-// one with the best accuracy is trained again on all rows. Plain cross entropy is
-// always among them, and another must be better by a standard error, so useless
-// knowledge costs little. On the examples of the best, squared hinge and the mean
-// of it and cross entropy are then tried as losses.
-//
-// Rows are held out of the classes that have three or more. Where these have less
-// than half of the rows, or are fewer than two, none is. Knowledge is then shared with the defaults, and only if the rows bear it out by three
-// standard errors: names if labelling the rows by the nearest name beats chance
-// (NamesAgree); vectors, a taxonomy, precomputed distances, weights of another model
-// and, where the data is numbers, names if classes that they call near have near
-// rows (Agreement).
-func Auto(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
-	return choose(ctx, d, rows, Candidates(d, rows), true, opts)
-}
-
 // Rows a class, on average, that decide what is tried.
 const (
 	fewRows   = 60 // above, names were never seen to matter: only what was given is tried
@@ -58,7 +40,7 @@ const maxCandidates = 8
 // class names are not tried, neither shared nor as examples.
 func Candidates(d *corpus.Data, rows []int) []Method {
 	methods := []Method{{}}
-	seen := map[string]bool{CrossEntropy: true}
+	seen := map[string]bool{Baseline: true}
 	add := func(examples bool, spec ...classinfo.Source) {
 		m := Method{Sharing: spec, Names: examples && d.Named()}
 		if name := m.String(); !seen[name] && len(methods) < maxCandidates {
@@ -103,9 +85,9 @@ func namesUsable(d *corpus.Data) bool {
 	return err == nil && len(d.Classes.Labels) > 1
 }
 
-// AutoAmong is Auto over given methods and under their losses. The first is what
+// FitBest is Plan.Fit over given methods and under their losses. The first is what
 // the others must beat.
-func AutoAmong(ctx context.Context, d *corpus.Data, rows []int, methods []Method, opts Options) (*Result, error) {
+func FitBest(ctx context.Context, d *corpus.Data, rows []int, methods []Method, opts Options) (*Result, error) {
 	return choose(ctx, d, rows, methods, false, opts)
 }
 

@@ -36,7 +36,7 @@ func tail(t *testing.T, counts ...int) (*corpus.Data, []int) {
 // with a tail of nothing but rare classes auto goes by the few-row rule.
 func TestAutoOfALongTail(t *testing.T) {
 	d, rows := tail(t, 12, 10, 8, 6, 2, 1)
-	r, err := Auto(ctx, d, rows, Options{Seed: 1})
+	r, err := Plan{}.Fit(ctx, d, rows, Options{Seed: 1})
 	if err != nil || r.HeldOut != 36 || !strings.HasPrefix(r.Reason, "best of") || r.Gain == nil {
 		t.Fatalf("%d rows held out (%s), %v", r.HeldOut, r.Reason, err)
 	}
@@ -51,7 +51,7 @@ func TestAutoOfALongTail(t *testing.T) {
 		}
 	}
 	d, rows = tail(t, 4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1)
-	r, err = Auto(ctx, d, rows, Options{Seed: 1})
+	r, err = Plan{}.Fit(ctx, d, rows, Options{Seed: 1})
 	if err != nil || r.HeldOut != 0 || !strings.HasPrefix(r.Reason, "too few rows to hold any out") {
 		t.Errorf("%d rows held out (%s), %v", r.HeldOut, r.Reason, err)
 	}

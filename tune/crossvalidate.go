@@ -98,23 +98,3 @@ func (v *CrossValidation) Over(m Metric) score.Interval {
 	}
 	return i
 }
-
-// Fit is Train without a model: it trains the best method of the plan.
-func (p Plan) Fit(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
-	methods, err := p.Methods(d, rows)
-	if err != nil {
-		return nil, err
-	}
-	return choose(ctx, d, rows, methods, p.anyLoss(), opts)
-}
-
-// FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:
-// with one method and one prior there is nothing to choose, and no row is held
-// out.
-func (p Plan) FitUnmeasured(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
-	methods, err := p.Methods(d, rows)
-	if err == nil && len(methods) == 1 && (len(opts.Priors) == 1 || ignoresPrior(opts.Trainer)) {
-		return Settings{methods[0], opts.onlyPrior(methods[0])}.Fit(ctx, d, rows, opts)
-	}
-	return p.Fit(ctx, d, rows, opts)
-}

@@ -85,7 +85,7 @@ func TestCrossValidateOfNoise(t *testing.T) {
 // over the same folds.
 func TestCrossValidateFixed(t *testing.T) {
 	d, rows, _ := topicData(t, 6, 1, same)
-	plan := Plan{Sharing: "names", Names: "on"}
+	plan := Plan{Sharing: spec("names"), Names: "on"}
 	v, err := CrossValidate(ctx, d, rows, FoldOptions{Folds: 4, Seed: 1}, func(ctx context.Context, _ int, train []int) (*Result, error) {
 		r, err := plan.FitUnmeasured(ctx, d, train, Options{Seed: 1, Priors: []float64{30}})
 		if err == nil && r.HeldOut != 0 {
@@ -142,7 +142,7 @@ func TestCrossValidateRefusals(t *testing.T) {
 			t.Errorf("%d folds of %d rows were made", folds, len(rows))
 		}
 	}
-	if _, err := (Plan{Sharing: "oak"}).FitUnmeasured(ctx, d, rows, Options{}); err == nil {
+	if _, err := (Plan{Sharing: spec("oak")}).FitUnmeasured(ctx, d, rows, Options{}); err == nil {
 		t.Error("an unknown sharing was trained")
 	}
 	cancelled, cancel := context.WithCancel(ctx)

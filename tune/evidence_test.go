@@ -46,7 +46,7 @@ func TestModelHasVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := Plan{Sharing: "vectors"}.Train(ctx, d, []int{0, 1, 2, 4, 5, 6}, Options{}, softmax.Training{})
+	m, _, err := Plan{Sharing: spec("vectors")}.Train(ctx, d, []int{0, 1, 2, 4, 5, 6}, Options{}, softmax.Training{})
 	if err != nil || m.Vectors.Rows() != 3 {
 		t.Errorf("model with vectors %v, %v", m.Vectors, err)
 	}
@@ -142,7 +142,7 @@ func TestAutoOneShotOfGroups(t *testing.T) {
 					t.Errorf("%s: %.1f standard errors, %v", s, z, err)
 				}
 			}
-			r, err := Auto(ctx, d, rows, Options{})
+			r, err := Plan{}.Fit(ctx, d, rows, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,7 +239,7 @@ func TestOnePriorForOwnWeightDecay(t *testing.T) {
 		{"AdamW", softmax.AdamW{Epochs: 1}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r, err := AutoAmong(ctx, d, rows, []Method{{}, {Names: true}}, Options{Trainer: tc.trainer})
+			r, err := FitBest(ctx, d, rows, []Method{{}, {Names: true}}, Options{Trainer: tc.trainer})
 			if err != nil || len(r.Candidates) != 2*tc.priors {
 				t.Errorf("%d candidates, %v, want %d", len(r.Candidates), err, 2*tc.priors)
 			}
@@ -256,7 +256,7 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 	if near, far := s(0, 1), s(0, 12); near < 0.9 || far > 0.1 {
 		t.Errorf("cosines %v in a group, %v between groups", near, far)
 	}
-	for _, l := range []string{SimLoss, SoftLabels} {
+	for _, l := range []Loss{SimLoss, SoftLabels} {
 		if _, err := Fit(ctx, d, dataset.Range(0, 24), Method{Loss: l}, Options{}); err != nil {
 			t.Errorf("%s: %v", l, err)
 		}
@@ -274,7 +274,7 @@ func TestDistancesAndWeightsOfFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := Plan{Sharing: "none", Names: "off"}.Train(ctx, d, dataset.Range(0, 8), Options{Priors: []float64{10}}, softmax.Training{})
+	m, _, err := Plan{Sharing: spec("none"), Names: "off"}.Train(ctx, d, dataset.Range(0, 8), Options{Priors: []float64{10}}, softmax.Training{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestDistancesAndWeightsOfFiles(t *testing.T) {
 				t.Errorf("candidates %s lack %s", got, method)
 			}
 		}
-		r, err := Auto(ctx, d, dataset.Range(0, 4), Options{})
+		r, err := Plan{}.Fit(ctx, d, dataset.Range(0, 4), Options{})
 		if err != nil || !strings.Contains(r.Reason, "near by "+tc.want) {
 			t.Errorf("%v; reason %q does not tell about %s", err, r.Reason, tc.want)
 		}

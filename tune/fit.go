@@ -3,10 +3,12 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
@@ -26,6 +28,23 @@ type Options struct {
 	// Checkpoint and Resume are those of softmax.Monitor, for the last fit.
 	Checkpoint func(*softmax.Checkpoint) error
 	Resume     *softmax.Checkpoint
+}
+
+// Check returns an *option.Error or *option.Misuse for options out of range, or that have
+// no effect.
+func (o Options) Check() error {
+	for _, prior := range o.Priors {
+		if !(prior > 0) || math.IsInf(prior, 1) {
+			return option.Check("Prior", prior, false, "a number above 0, such as 10")
+		}
+	}
+	if _, adamw := o.Trainer.(softmax.AdamW); adamw && len(o.Priors) > 0 {
+		return option.Refuse("%s does nothing with %s, which has a %s in its place; leave one out", "Prior", "Trainer adamw", "WeightDecay")
+	}
+	if len(o.Priors) > 0 && IgnoresPrior(o.Trainer) {
+		return option.Refuse("%s does nothing with %s, which takes its place; leave one out", "Prior", "WeightDecay")
+	}
+	return option.Threads(o.Threads)
 }
 
 // Result is a fitted method.
@@ -62,9 +81,9 @@ func (o Options) onlyPrior(m Method) float64 {
 	return softmax.DefaultPrior
 }
 
-// ignoresPrior tells whether a trainer is held back by a weight decay of its
+// IgnoresPrior tells whether a trainer is held back by a weight decay of its
 // own, so that all priors give the same weights.
-func ignoresPrior(t softmax.Trainer) bool {
+func IgnoresPrior(t softmax.Trainer) bool {
 	switch t := t.(type) {
 	case softmax.SGD:
 		return t.WeightDecay != 0

@@ -243,7 +243,7 @@ func (h *heldOut) path(ctx context.Context, m Method) ([]*attempt, error) {
 	if priors := h.opts.Priors; priors != nil {
 		return h.try(ctx, m, priors)
 	}
-	if ignoresPrior(h.opts.Trainer) {
+	if IgnoresPrior(h.opts.Trainer) {
 		return h.try(ctx, m, []float64{softmax.DefaultPrior})
 	}
 	all, err := h.try(ctx, m, firstPriors)

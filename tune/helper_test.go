@@ -139,3 +139,11 @@ func accuracy(t *testing.T, d *corpus.Data, r *Result, rows []int) float64 {
 }
 
 func methodNames(methods []Method) string { return fmt.Sprint(methods) }
+
+// spec returns a sum of sources, unchecked.
+func spec(text string) (s classinfo.Spec) {
+	for _, source := range strings.Split(text, "+") {
+		s = append(s, classinfo.Source(source))
+	}
+	return s
+}

@@ -56,20 +56,20 @@ func TestLossesTried(t *testing.T) {
 		options Options
 		hinge   bool
 	}{
-		{"open", Plan{Sharing: "none"}, Options{}, true},
-		{"a sharing", Plan{Sharing: "names"}, Options{}, false},
-		{"cross entropy", Plan{Sharing: "none", Loss: CrossEntropy}, Options{}, false},
-		{"smoothing", Plan{Sharing: "none", Smoothing: 0.1}, Options{}, false},
-		{"a prior", Plan{Sharing: "none"}, Options{Priors: []float64{10}}, false},
-		{"SGD", Plan{Sharing: "none"}, Options{Trainer: softmax.SGD{Epochs: 1}}, false},
+		{"open", Plan{Sharing: spec("none")}, Options{}, true},
+		{"a sharing", Plan{Sharing: spec("names")}, Options{}, false},
+		{"cross entropy", Plan{Sharing: spec("none"), Loss: CrossEntropy}, Options{}, false},
+		{"smoothing", Plan{Sharing: spec("none"), Smoothing: 0.1}, Options{}, false},
+		{"a prior", Plan{Sharing: spec("none")}, Options{Priors: []float64{10}}, false},
+		{"SGD", Plan{Sharing: spec("none")}, Options{Trainer: softmax.SGD{Epochs: 1}}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, err := tc.plan.Fit(ctx, d, rows, tc.options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, loss := range []string{SquaredHinge, CrossEntropyHinge} {
-				tried := slices.ContainsFunc(r.Candidates, func(c softmax.Candidate) bool { return c.Method == loss })
+			for _, loss := range []Loss{SquaredHinge, CrossEntropyHinge} {
+				tried := slices.ContainsFunc(r.Candidates, func(c softmax.Candidate) bool { return c.Method == string(loss) })
 				if tried != tc.hinge {
 					t.Errorf("%s tried: %v, want %v", loss, tried, tc.hinge)
 				}

@@ -14,22 +14,6 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-// Losses that a Method may name.
-const (
-	CrossEntropy        = "cross-entropy"
-	SimLoss             = "simloss"
-	SoftLabels          = "soft-labels"
-	HXE                 = "hxe"
-	HierarchicalSoftmax = "hierarchical-softmax"
-	SquaredHinge        = "squared-hinge"               // one class against the rest, without sharing
-	CrossEntropyHinge   = "cross-entropy+squared-hinge" // the mean of the scores of both, each at its temperature
-)
-
-// Losses returns the names of all losses.
-func Losses() []string {
-	return []string{CrossEntropy, SquaredHinge, CrossEntropyHinge, SimLoss, SoftLabels, HXE, HierarchicalSoftmax}
-}
-
 // Defaults of the losses that need class similarities.
 const (
 	simLossBound   = 0.5  // r of SimLoss, as in Kobs et al. 2020
@@ -46,7 +30,7 @@ const DefaultHXEAlpha = 0.3
 // cross entropy.
 type Method struct {
 	Sharing   classinfo.Spec // nil: none
-	Loss      string         // "" is CrossEntropy
+	Loss      Loss           // "" is CrossEntropy
 	Smoothing float64        // label smoothing, CrossEntropy only
 	Alpha     float64        // of HXE only: how much less a step down the tree counts; 0 means DefaultHXEAlpha
 	Names     bool           // names of the classes are examples too
@@ -57,15 +41,12 @@ type Method struct {
 func (m Method) String() string {
 	name := m.Sharing.String()
 	if name == "" || name == string(classinfo.None) {
-		name = m.Loss
-		if name == "" {
-			name = CrossEntropy
-		}
-	} else if m.Loss != "" && m.Loss != CrossEntropy {
-		name += "/" + m.Loss
+		name = string(cmp.Or(m.Loss, CrossEntropy))
+	} else if !m.Loss.plain() {
+		name += "/" + string(m.Loss)
 	}
 	if m.Names {
-		if name == CrossEntropy {
+		if name == Baseline {
 			name = "none"
 		}
 		name += "+examples"
@@ -82,7 +63,7 @@ func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, erro
 	}
 	plain := slices.Equal(spec, classinfo.Spec{classinfo.None})
 	var o softmax.Options
-	if m.Smoothing != 0 && m.Loss != "" && m.Loss != CrossEntropy {
+	if m.Smoothing != 0 && !m.Loss.plain() {
 		return o, nil, fmt.Errorf("label smoothing goes with the loss %s only, not with %s", CrossEntropy, m.Loss)
 	}
 	switch m.Loss {
@@ -200,5 +181,5 @@ func Similarities(c classinfo.Info) (func(a, b int) float64, error) {
 // isPlain tells whether the method is cross entropy without class knowledge.
 func (m Method) isPlain() bool {
 	shared := len(m.Sharing) > 0 && m.Sharing[0] != classinfo.None
-	return !shared && !m.Names && (m.Loss == "" || m.Loss == CrossEntropy)
+	return !shared && !m.Names && m.Loss.plain()
 }

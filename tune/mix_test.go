@@ -144,7 +144,7 @@ func TestMixIsMeasured(t *testing.T) {
 		t.Errorf("log loss %v, want %v", got, want)
 	}
 
-	r, err := Auto(ctx, d, rows, Options{Seed: 1})
+	r, err := Plan{}.Fit(ctx, d, rows, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestMixIsMeasured(t *testing.T) {
 	if err != nil || v.Pooled.Examples != len(rows) || v.Pooled.LogLoss < entropy {
 		t.Errorf("folds %+v, %v", v, err)
 	}
-	space, err := (Plan{Sharing: "none", Names: "off"}).Space(d)
+	space, err := (Plan{Sharing: spec("none"), Names: "off"}).Space(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,40 +2,44 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/classinfo"
 )
 
-// AutoName is the method name that stands for Auto.
-const AutoName = "auto"
+// Baseline is the method that all others are compared with, plain cross entropy.
+const Baseline = string(CrossEntropy)
 
-// examplesSuffix asks for the class names as examples.
-const examplesSuffix = "+examples"
-
-// ParseMethod reads a method name: a loss (one of Losses), a sharing (names, v-tree, names+taxonomy ...), or a
-// sharing with "+examples", for the names of the classes as examples. The base
-// and source of trees are those of the options.
-func ParseMethod(name string, o classinfo.Options) (Method, error) {
-	m := Method{ClassInfo: o}
-	rest, names := strings.CutSuffix(name, examplesSuffix)
-	m.Names = names
-	for _, l := range Losses() {
-		if rest == l {
-			m.Loss = l
-			return m, nil
-		}
+// ParsePlan reads the name of a method: a loss (one of Losses), a sharing (names, v-tree,
+// names+taxonomy ...), or a sharing with "+examples", for the names of the classes as
+// examples. Nothing is left open then but the prior; "auto" leaves all open.
+func ParsePlan(name string, o classinfo.Options) (Plan, error) {
+	if name == AutoName {
+		return Plan{ClassInfo: o}, nil
 	}
-	spec, err := classinfo.ParseSpec(rest)
-	if err != nil {
-		return m, fmt.Errorf("unknown method %q; methods are %s", name, strings.Join(MethodNames(), ", "))
+	p := Plan{Sharing: classinfo.Spec{classinfo.None}, Loss: CrossEntropy, Names: Off, ClassInfo: o}
+	rest, names := strings.CutSuffix(name, "+examples")
+	if names {
+		p.Names = On
 	}
-	m.Sharing = spec
-	return m, nil
+	if slices.Contains(Losses(), Loss(rest)) {
+		p.Loss = Loss(rest)
+		return p, nil
+	}
+	var err error
+	if p.Sharing, err = classinfo.ParseSpec(rest); err != nil {
+		return p, fmt.Errorf("unknown method %q; methods are %s", name, strings.Join(MethodNames(), ", "))
+	}
+	return p, nil
 }
 
-// MethodNames returns the names of the methods that compare offers.
+// MethodNames returns names that ParsePlan reads, in the order in which help texts list
+// them; sums of sources are not among them.
 func MethodNames() []string {
-	return []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "vectors", "taxonomy", "distances", "weights", "means", "names+examples",
-		SquaredHinge, CrossEntropyHinge, SimLoss, SoftLabels, HXE, HierarchicalSoftmax, AutoName}
+	list := []string{Baseline, "u-tree", "v-tree", "linkage", "names", "vectors", "taxonomy", "distances", "weights", "means", "names+examples"}
+	for _, l := range Losses()[1:] {
+		list = append(list, string(l))
+	}
+	return append(list, AutoName)
 }

@@ -3,91 +3,127 @@ package tune
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
+	"math"
 	"slices"
 	"strconv"
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 )
 
-// Plan is what a user asks for, in the words of the command line. The zero
-// value leaves every choice to Auto.
+// Plan is what a user asks for; what it leaves open is chosen on held-out rows. The zero
+// value leaves all open.
 type Plan struct {
-	Sharing   string // "auto" (also ""), or a sum of sources
-	Loss      string // one of Losses; "" is CrossEntropy, or what is better with squared hinge
-	Smoothing float64
-	Alpha     float64 // of HXE; 0 means DefaultHXEAlpha
-	Names     string  // names as examples: "auto" (also ""), "on", "off"
+	Sharing   classinfo.Spec // nil: open
+	Loss      Loss           // "": cross entropy, or what is better with squared hinge
+	Smoothing float64        // label smoothing, from 0 to below 1; with CrossEntropy only
+	Alpha     float64        // of HXE; 0 means DefaultHXEAlpha
+	Names     Choice         // names as examples
 	ClassInfo classinfo.Options
 }
 
-// Methods returns the methods to choose among on the given rows.
-func (p Plan) Methods(d *corpus.Data, rows []int) ([]Method, error) {
-	names := p.Names
-	if names == "" {
-		names = AutoName
+// Check returns an *option.Error or *option.Misuse for options out of range, or that do
+// not go together, whatever the data.
+func (p Plan) Check() error {
+	if err := cmp.Or(p.Sharing.Check(), p.Loss.check(), p.Names.check("Names"), p.ClassInfo.Check(),
+		option.Check("Smoothing", p.Smoothing, p.Smoothing >= 0 && p.Smoothing < 1, "a number from 0 to below 1"),
+		option.Check("Alpha", p.Alpha, p.Alpha >= 0 && !math.IsInf(p.Alpha, 1), "a number above 0, such as 0.3")); err != nil {
+		return err
 	}
-	if !slices.Contains([]string{AutoName, "on", "off"}, names) {
-		return nil, fmt.Errorf("names as examples: %q, want auto, on or off", p.Names)
+	trees := []classinfo.Source{classinfo.None, classinfo.Taxonomy, classinfo.UTree, classinfo.VTree, classinfo.Linkage}
+	loss, _ := p.Loss.MarshalText()
+	switch {
+	case p.Smoothing > 0 && !p.Loss.plain():
+		return option.Refuse("%s goes with the loss cross-entropy only, not with %s", "Smoothing", "Loss "+string(loss))
+	case p.Alpha > 0 && p.Loss != HXE:
+		return option.Refuse("%s goes with %s, not with %s", "Alpha", "Loss hxe", "Loss "+string(loss))
+	case p.Loss == HierarchicalSoftmax && p.Sharing != nil && (len(p.Sharing) > 1 || !slices.Contains(trees, p.Sharing[0])):
+		return option.Refuse("%s goes along one tree, and %s is not one; want taxonomy, u-tree, v-tree, linkage or auto", "Loss "+string(loss), "Sharing "+p.Sharing.String())
 	}
-	if names == "on" && !d.Named() {
-		return nil, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
-	}
-	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, ClassInfo: p.ClassInfo}
-	if p.Loss != "" && !slices.Contains(Losses(), p.Loss) {
-		return nil, fmt.Errorf("unknown loss %q, want one of %v", p.Loss, Losses())
-	}
-	var methods []Method
-	if p.Sharing == "" || p.Sharing == AutoName {
-		if p.Loss != "" && p.Loss != CrossEntropy {
-			methods = []Method{base} // the loss has class knowledge of its own
-		} else {
-			for _, m := range Candidates(d, rows) {
-				m.Smoothing, m.ClassInfo = p.Smoothing, p.ClassInfo
-				methods = append(methods, m)
-			}
-		}
-	} else {
-		spec, err := classinfo.ParseSpec(p.Sharing)
-		if err != nil {
-			return nil, err
-		}
-		base.Sharing = spec
-		methods = []Method{base}
-		if names == AutoName && d.Named() && slices.Contains(spec, classinfo.Names) {
-			with := base
-			with.Names = true
-			methods = append(methods, with)
-		}
-	}
-	switch names {
-	case "off":
-		methods = slices.DeleteFunc(methods, func(m Method) bool { return m.Names })
-	case "on":
-		seen := map[string]bool{}
-		var on []Method
-		for _, m := range methods {
-			m.Names = true
-			if !seen[m.String()] {
-				seen[m.String()] = true
-				on = append(on, m)
-			}
-		}
-		methods = on
-	}
-	return methods, nil
+	return nil
 }
 
-// Train fits the best method of the plan to the rows and makes a model of it.
-// about holds what the caller knows: program, data fingerprint, options.
-func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Options, about softmax.Training) (*softmax.Model, *Result, error) {
+// among returns the methods of the plan: its sharing, without and with the names as
+// examples, or, where that is open, the candidates. A loss other than cross entropy has
+// class information of its own, so that it is alone then.
+func (p Plan) among(d *corpus.Data, withNames bool, candidates func() []Method) ([]Method, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	if p.Names == On && !d.Named() {
+		return nil, errors.New("names as examples: the data holds numbers, a name is a text; use off or auto")
+	}
+	list := []Method{{Sharing: p.Sharing}}
+	switch {
+	case p.Sharing == nil && p.Loss.plain():
+		list = candidates()
+	case p.Sharing != nil && withNames && d.Named():
+		list = append(list, Method{Sharing: p.Sharing, Names: true})
+	}
+	var out []Method
+	seen := map[string]bool{}
+	for _, m := range list {
+		if m.Names && p.Names == Off {
+			continue
+		}
+		m.Names = m.Names || p.Names == On
+		m.Loss, m.Smoothing, m.Alpha, m.ClassInfo = p.Loss, p.Smoothing, p.Alpha, p.ClassInfo
+		if name := m.String(); !seen[name] {
+			seen[name] = true
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// Methods returns the methods to choose among on the given rows: see Candidates for
+// what is tried where the sharing is open. A sharing by names is tried with the names as
+// examples, too.
+func (p Plan) Methods(d *corpus.Data, rows []int) ([]Method, error) {
+	return p.among(d, slices.Contains(p.Sharing, classinfo.Names), func() []Method { return Candidates(d, rows) })
+}
+
+// Fit trains the best of what the plan leaves open on rows, and the plan else.
+//
+// Every candidate is measured on the same held-out rows with the same priors; the
+// one with the best accuracy is trained again on all rows. Plain cross entropy is
+// always among those of an open plan, and another must be better by a standard error, so
+// useless information costs little. On the examples of the best, squared hinge and the
+// mean of it and cross entropy are then tried as losses.
+//
+// Rows are held out of the classes that have three or more. Where these have less
+// than half of the rows, or are fewer than two, none is. Parameters are then shared with
+// the defaults, and only if the rows support it by three standard errors: names if
+// labelling the rows by the nearest name beats chance (NamesAgree); vectors, a taxonomy,
+// precomputed distances, weights of another model and, where the data is numbers, names
+// if classes that they call near have near rows (Agreement).
+func (p Plan) Fit(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
 	methods, err := p.Methods(d, rows)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r, err := choose(ctx, d, rows, methods, p.anyLoss(), opts)
+	return choose(ctx, d, rows, methods, p.anyLoss(), opts)
+}
+
+// FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:
+// with one method and one prior there is nothing to choose, and no row is held
+// out.
+func (p Plan) FitUnmeasured(ctx context.Context, d *corpus.Data, rows []int, opts Options) (*Result, error) {
+	methods, err := p.Methods(d, rows)
+	if err == nil && len(methods) == 1 && (len(opts.Priors) == 1 || IgnoresPrior(opts.Trainer)) {
+		return Settings{methods[0], opts.onlyPrior(methods[0])}.Fit(ctx, d, rows, opts)
+	}
+	return p.Fit(ctx, d, rows, opts)
+}
+
+// Train is Fit, with a model made of the result. about holds what the caller knows:
+// program, data fingerprint, options. The tree of the model is that of the method, else
+// the taxonomy.
+func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Options, about softmax.Training) (*softmax.Model, *Result, error) {
+	r, err := p.Fit(ctx, d, rows, opts)
 	if r == nil {
 		return nil, nil, err
 	}
@@ -95,13 +131,16 @@ func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Option
 	about.Seed = opts.Seed
 	m := r.Model(d.Classes.Labels, about)
 	m.Vectors = d.Classes.Vectors
+	if m.Tree == nil {
+		m.Tree = d.Classes.Taxonomy
+	}
 	return m, r, err
 }
 
 // anyLoss tells whether squared hinge may take the place of cross entropy: where
 // the user named neither a loss nor something to share.
 func (p Plan) anyLoss() bool {
-	return p.Loss == "" && slices.Contains([]string{"", AutoName, string(classinfo.None)}, p.Sharing)
+	return p.Loss == "" && (p.Sharing == nil || slices.Equal(p.Sharing, classinfo.Spec{classinfo.None}))
 }
 
 func trainerName(t softmax.Trainer) string {
@@ -117,20 +156,17 @@ func trainerName(t softmax.Trainer) string {
 // Model makes a model of a result; about is completed with what the result
 // knows.
 func (r *Result) Model(labels []string, about softmax.Training) *softmax.Model {
-	about.Sharing = r.Method.Sharing.String()
-	if about.Sharing == "" {
-		about.Sharing = string(classinfo.None)
+	m := r.Method
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	about.Sharing = cmp.Or(m.Sharing.String(), string(classinfo.None))
+	about.Loss = string(cmp.Or(m.Loss, CrossEntropy))
+	if m.Smoothing != 0 {
+		about.Loss += " with smoothing " + number(m.Smoothing)
 	}
-	if about.Loss = r.Method.Loss; about.Loss == "" {
-		about.Loss = CrossEntropy
+	if m.Loss == HXE {
+		about.Loss += " with alpha " + number(cmp.Or(m.Alpha, DefaultHXEAlpha))
 	}
-	if r.Method.Smoothing != 0 {
-		about.Loss += " with smoothing " + strconv.FormatFloat(r.Method.Smoothing, 'g', -1, 64)
-	}
-	if r.Method.Loss == HXE {
-		about.Loss += " with alpha " + strconv.FormatFloat(cmp.Or(r.Method.Alpha, DefaultHXEAlpha), 'g', -1, 64)
-	}
-	about.Names = r.Method.Names
+	about.Names = m.Names
 	about.Prior = r.Prior
 	about.Trainer = trainerName(r.Trainer)
 	about.Fit = r.Record

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -24,6 +26,18 @@ type SearchOptions struct {
 	Folds      int               // hold out each row once in so many parts; 0: the rows that training holds out
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
 	Now        func() time.Time  // the clock of Time; nil: time.Now
+}
+
+// Check returns an *option.Error or *option.Misuse for options out of range, or that do
+// not go together.
+func (o SearchOptions) Check() error {
+	if len(o.Tune.Valid) > 0 && o.Folds > 0 {
+		return option.Refuse("%s has the rows to choose by, %s takes them from those of training; leave one out", "Valid", "Folds")
+	}
+	return cmp.Or(
+		option.Check("Time", o.Time, o.Time >= 0, "a time above 0, such as 90s"),
+		option.Check("Trials", o.Trials, o.Trials >= 0, "at least 0"),
+		option.Check("Folds", o.Folds, o.Folds >= 0 && o.Folds != 1, "at least 2, or 0 for one split"))
 }
 
 // Trial is what one point of a search did on held-out rows.
@@ -160,12 +174,15 @@ func newSearch(d *corpus.Data, rows []int, space Space, opts SearchOptions) (*se
 	if opts.Metric == SimilarityAccuracy && opts.Similarity == nil {
 		return nil, fmt.Errorf("metric %s: the names of the classes have no letters to compare them by; give vectors of them with Options.Vectors", opts.Metric)
 	}
-	space.Fixed.Prior = space.Fixed.Prior || ignoresPrior(opts.Tune.Trainer)
+	space.Fixed.Prior = space.Fixed.Prior || IgnoresPrior(opts.Tune.Trainer)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Folds < 0 || opts.Folds == 1 || opts.Folds > len(rows) {
-		return nil, fmt.Errorf("tune: %d folds of %d rows, want at least 2 and no more than there are rows, or 0", opts.Folds, len(rows))
+	if err := opts.Check(); err != nil {
+		return nil, err
+	}
+	if opts.Folds > len(rows) {
+		return nil, fmt.Errorf("tune: %d folds of %d rows, want no more than there are rows", opts.Folds, len(rows))
 	}
 	s := &search{d: d, space: space, opts: opts, began: opts.Now(), seen: map[string]int{}}
 	s.found.Metric = opts.Metric

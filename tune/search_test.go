@@ -123,7 +123,7 @@ func TestSearchSchedule(t *testing.T) {
 
 func TestSearchEnds(t *testing.T) {
 	d, train, _ := topicData(t, 4, 1, same)
-	found := searched(t, d, train, Plan{Sharing: "names", Names: "off"}, SearchOptions{})
+	found := searched(t, d, train, Plan{Sharing: spec("names"), Names: "off"}, SearchOptions{})
 	if found.Stop != StopConverged {
 		t.Errorf("stopped by %s, want the end of all steps", found.Stop)
 	}
@@ -243,10 +243,10 @@ func TestSearchHoldsOut(t *testing.T) {
 func TestSearchAnswersWhatWasAsked(t *testing.T) {
 	d, train, _ := topicData(t, 5, 1, permuted)
 	for _, trials := range []int{1, 2, 12} {
-		for _, p := range []Plan{{Sharing: "u-tree"}, {Loss: HierarchicalSoftmax, Names: "off"}, {Names: "on"}} {
+		for _, p := range []Plan{{Sharing: spec("u-tree")}, {Loss: HierarchicalSoftmax, Names: "off"}, {Names: "on"}} {
 			found := searched(t, d, train, p, SearchOptions{Trials: trials})
 			best := found.Best()
-			if best.Method.isPlain() || p.Sharing != "" && best.Method.Sharing.String() != p.Sharing || best.Method.Loss != p.Loss || p.Names == "on" && !best.Method.Names {
+			if best.Method.isPlain() || p.Sharing != nil && !slices.Equal(best.Method.Sharing, p.Sharing) || best.Method.Loss != p.Loss || p.Names == "on" && !best.Method.Names {
 				t.Errorf("%+v, %d trials: the answer is %v", p, trials, best.Method)
 			}
 			if !found.Default().Yardstick {
@@ -279,8 +279,8 @@ func TestSpace(t *testing.T) {
 		{"without names as examples", text, Plan{Names: "off"}, "[cross-entropy names means linkage v-tree]"},
 		{"with names as examples", text, Plan{Names: "on"}, "[cross-entropy names+examples none+examples means+examples linkage+examples v-tree+examples]"},
 		{"numbers", num, Plan{}, "[cross-entropy names means linkage v-tree]"},
-		{"a sharing", text, Plan{Sharing: "v-tree"}, "[cross-entropy v-tree v-tree+examples]"},
-		{"none", text, Plan{Sharing: "none"}, "[cross-entropy none+examples]"},
+		{"a sharing", text, Plan{Sharing: spec("v-tree")}, "[cross-entropy v-tree v-tree+examples]"},
+		{"none", text, Plan{Sharing: spec("none")}, "[cross-entropy none+examples]"},
 		{"a loss", text, Plan{Loss: SimLoss}, "[cross-entropy simloss]"},
 	} {
 		s, err := tc.plan.Space(tc.d)
@@ -302,7 +302,7 @@ func TestSpace(t *testing.T) {
 		d    *corpus.Data
 		plan Plan
 		want string
-	}{{text, Plan{Names: "yes"}, "auto, on or off"}, {num, Plan{Names: "on"}, "numbers"}, {text, Plan{Sharing: "oak"}, "oak"}} {
+	}{{text, Plan{Names: "yes"}, "auto, on or off"}, {num, Plan{Names: "on"}, "numbers"}, {text, Plan{Sharing: spec("oak")}, "oak"}} {
 		if _, err := tc.plan.Space(tc.d); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, want %q in it", tc.plan, err, tc.want)
 		}

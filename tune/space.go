@@ -36,69 +36,45 @@ type Fixed struct {
 }
 
 // Space is what a search goes through: methods, the first of which is the
-// yardstick, and the ways to change them.
+// baseline, and the ways to change them.
 type Space struct {
 	Methods []Method
 	Prior   float64 // to begin with; 0 means softmax.DefaultPrior
 	Fixed   Fixed
 
 	names bool // names as examples may be switched on and off
-	apart bool // plain cross entropy is a yardstick only: the plan asks for something else
+	apart bool // plain cross entropy is a baseline only: the plan asks for something else
 }
 
 // maxSquareClasses is the number of classes above which a search leaves out the
 // sources whose cost grows with its square or cube.
 const maxSquareClasses = 2000
 
-// Space returns what a plan leaves open: with the sharing auto every source
-// that the data has, alone and in the sums that did best, with and without names
-// as examples; else the sharing that the plan names. Plain cross entropy comes
-// first in any case; where the plan asks for something else it is measured, but
-// never the answer.
+// Space returns what a plan leaves open: where that is the sharing, every source that
+// the data has, alone and in the sums that did best, with and without names as examples;
+// else the sharing of the plan. Plain cross entropy comes first in any case; where the plan
+// asks for something else it is measured, but never the answer.
 func (p Plan) Space(d *corpus.Data) (Space, error) {
-	open := p.Names == "" || p.Names == AutoName
-	if !open && p.Names != "on" && p.Names != "off" {
-		return Space{}, fmt.Errorf("names as examples: %q, want auto, on or off", p.Names)
+	s := Space{names: p.Names == Auto && d.Named()}
+	methods, err := p.among(d, s.names, func() []Method { return sharings(d, s.names) })
+	if err != nil {
+		return Space{}, err
 	}
-	if p.Names == "on" && !d.Named() {
-		return Space{}, fmt.Errorf("names as examples: the data holds numbers, a name is a text; use off or auto")
-	}
-	s := Space{names: open && d.Named()}
-	base := Method{Loss: p.Loss, Smoothing: p.Smoothing, Alpha: p.Alpha, ClassInfo: p.ClassInfo}
-	add := func(names bool, spec ...classinfo.Source) {
-		if names && !s.names {
-			return // is there already
-		}
-		m := base
-		m.Sharing, m.Names = spec, names || p.Names == "on"
-		s.Methods = append(s.Methods, m)
-	}
-	s.Methods = []Method{{Smoothing: p.Smoothing, ClassInfo: p.ClassInfo}}
-	plain := p.Loss == "" || p.Loss == CrossEntropy
-	given := p.Sharing != "" && p.Sharing != AutoName
-	s.apart = given && p.Sharing != string(classinfo.None) || !plain || p.Names == "on"
-	switch {
-	case given:
-		spec, err := classinfo.ParseSpec(p.Sharing)
-		if err != nil {
-			return Space{}, err
-		}
-		add(false, spec...)
-		add(true, spec...)
-	case !plain:
-		add(false, classinfo.None) // the loss has class knowledge of its own
-	default:
-		addSources(d, add)
-	}
-	s.Methods = slices.Insert(slices.DeleteFunc(s.Methods[1:], func(m Method) bool { return m.isPlain() }), 0, s.Methods[0])
+	given := p.Sharing != nil && !slices.Equal(p.Sharing, classinfo.Spec{classinfo.None})
+	s.apart = given || !p.Loss.plain() || p.Names == On
+	s.Methods = slices.Concat([]Method{{Smoothing: p.Smoothing, ClassInfo: p.ClassInfo}}, slices.DeleteFunc(methods, Method.isPlain))
 	return s, nil
 }
 
-// addSources adds the sharings that the data allows, in the order in which they
-// are worth a trial.
-func addSources(d *corpus.Data, add func(names bool, spec ...classinfo.Source)) {
+// sharings returns the methods that the data allows, in the order in which they are worth
+// a trial, and with names also those with names as examples.
+func sharings(d *corpus.Data, withNames bool) (list []Method) {
 	const names, means = classinfo.Names, classinfo.Means
-	small := len(d.Classes.Labels) <= maxSquareClasses
+	add := func(examples bool, spec ...classinfo.Source) {
+		if withNames || !examples {
+			list = append(list, Method{Sharing: spec, Names: examples})
+		}
+	}
 	spelled := namesUsable(d)
 	if spelled {
 		add(false, names)
@@ -115,7 +91,7 @@ func addSources(d *corpus.Data, add func(names bool, spec ...classinfo.Source)) 
 			add(true, names, source)
 		}
 	}
-	if small {
+	if len(d.Classes.Labels) <= maxSquareClasses {
 		add(false, means)
 		if spelled {
 			add(true, names, means)
@@ -123,6 +99,7 @@ func addSources(d *corpus.Data, add func(names bool, spec ...classinfo.Source)) 
 		add(false, classinfo.Linkage)
 	}
 	add(false, classinfo.VTree)
+	return list
 }
 
 // has tells whether an axis means anything for a method and may be moved on.
@@ -138,7 +115,7 @@ func (s Space) has(a axis, m Method) bool {
 	case rhoAxis:
 		return !s.Fixed.Rho && uses(classinfo.Names, classinfo.Vectors, classinfo.Distances, classinfo.Weights, classinfo.Means)
 	case smoothingAxis:
-		return !s.Fixed.Smoothing && (m.Loss == "" || m.Loss == CrossEntropy)
+		return !s.Fixed.Smoothing && m.Loss.plain()
 	case baseAxis:
 		return !s.Fixed.Base && uses(classinfo.VTree, classinfo.UTree)
 	}

@@ -22,14 +22,14 @@ var ctx = context.Background()
 
 func TestFitEveryMethod(t *testing.T) {
 	d, train, test := topicData(t, 5, 20, same)
-	for _, name := range []string{CrossEntropy, "u-tree", "v-tree", "linkage", "names", "means", "names+means",
-		"names+examples", "none+examples", SimLoss, SoftLabels, HXE, HierarchicalSoftmax} {
+	for _, name := range []string{Baseline, "u-tree", "v-tree", "linkage", "names", "means", "names+means",
+		"names+examples", "none+examples", "simloss", "soft-labels", "hxe", "hierarchical-softmax"} {
 		t.Run(name, func(t *testing.T) {
-			m, err := ParseMethod(name, classinfo.Options{})
+			p, err := ParsePlan(name, classinfo.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Fit(ctx, d, train, m, Options{Seed: 1})
+			r, err := p.Fit(ctx, d, train, Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestFitSeesOnlyItsRows(t *testing.T) {
 
 func TestAutoUsesNamesThatTell(t *testing.T) {
 	d, train, test := topicData(t, 3, 30, same)
-	r, err := Auto(ctx, d, train, Options{Seed: 1})
+	r, err := Plan{}.Fit(ctx, d, train, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestAutoOneShot(t *testing.T) {
 	}{{"true names", same, true}, {"permuted names", permuted, false}} {
 		t.Run(tc.name, func(t *testing.T) {
 			d, train, _ := topicData(t, 2, 2, tc.label)
-			r, err := Auto(ctx, d, train, Options{Seed: 1})
+			r, err := Plan{}.Fit(ctx, d, train, Options{Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestNamesAgree(t *testing.T) {
 
 func TestNumbersAuto(t *testing.T) {
 	d, rows := numbers(t, 9)
-	r, err := Auto(ctx, d, rows, Options{})
+	r, err := Plan{}.Fit(ctx, d, rows, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestNumbersAuto(t *testing.T) {
 func TestValidRows(t *testing.T) {
 	d, train, test := topicData(t, 4, 5, same)
 	d.Class[test[0]] = -1
-	r, err := Auto(ctx, d, train, Options{Valid: test})
+	r, err := Plan{}.Fit(ctx, d, train, Options{Valid: test})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,14 +207,14 @@ func TestPlanMethods(t *testing.T) {
 		{"auto without names as examples", text, rows, Plan{Names: "off"}, "[cross-entropy names]"},
 		{"auto with names as examples", text, rows, Plan{Names: "on"}, "[none+examples names+examples]"},
 		{"auto of numbers", num, numRows, Plan{}, "[cross-entropy names]"},
-		{"names bring their examples", text, rows, Plan{Sharing: "names"}, "[names names+examples]"},
-		{"names alone", text, rows, Plan{Sharing: "names", Names: "off"}, "[names]"},
-		{"a tree", text, rows, Plan{Sharing: "v-tree"}, "[v-tree]"},
-		{"none", text, rows, Plan{Sharing: "none"}, "[cross-entropy]"},
+		{"names bring their examples", text, rows, Plan{Sharing: spec("names")}, "[names names+examples]"},
+		{"names alone", text, rows, Plan{Sharing: spec("names"), Names: "off"}, "[names]"},
+		{"a tree", text, rows, Plan{Sharing: spec("v-tree")}, "[v-tree]"},
+		{"none", text, rows, Plan{Sharing: spec("none")}, "[cross-entropy]"},
 		{"a loss with knowledge of its own", text, rows, Plan{Loss: SimLoss}, "[simloss]"},
 		{"a loss by groups", text, rows, Plan{Loss: HXE}, "[hxe]"},
-		{"a loss beside a sharing", text, rows, Plan{Loss: HXE, Sharing: "names", Names: "off"}, "[names/hxe]"},
-		{"a sum", text, rows, Plan{Sharing: "names+linkage", Names: "off"}, "[names+linkage]"},
+		{"a loss beside a sharing", text, rows, Plan{Loss: HXE, Sharing: spec("names"), Names: "off"}, "[names/hxe]"},
+		{"a sum", text, rows, Plan{Sharing: spec("names+linkage"), Names: "off"}, "[names+linkage]"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			methods, err := tc.plan.Methods(tc.d, tc.rows)
@@ -229,8 +229,8 @@ func TestPlanMethods(t *testing.T) {
 		plan Plan
 		want string
 	}{
-		{"unknown sharing", text, Plan{Sharing: "trees"}, "unknown sharing"},
-		{"unknown loss", text, Plan{Loss: "hinge"}, "unknown loss"},
+		{"unknown sharing", text, Plan{Sharing: spec("trees")}, "unknown sharing"},
+		{"unknown loss", text, Plan{Loss: "hinge"}, `Loss is "hinge"`},
 		{"unknown names", text, Plan{Names: "maybe"}, "want auto, on or off"},
 		{"names as examples of numbers", num, Plan{Names: "on"}, "numbers"},
 	} {
@@ -243,12 +243,16 @@ func TestPlanMethods(t *testing.T) {
 }
 
 func TestMethodNamesRoundTrip(t *testing.T) {
+	d, rows, _ := topicData(t, 2, 1, same)
 	for _, name := range MethodNames() {
 		if name == AutoName {
 			continue
 		}
-		m, err := ParseMethod(name, classinfo.Options{})
-		if err != nil || m.String() != name {
+		p, err := ParsePlan(name, classinfo.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := p.Methods(d, rows); err != nil || len(m) != 1 || m[0].String() != name {
 			t.Errorf("%s became %v, %v", name, m, err)
 		}
 	}
@@ -265,7 +269,7 @@ func TestRefusals(t *testing.T) {
 		{"hierarchical softmax over a sum", Method{Loss: HierarchicalSoftmax, Sharing: classinfo.Spec{classinfo.VTree, classinfo.Linkage}}, "one tree"},
 		{"hierarchical softmax over a U-tree", Method{Loss: HierarchicalSoftmax, Sharing: classinfo.Spec{classinfo.UTree}}, "V-tree"},
 		{"taxonomy that is not there", Method{Sharing: classinfo.Spec{classinfo.Taxonomy}}, "Options.Taxonomy"},
-		{"unknown loss", Method{Loss: "hinge"}, "unknown loss"},
+		{"unknown loss", Method{Loss: "hinge"}, `Loss is "hinge"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := Fit(ctx, d, train, tc.m, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -273,12 +277,12 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if _, err := AutoAmong(ctx, d, train, nil, Options{}); err == nil {
+	if _, err := FitBest(ctx, d, train, nil, Options{}); err == nil {
 		t.Error("no methods were taken")
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := Auto(cancelled, d, train, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := (Plan{}).Fit(cancelled, d, train, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v on a cancelled context", err)
 	}
 	if _, err := corpus.NewData(feature.NewTable(dataset.Text, nil), []int32{0}, nil, classinfo.Info{Labels: []string{"a"}}); err == nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Unknown is what becomes of class names with words that have no vector.
@@ -41,7 +43,7 @@ func (u Unknown) String() string {
 func ParseUnknown(s string) (Unknown, error) {
 	i := slices.Index(unknownNames(), s)
 	if i < 0 {
-		return 0, fmt.Errorf("policy %q for unknown words, want one of %s", s, strings.Join(unknownNames(), ", "))
+		return 0, option.Check("Unknown", s, false, "one of "+strings.Join(unknownNames(), ", "))
 	}
 	return Unknown(i), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,136 +20,87 @@ import (
 )
 
 // classFileFlags name the files with information about the classes.
-type classFileFlags struct {
-	taxonomy  string
-	vectors   string
-	unknown   string
-	distances string
-	weights   string
-}
-
-// unknownPolicies are the values of --unknown.
-func unknownPolicies() []string {
-	var out []string
-	for _, u := range []wordvec.Unknown{wordvec.UnknownError, wordvec.UnknownAverage, wordvec.UnknownSubword, wordvec.UnknownDrop, wordvec.UnknownRoot} {
-		out = append(out, u.String())
-	}
-	return out
-}
+type classFileFlags struct{ corpus.ClassFiles }
 
 func (f *classFileFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file")
-	flags.StringVar(&f.vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText; - for standard input")
-	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "class names without a vector: error, average (of known words), subword (fastText .bin), drop, root")
-	flags.StringVar(&f.distances, "distances", "", "precomputed distances of classes: lines of two names and a number; - for standard input")
-	flags.StringVar(&f.weights, "weights-model", "", "model of the same classes, trained on other examples, whose weights show which are similar")
-	choices(c, "unknown", unknownPolicies()...)
+	f.KeepFirst = true // a word twice in a file of vectors is common; the first counts, as in treeloss vectors
+	flags.StringVar(&f.Taxonomy, "taxonomy", "", "tree over the classes: child,parent rows, paths, Newick, JSON or a tree file")
+	flags.StringVar(&f.Vectors, "label-vectors", "", "word vectors for the class names: word2vec, GloVe or fastText; - for standard input")
+	addText(c, &f.Unknown, "unknown", "class names without a vector: error, average (of known words), subword (fastText .bin), drop, root",
+		"error", "average", "subword", "drop", "root")
+	flags.StringVar(&f.Distances, "distances", "", "precomputed distances of classes: lines of two names and a number; - for standard input")
+	flags.StringVar(&f.Weights, "weights-model", "", "model of the same classes, trained on other examples, whose weights show which are similar")
 }
 
-// flagOfSource returns the flag that names the file of a source, "" for a source
-// that the examples bring themselves.
-func flagOfSource(s classinfo.Source) string {
-	return map[classinfo.Source]string{classinfo.Vectors: "--label-vectors", classinfo.Taxonomy: "--taxonomy",
-		classinfo.Distances: "--distances", classinfo.Weights: "--weights-model"}[s]
-}
-
-// path returns what the flag of a source names, "" for none.
-func (f *classFileFlags) path(s classinfo.Source) string {
-	switch s {
-	case classinfo.Vectors:
-		return f.vectors
-	case classinfo.Taxonomy:
-		return f.taxonomy
-	case classinfo.Distances:
-		return f.distances
-	case classinfo.Weights:
-		return f.weights
+// each calls visit with each file that is named, its source and its flag.
+func (f *classFileFlags) each(visit func(s classinfo.Source, flag, path string)) {
+	for _, s := range classinfo.Metrics() {
+		if name, path := f.File(s); path != "" {
+			visit(s, flagOf(name), path)
+		}
 	}
-	return ""
 }
 
 // sources are the files that the flags name.
-func (f *classFileFlags) sources() []source {
-	var list []source
-	for _, s := range classinfo.Metrics() {
-		if path := f.path(s); path != "" {
-			list = append(list, source{flagOfSource(s), path})
-		}
-	}
+func (f *classFileFlags) sources() (list []source) {
+	f.each(func(_ classinfo.Source, flag, path string) { list = append(list, source{flag, path}) })
 	return list
 }
 
-// checkSpec refuses a sharing that needs a file which no flag names; what is how it
-// was asked for.
-func (f *classFileFlags) checkSpec(what string, spec classinfo.Spec) error {
-	for _, s := range spec {
-		if flagOfSource(s) != "" && f.path(s) == "" {
-			file := "FILE"
-			if s == classinfo.Weights {
-				file = "MODEL"
-			}
-			return usagef("%s needs a file: name it with %s %s", what, flagOfSource(s), file)
-		}
-	}
-	return nil
-}
-
-// check refuses flags that do not go together; from is the value of --from,
-// data that of --data.
-func (f *classFileFlags) check(from string, data []string) error {
-	policy, err := wordvec.ParseUnknown(f.unknown)
-	source := classinfo.Source(from)
-	switch {
-	case err != nil:
-		return usagef("--unknown %q, want one of %s", f.unknown, strings.Join(unknownPolicies(), ", "))
-	case f.vectors == "" && policy != wordvec.UnknownError:
-		return usagef("--unknown %s says what to do with names that have no vector: give vectors with --label-vectors FILE", f.unknown)
-	case f.vectors == "-" && f.distances == "-":
-		return usagef("--label-vectors and --distances cannot both be the standard input; name a file for one of them")
-	case flagOfSource(source) != "" && f.path(source) == "":
-		return usagef("--from %s needs a file: name it with %s", from, flagOfSource(source))
-	}
-	for _, s := range classinfo.Metrics() {
-		switch path := f.path(s); {
+// check refuses flags that do not go together; from is what trees are built from, data
+// are the files of examples.
+func (f *classFileFlags) check(from classinfo.Source, data []string) error {
+	err := cmp.Or(f.Check(), f.CheckSources("From "+string(from), from))
+	f.each(func(s classinfo.Source, flag, path string) {
+		switch {
+		case err != nil:
 		case path == "-" && slices.Contains(data, "-"):
-			return usagef("--data and %s cannot both be the standard input; name a file for one of them", flagOfSource(s))
-		case path == "" || s == classinfo.Weights:
+			err = usagef("--data and %s cannot both be the standard input; name a file for one of them", flag)
+		case s == classinfo.Weights:
+			err = anymodel.CheckLinear(path)
 		case anymodel.IsFile(path) && s == classinfo.Taxonomy:
-			return fmt.Errorf("%s is a model; write its tree to a file with treeloss tree show --format json, and give that to --taxonomy", path)
+			err = fmt.Errorf("%s is a model; write its tree to a file with treeloss tree show --format json, and give that to --taxonomy", path)
 		case anymodel.IsFile(path):
-			return fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, flagOfSource(s))
+			err = fmt.Errorf("%s is a model, which %s does not take; --weights-model does", path, flag)
 		}
-	}
-	if f.weights == "" {
-		return nil
-	}
-	return anymodel.CheckLinear(f.weights)
+	})
+	return err
 }
 
-// classFiles returns what package tune calls the same. Files of word vectors with a
-// word twice are common enough: the first counts, as in treeloss vectors.
-func (f *classFileFlags) classFiles(a *app) corpus.ClassFiles {
-	policy, _ := wordvec.ParseUnknown(f.unknown) // check has refused others
-	return corpus.ClassFiles{Taxonomy: f.taxonomy, Vectors: f.vectors, Unknown: policy, KeepFirst: true, Distances: f.distances, Weights: f.weights, Stdin: a.in}
+// read reads what is known about classes with these labels, and logs how it was found.
+func (f *classFileFlags) read(ctx context.Context, a *app, labels []string) (classinfo.Info, *wordvec.LabelVectors, error) {
+	f.Stdin = a.in
+	classes, found, err := f.Read(ctx, labels)
+	if err != nil {
+		return classes, nil, f.explain(err)
+	}
+	f.log(a, found, classes)
+	return classes, found, nil
+}
+
+// log logs what is worth knowing about the files.
+func (f *classFileFlags) log(a *app, found *wordvec.LabelVectors, c classinfo.Info) {
+	f.logNames(a, found)
+	f.logTriangle(a, c)
 }
 
 // data ends the reading of a corpus, logs how the label vectors were found, and
 // returns the rows to train on: those of classes that were not dropped.
 func (f *classFileFlags) data(ctx context.Context, a *app, examples *corpus.Corpus, rows []int) (*corpus.Data, []int, error) {
-	if f.vectors != "" {
-		a.logf("reading label vectors from %s", f.vectors)
+	if f.Vectors != "" {
+		a.logf("reading label vectors from %s", f.Vectors)
 	}
-	d, err := examples.Data(ctx, rows, f.classFiles(a))
+	f.Stdin = a.in
+	d, err := examples.Data(ctx, rows, f.ClassFiles)
 	if err != nil {
 		return nil, nil, f.explain(err)
 	}
-	f.logNames(a, d.Found)
-	f.logTriangle(a, d.Classes)
+	f.log(a, d.Found, d.Classes)
 	if len(d.Dropped) == 0 {
 		return d, rows, nil
 	}
-	kept := labelled(d, rows)
+	kept := d.Labelled(rows)
 	a.logf("skipped, no vector: %d classes with %d of %d training rows", len(d.Dropped), len(rows)-len(kept), len(rows))
 	return d, kept, nil
 }
@@ -202,29 +154,10 @@ func (f *classFileFlags) explain(err error) error {
 		return fmt.Errorf("%w (--unknown)", err)
 	case errors.Is(err, fs.ErrNotExist):
 		var flags []string
-		for _, s := range classinfo.Metrics() {
-			if f.path(s) != "" {
-				flags = append(flags, flagOfSource(s))
-			}
-		}
+		f.each(func(_ classinfo.Source, flag, _ string) { flags = append(flags, flag) })
 		return fmt.Errorf("%w of %s", err, strings.Join(flags, " and "))
 	}
 	return err
-}
-
-// withoutDropped removes the rows whose label was dropped from rows to measure
-// on, and tells how many these were.
-func withoutDropped(a *app, d *corpus.Data, examples *corpus.Corpus, rows []int, what string) []int {
-	if len(d.Dropped) == 0 {
-		return rows
-	}
-	kept := slices.DeleteFunc(slices.Clone(rows), func(row int) bool {
-		return slices.ContainsFunc(examples.LabelsOf(row), func(label string) bool { return slices.Contains(d.Dropped, label) })
-	})
-	if n := len(rows) - len(kept); n > 0 {
-		a.logf("left out with their classes: %d of %d %s", n, len(rows), what)
-	}
-	return kept
 }
 
 // record adds what became of the class names to the options that the model

@@ -12,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/softmax"
@@ -23,13 +21,10 @@ import (
 
 // compareFlags are the flags of treeloss compare.
 type compareFlags struct {
-	data       dataFlags
-	classes    classFlags
+	trainingFlags
 	test       []string
 	testLabels string
 	methods    []string
-	weight     string
-	prior      priorFlags
 	shots      []int
 	seeds      int
 	report     string
@@ -69,17 +64,13 @@ and CSV.`,
 		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
-	f.data.add(c)
-	f.classes.add(c)
-	f.prior.add(c)
+	f.add(c)
 	flags := c.Flags()
 	f.flags = flags
 	flags.StringArrayVar(&f.test, "test", nil, "file of test examples; may be repeated; without it rows of --data are set aside")
 	flags.StringVar(&f.testLabels, "test-labels", "", "labels of the rows of --test, if that is an .npy file, which holds none")
 	flags.StringSliceVar(&f.methods, "methods", []string{"cross-entropy", "v-tree", "names", namesAsExamples},
 		"methods, separated by commas, of those listed above, or sums such as names+taxonomy")
-	flags.StringVar(&f.weight, "class-weight", "", classWeightHelp)
-	suggest(c, "class-weight", balanced)
 	choicesOf(c, "methods", ",", tune.MethodNames()...)
 	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class; several, such as 1,3,5, make a learning curve (default all)")
 	flags.IntVar(&f.seeds, "seeds", 1, "number of draws, seeds 1..N: 5 or more for errors to go by")
@@ -90,54 +81,29 @@ and CSV.`,
 
 func (f *compareFlags) run(ctx context.Context, a *app) error {
 	began := time.Now()
-	if err := f.check(); err != nil {
+	if err := f.checkDraws(); err != nil {
 		return err
 	}
-	knowledge, err := f.classes.knowledge(f.data.data)
+	opts, err := f.options()
 	if err != nil {
 		return err
 	}
-	if err := f.checkMethods(knowledge); err != nil {
-		return err
-	}
-	opts, err := f.classes.options()
+	methods, err := f.checkMethods()
 	if err != nil {
 		return err
 	}
-	if err := f.prior.apply(&knowledge, &opts); err != nil {
-		return err
-	}
-	examples, err := f.data.read(a)
-	if err != nil {
-		return err
-	}
-	n := examples.Table.Rows()
-	var test []int
-	if len(f.test) > 0 {
-		if test, err = examples.Append(f.test, f.testLabels); err != nil {
-			return err
-		}
-		warnTrainedOn(a, f.data.data, "--test", f.test)
-	}
-	data, rows, err := f.classes.files.data(ctx, a, examples, dataset.Range(0, n))
+	data, err := f.read(ctx, a, measured{"--test", "test rows", f.test, f.testLabels, "they count as wrong"})
 	if err != nil {
 		return err
 	}
 	if !data.Named() && !f.flags.Changed("methods") { // numbers learn nothing from the text of a name
-		f.methods = slices.DeleteFunc(f.methods, func(name string) bool { return name == namesAsExamples })
+		methods = slices.DeleteFunc(methods, func(m compare.Method) bool { return m.Name == namesAsExamples })
 	}
-	test = withoutDropped(a, data, examples, test, "test rows")
-	if err := weigh(f.weight, data, rows); err != nil {
-		return err
-	}
-	if unknown := len(test) - len(labelled(data, test)); unknown > 0 {
-		a.logf("warning: %d of %d test rows have a label that no training row has; they count as wrong", unknown, len(test))
-	}
-	draws, err := f.draws(data, n, test)
+	draws, err := f.draws(data)
 	if err != nil {
-		return named(err, data)
+		return named(err, data.Data)
 	}
-	all, err := runComparisons(ctx, a, data, draws, f.methods, compare.Options{Tune: opts, ClassInfo: knowledge, Alpha: f.classes.alpha})
+	all, err := runComparisons(ctx, a, data.Data, draws, methods, compare.Options{Tune: opts})
 	if err != nil {
 		return err
 	}
@@ -151,7 +117,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 				{Name: "Seeds", Value: fmt.Sprintf("1 to %d, one draw each", f.seeds)},
 			},
 		}
-		page.Tree = compare.TreeOf(all, data.Classes, knowledge)
+		page.Tree = compare.TreeOf(all, data.Classes, f.plan.ClassInfo)
 		if err := saveReport(a, page.Report(), f.report, time.Since(began)); err != nil {
 			return err
 		}
@@ -164,31 +130,25 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// checkMethods refuses methods that are not there, come twice or lack a file.
-func (f *compareFlags) checkMethods(o classinfo.Options) error {
+// checkMethods returns the methods, and refuses such as lack a file.
+func (f *compareFlags) checkMethods() ([]compare.Method, error) {
 	if len(f.methods) == 0 {
-		return usagef("--methods is empty; name some, such as cross-entropy,names,v-tree")
+		return nil, usagef("--methods is empty; name some, such as cross-entropy,names,v-tree")
 	}
-	for i, name := range f.methods {
-		if slices.Contains(f.methods[:i], name) {
-			return usagef("--methods: %q comes twice; name it once", name)
-		}
-		if name == tune.AutoName {
-			continue
-		}
-		m, err := tune.ParseMethod(name, o)
-		if err != nil {
-			return usageError{fmt.Errorf("--methods: %w", err)}
-		}
-		if err := f.classes.files.checkSpec("method "+name, m.Sharing); err != nil {
-			return err
+	methods, err := compare.Methods(f.methods, f.plan.ClassInfo, f.plan.Alpha)
+	if err != nil {
+		return nil, usagef("--methods: %w", err)
+	}
+	for _, m := range methods {
+		if err := f.files.CheckSources("Methods "+m.Name, m.Sharing...); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return methods, nil
 }
 
-// check refuses flags that cannot be meant, before anything is read.
-func (f *compareFlags) check() error {
+// checkDraws refuses flags that cannot be meant, before anything is read.
+func (f *compareFlags) checkDraws() error {
 	slices.Sort(f.shots)
 	if len(f.shots) == 0 {
 		f.shots = []int{0}
@@ -216,15 +176,15 @@ func (f *compareFlags) check() error {
 
 // sources are the files that are read.
 func (f *compareFlags) sources() []source {
-	return slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.labels), sources("--test", f.test...),
-		sources("--test-labels", f.testLabels), sources("--class-weight", f.weight), f.classes.files.sources())
+	return slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.Labels), sources("--test", f.test...),
+		sources("--test-labels", f.testLabels), sources("--class-weight", f.classWeight), f.files.sources())
 }
 
 // draws makes all splits, so that too few rows show before the work begins.
-func (f *compareFlags) draws(data *corpus.Data, n int, test []int) ([]compare.Draw, error) {
+func (f *compareFlags) draws(data *trainingData) ([]compare.Draw, error) {
 	var list []compare.Draw
 	for _, shots := range f.shots {
-		splits, err := data.Shots(dataset.Range(0, n), shots, f.seeds, test)
+		splits, err := data.Shots(data.rows, shots, f.seeds, data.measure)
 		if err != nil {
 			return nil, err
 		}
@@ -233,13 +193,8 @@ func (f *compareFlags) draws(data *corpus.Data, n int, test []int) ([]compare.Dr
 	return list, nil
 }
 
-// labelled returns the rows whose label is one of the classes.
-func labelled(d *corpus.Data, rows []int) []int {
-	return slices.DeleteFunc(slices.Clone(rows), func(row int) bool { return d.Class[row] < 0 })
-}
-
 // runComparisons compares with a progress bar.
-func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []compare.Draw, methods []string, opts compare.Options) ([]*compare.Comparison, error) {
+func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []compare.Draw, methods []compare.Method, opts compare.Options) ([]*compare.Comparison, error) {
 	bar := &progress{app: a}
 	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.report(stage, p) }
 	defer bar.done()
@@ -259,7 +214,7 @@ func printComparison(a *app, t *compare.Comparison) {
 			name += " (" + r.Choice + ")"
 		}
 		gain, similarity := "-", "-"
-		if r.Method != tune.CrossEntropy {
+		if r.Method != tune.Baseline {
 			gain = difference(r.Difference, r.DifferenceSE)
 		}
 		if t.SimilarityOf != nil {

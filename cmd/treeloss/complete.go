@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 )
 
@@ -53,17 +52,6 @@ func inputFormats() []string {
 	var names []string
 	for f := dataset.CSV; f <= dataset.Parquet; f++ {
 		names = append(names, strings.ToLower(f.String()))
-	}
-	return names
-}
-
-const formatHelp = "csv, tsv, jsonl, fasttext, libsvm, npy or parquet (default by the name of the file)"
-
-// sourceNames returns all names of sharings.
-func sourceNames() []string {
-	var names []string
-	for _, s := range classinfo.Sources() {
-		names = append(names, string(s))
 	}
 	return names
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -151,16 +152,16 @@ func TestShellCompletion(t *testing.T) {
 		want []string
 		file bool // files are offered too
 	}{
-		{[]string{"train", "--sharing", ""}, append([]string{"auto"}, sourceNames()...), false},
-		{[]string{"train", "--loss", ""}, append([]string{tune.AutoName}, tune.Losses()...), false},
+		{[]string{"train", "--sharing", ""}, append([]string{"auto"}, plainTexts(classinfo.Sources())...), false},
+		{[]string{"train", "--loss", ""}, append([]string{tune.AutoName}, plainTexts(tune.Losses())...), false},
 		{[]string{"train", "--trainer", ""}, []string{"auto", "converge", "sgd", "adamw"}, false},
 		{[]string{"train", "--format", ""}, []string{"csv", "tsv", "jsonl", "fasttext", "libsvm", "npy", "parquet"}, false},
 		{[]string{"train", "--class-weight", ""}, []string{"balanced"}, true},
-		{[]string{"train", "--from", ""}, metricSources(), false},
+		{[]string{"train", "--from", ""}, plainTexts(classinfo.Metrics()), false},
 		{[]string{"train", "--unknown", ""}, []string{"error", "average", "subword", "drop", "root"}, false},
 		{[]string{"train", "--distances", ""}, nil, true},
 		{[]string{"train", "--weights-model", ""}, nil, true},
-		{[]string{"doctor", "--from", ""}, metricSources(), false},
+		{[]string{"doctor", "--from", ""}, plainTexts(classinfo.Metrics()), false},
 		{[]string{"doctor", "--unknown", ""}, []string{"error", "average", "subword", "drop", "root"}, false},
 		{[]string{"compare", "--methods", ""}, tune.MethodNames(), false},
 		{[]string{"compare", "--methods", "cross-entropy,na"}, []string{"cross-entropy,names", "cross-entropy,names+examples"}, false},

@@ -19,11 +19,8 @@ import (
 
 // cvFlags are the flags of treeloss cv.
 type cvFlags struct {
-	data        dataFlags
-	classes     classFlags
-	prior       priorFlags
-	classWeight string
-	folds       int
+	trainingFlags
+	folds int
 }
 
 func newCV(a *app) *cobra.Command {
@@ -45,15 +42,11 @@ too small. A class of one example is tested by a model that never saw it.`,
 		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
-	f.data.add(c)
-	f.classes.addChoice(c)
-	f.classes.add(c)
-	f.prior.add(c)
+	f.addPlan(c)
+	f.add(c)
 	flags := c.Flags()
 	flags.IntVar(&f.folds, "folds", corpus.DefaultFolds, "number of folds: 5 or 10; more of them take longer and train on more rows each")
-	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
 	a.jsonFlag(c)
-	suggest(c, "class-weight", balanced)
 	return c
 }
 
@@ -135,23 +128,22 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if f.folds < 2 {
 		return usagef("--folds %d, want at least 2", f.folds)
 	}
-	plan, opts, err := f.classes.planAndOptions(&f.prior, f.data.data)
+	opts, err := f.options()
 	if err != nil {
 		return err
 	}
-	if f.classes.trainer.patience > 0 {
+	if err := f.plan.Check(); err != nil {
+		return err
+	}
+	if f.trainer.sgd.Patience > 0 {
 		return usagef("--patience needs examples to measure on, which cv does not have; give --epochs")
 	}
 	start := time.Now()
-	examples, err := f.data.read(a)
+	data, err := f.read(ctx, a, measured{})
 	if err != nil {
 		return err
 	}
-	rows := examples.Rows()
-	data, rows, err := f.classes.files.data(ctx, a, examples, rows)
-	if err != nil {
-		return f.data.inFile(err)
-	}
+	rows := data.rows
 	if f.folds > len(rows) {
 		return fmt.Errorf("%s: %d examples cannot be split into --folds %d; ask for fewer", f.data.first(), len(rows), f.folds)
 	}
@@ -161,15 +153,15 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	bar := &progress{app: a}
-	v, err := tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
-		if err := weigh(f.classWeight, data, train); err != nil { // balanced by what this fold trains on
+	v, err := tune.CrossValidate(ctx, data.Data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
+		if err := data.WeighClasses(f.classWeight, train); err != nil { // balanced by what this fold trains on
 			return nil, err
 		}
 		foldOptions := opts
 		foldOptions.Progress = func(stage string, p softmax.Progress) {
 			bar.report(fmt.Sprintf("fold %d of %d, %s", fold+1, f.folds, stage), p)
 		}
-		return plan.FitUnmeasured(ctx, data, train, foldOptions)
+		return f.plan.FitUnmeasured(ctx, data.Data, train, foldOptions)
 	})
 	bar.done()
 	if err != nil && (v == nil || len(v.Folds) == 0) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,11 +54,8 @@ type decisionFlags struct {
 	taxonomy string
 }
 
-// What --decode may say.
-const (
-	decodeLikely = "likely"
-	decodeCost   = "cost"
-)
+// decodeCost is the value of --decode that takes the class of least expected cost.
+const decodeCost = "cost"
 
 // decideHelp is what the help of predict and evaluate says about all of it.
 const decideHelp = `--confidence P answers with the deepest node of the tree over the classes whose
@@ -71,18 +68,14 @@ or --taxonomy.`
 
 func (f *decisionFlags) add(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.decode, "decode", decodeLikely, "likely, the most probable class, or cost, the class of least expected mistake severity")
+	addWord(c, &f.decode, "decode", "likely, the most probable class, or cost, the class of least expected mistake severity", "likely", decodeCost)
 	flags.Float64Var(&f.rule.Confidence, "confidence", 0, "answer with the deepest node of the tree that has this probability, such as 0.9")
 	flags.Float64Var(&f.rule.Reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
 	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, in place of that of the model: a taxonomy or a tree file, as for train")
-	choices(c, "decode", decodeLikely, decodeCost)
 }
 
 // check refuses values that no rule has.
 func (f *decisionFlags) check(c *cobra.Command) error {
-	if f.decode != decodeLikely && f.decode != decodeCost {
-		return usagef("--decode %q, want likely or cost", f.decode)
-	}
 	if c.Flags().Changed("confidence") && f.rule.Confidence == 0 { // which means none
 		return usagef("--confidence 0, want a probability above 0, up to 1, such as 0.9")
 	}
@@ -115,13 +108,13 @@ func (f *decisionFlags) hint(a *app, about classify.About) {
 
 // input is what the flags and the standard input give a model to read.
 func (f *dataFlags) input(a *app, threads int) (classify.Input, error) {
-	o, err := f.options()
+	err := f.check()
 	if isStream(f.data) {
 		a.logTerminal()
-	} else if strings.Contains("\x00"+strings.Join(f.data, "\x00")+"\x00", "\x00-\x00") {
+	} else if slices.Contains(f.data, "-") {
 		err = usagef("- is the standard input and cannot be mixed with files")
 	}
-	return classify.Input{Paths: f.data, Stdin: a.in, Live: a.live(), Options: o, Threads: threads}, err
+	return classify.Input{Paths: f.data, Stdin: a.in, Live: a.live(), Options: f.Options, Threads: threads}, err
 }
 
 // interruptible runs work. A read from a terminal or a pipe cannot be broken

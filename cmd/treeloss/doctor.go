@@ -1,14 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/doctor"
@@ -18,11 +16,7 @@ import (
 type doctorFlags struct {
 	data    dataFlags
 	files   classFileFlags
-	from    string
-	base    float64
-	train   string
-	seed    uint64
-	threads int
+	options doctor.Options
 }
 
 func newDoctor(a *app) *cobra.Command {
@@ -48,42 +42,19 @@ source of class knowledge, for its gain on held-out rows.`,
 	f.data.add(c)
 	flags := c.Flags()
 	f.files.add(c)
-	flags.StringVar(&f.from, "from", "", "what distances between classes come from: "+fromHelp)
-	flags.Float64Var(&f.base, "base", 2, "base of the cover tree for the norms: 2, as in the paper, or the --base that you train with")
-	flags.StringVar(&f.train, "train", "auto", "train to measure: on, however long it takes; off, for a quick look; auto, if it takes seconds")
+	addFrom(c, &f.options.From, "what distances between classes come from")
+	flags.Float64Var(&f.options.Base, "base", 2, "base of the cover tree for the norms: 2, as in the paper, or the --base that you train with")
+	addText(c, &f.options.Train, "train", "train to measure: on, however long it takes; off, for a quick look; auto, if it takes seconds", "auto", "on", "off")
 	flags.Lookup("train").NoOptDefVal = "on"
-	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: of held-out rows and samples")
-	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
-	choices(c, "from", metricSources()...)
-	choices(c, "train", "auto", "on", "off")
+	flags.Uint64Var(&f.options.Seed, "seed", 1, "the only source of randomness: of held-out rows and samples")
+	flags.IntVar(&f.options.Threads, "threads", 0, threadsHelp)
 	a.jsonFlag(c)
 	return c
 }
 
-// options returns what the flags mean for doctor.
-func (f *doctorFlags) options() (doctor.Options, error) {
-	o := doctor.Options{From: classinfo.Source(f.from), Base: f.base, Seed: f.seed, Threads: f.threads}
-	if f.from != "" && !slices.Contains(metricSources(), f.from) {
-		return o, usagef("--from %q, want one of %s", f.from, strings.Join(metricSources(), ", "))
-	}
-	if err := f.files.check(f.from, f.data.data); err != nil {
-		return o, err
-	}
-	switch f.train {
-	case "auto":
-	case "on":
-		o.Train = doctor.On
-	case "off":
-		o.Train = doctor.Off
-	default:
-		return o, usagef("--train=%s, want on, off or auto", f.train)
-	}
-	return o, o.Check()
-}
-
 func (f *doctorFlags) run(ctx context.Context, a *app) error {
-	opts, err := f.options()
-	if err != nil {
+	opts := f.options
+	if err := cmp.Or(f.files.check(opts.From, f.data.data), opts.Check()); err != nil {
 		return err
 	}
 	data, rows, records, err := f.read(ctx, a)
@@ -109,11 +80,10 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*corpus.Data, []int, *d
 	if len(f.data.data) == 0 {
 		return nil, nil, nil, usagef("no data: name a file of examples with --data")
 	}
-	o, err := f.data.options()
-	if err != nil {
+	if err := f.data.check(); err != nil {
 		return nil, nil, nil, err
 	}
-	r, err := a.openExamples(f.data.data, o)
+	r, err := a.openExamples(f.data.data, f.data.Options)
 	if err != nil {
 		return nil, nil, nil, err
 	}

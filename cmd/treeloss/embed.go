@@ -52,11 +52,10 @@ features takes seconds.`,
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")
 	flags.StringArrayVar(&f.data.data, "data", nil, "pictures: a CIFAR-100 folder or file, or a folder of folders; for a BERT a file of texts")
-	flags.StringVar(&f.data.labels, "labels", "", "pictures in one folder: their classes, a picture and its class on each line, as for train")
-	flags.StringVar(&f.data.label, "label", "", "texts: column of the class; give it if it is not called label, class, intent or the like")
-	flags.StringVar(&f.data.text, "text", "", "texts: column of the text; give it if it is not called text, sentence, question or the like")
-	flags.StringVar(&f.data.format, "format", "", formatHelp)
-	choices(c, "format", inputFormats()...)
+	flags.StringVar(&f.data.Labels, "labels", "", "pictures in one folder: their classes, a picture and its class on each line, as for train")
+	flags.StringVar(&f.data.Label, "label", "", "texts: column of the class; give it if it is not called label, class, intent or the like")
+	flags.StringVar(&f.data.Text, "text", "", "texts: column of the text; give it if it is not called text, sentence, question or the like")
+	f.data.addFormat(c)
 	flags.StringVar(&f.out, "out", "", "file to write, whose name ends in .npy: a row of features a picture")
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	addBackend(c, &f.backend)
@@ -80,7 +79,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	case filepath.Ext(f.out) != ".npy":
 		return usagef("--out %s, want a name that ends in .npy", f.out)
 	}
-	read := slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.labels), sources("--model", f.model), sources("--class-names", f.classNames))
+	read := slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.Labels), sources("--model", f.model), sources("--class-names", f.classNames))
 	for _, path := range []string{f.out, labelsBeside(f.out)} {
 		if err := cmp.Or(spare("--out", path, read), canWrite("--out", path)); err != nil {
 			return err
@@ -176,7 +175,7 @@ func (f *embedFlags) examples(a *app) (*embeddable, error) {
 	if err := checkUse(f.flags, f.model, classify.PictureNetwork); err != nil {
 		return nil, err
 	}
-	data, err := images.Open(f.data.data, images.OpenOptions{Labels: f.data.labels, ClassNames: f.classNames, Side: m.Width, Log: a.logf})
+	data, err := images.Open(f.data.data, images.OpenOptions{Labels: f.data.Labels, ClassNames: f.classNames, Side: m.Width, Log: a.logf})
 	if err != nil {
 		return nil, err
 	}

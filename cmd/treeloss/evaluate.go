@@ -91,12 +91,11 @@ expected, and give what they say to --reject: it depends on that share.`,
 	f.decision.add(c)
 	flags := c.Flags()
 	f.modelFlags.add(c)
-	flags.StringVar((*string)(&f.options.UnknownLabels), "unknown-labels", string(evaluate.Wrong), "labels that were never trained: wrong counts them as wrong, skip leaves them out, or error")
+	addWord(c, &f.options.UnknownLabels, "unknown-labels", "labels that were never trained: wrong counts them as wrong, skip leaves them out, or error", evaluate.Wrong, evaluate.Stop, evaluate.Skip)
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
 	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
-	choices(c, "unknown-labels", string(evaluate.Wrong), string(evaluate.Stop), string(evaluate.Skip))
 	return c
 }
 
@@ -179,7 +178,7 @@ func (f *evaluateFlags) examples(a *app, m classify.Classifier, data dataFlags, 
 // examples; a label may be missing.
 func (f *evaluateFlags) outOfScope(ctx context.Context, a *app, m classify.Classifier, e *evaluate.Evaluation) error {
 	like := f.data
-	like.data, like.labels = []string{f.oos}, ""
+	like.data, like.Labels = []string{f.oos}, ""
 	x, err := f.examples(a, m, like, true)
 	if err != nil {
 		return err

@@ -62,11 +62,10 @@ what was chosen with the mean of the choices and with a rival.`,
 	flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
 	flags.IntVar(&f.top, "top", 5, "number of features to name for the answer, and as many against it; more of them for long texts")
 	flags.StringVar(&f.against, "against", "", "class to compare the answer with, instead of the runner-up: the one that you expected")
-	flags.StringVar(&f.data.text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
-	flags.StringSliceVar(&f.data.features, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
-	flags.StringVar(&f.data.format, "format", "", formatHelp)
+	flags.StringVar(&f.data.Text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
+	flags.StringSliceVar(&f.data.Columns, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
+	f.data.addFormat(c)
 	flags.BoolVar(&a.json, "json", false, "one JSON object a line for each example instead of text")
-	choices(c, "format", inputFormats()...)
 	return c
 }
 

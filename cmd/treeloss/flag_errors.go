@@ -68,6 +68,9 @@ func flagError(c *cobra.Command, args []string, err error) error {
 		return usagef("--%s needs a value: %s", bare.GetFlag().Name, wanted(bare.GetFlag()))
 	case errors.As(err, &bad):
 		f := bad.GetFlag()
+		if f.Value.Type() == "string" { // one of the library's types
+			return refusal(f.Name, bad.GetValue(), bad.Unwrap())
+		}
 		return usagef("--%s %q%s, want %s", f.Name, bad.GetValue(), wrongPart(f.Value.Type(), bad.GetValue()), wanted(f))
 	case errors.As(err, &syntax):
 		return usagef("%q is no flag: a flag is two dashes and its name; %s", syntax.GetSpecifiedFlag(), help)

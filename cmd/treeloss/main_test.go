@@ -75,12 +75,12 @@ func trainOn(t *testing.T, args ...string) string {
 // quickModel trains without any choice, in a moment; it is not calibrated.
 func quickModel(t *testing.T) string {
 	t.Helper()
-	return trainOn(t, "--data", desk, "--sharing", "none", "--loss", tune.CrossEntropy, "--calibrate=false")
+	return trainOn(t, "--data", desk, "--sharing", "none", "--loss", tune.Baseline, "--calibrate=false")
 }
 
 func breadModel(t *testing.T) string {
 	t.Helper()
-	return trainOn(t, "--data", breads, "--label", "bread", "--sharing", "none", "--loss", tune.CrossEntropy, "--calibrate=false")
+	return trainOn(t, "--data", breads, "--label", "bread", "--sharing", "none", "--loss", tune.Baseline, "--calibrate=false")
 }
 
 func content(t *testing.T, path string) []byte {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -75,14 +74,12 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	flags := c.Flags()
 	f.modelFlags.add(c)
 	flags.IntVar(&f.decision.rule.Top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
-	flags.StringVar(&f.output, "output", outputTSV, "tsv for people and spreadsheets, or jsonl, one JSON object a line, for programs")
-	flags.StringVar(&f.data.text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
-	flags.StringSliceVar(&f.data.features, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
-	flags.StringVar(&f.data.format, "format", "", formatHelp)
+	addWord(c, &f.output, "output", "tsv for people and spreadsheets, or jsonl, one JSON object a line, for programs", outputTSV, outputJSONL)
+	flags.StringVar(&f.data.Text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
+	flags.StringSliceVar(&f.data.Columns, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
+	f.data.addFormat(c)
 	f.decision.add(c)
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
-	choices(c, "output", outputTSV, outputJSONL)
-	choices(c, "format", inputFormats()...)
 	return c
 }
 
@@ -128,8 +125,6 @@ const (
 func (f *predictFlags) run(ctx context.Context, a *app) error {
 	rule := &f.decision.rule
 	switch {
-	case !slices.Contains([]string{outputTSV, outputJSONL}, f.output):
-		return usagef("--output %q, want tsv or jsonl", f.output)
 	case rule.Top < 1:
 		return usagef("--top %d, want at least 1", rule.Top)
 	case f.decision.taxonomy != "" && !rule.NeedsTree():

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
@@ -46,8 +47,8 @@ Data: ` + quickstart.Attribution + `.`,
 }
 
 // quickstartMethods are compared by the quickstart, cross entropy first.
-func quickstartMethods() []string {
-	return []string{tune.CrossEntropy, "v-tree", "names", "names+examples"}
+func quickstartMethods() ([]compare.Method, error) {
+	return compare.Methods([]string{tune.Baseline, "v-tree", "names", "names+examples"}, classinfo.Options{}, 0)
 }
 
 // sentences are new questions of a bank's customer, written for this tour.
@@ -62,7 +63,7 @@ func sentences() []string {
 const quickstartShots = 5
 
 // quickstartCurve compares with fewer training rows, for a learning curve.
-func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
+func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, methods []compare.Method, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
 	var draws []compare.Draw
 	for _, shots := range []int{1, 3} {
 		splits, err := data.Shots(dataset.Range(0, rows), shots, 1, test)
@@ -71,7 +72,7 @@ func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, rows int, t
 		}
 		draws = append(draws, compare.Draw{Shots: shots, Splits: splits})
 	}
-	return runComparisons(ctx, a, data, draws, quickstartMethods(), opts)
+	return runComparisons(ctx, a, data, draws, methods, opts)
 }
 
 // answered is a sentence with its most probable class.
@@ -112,14 +113,18 @@ func runQuickstart(ctx context.Context, a *app, path, folder string, threads int
 		},
 	}
 	main := compare.Draw{Shots: quickstartShots, Splits: []corpus.Split{{Train: train, Test: test, Seed: 1}}}
-	tables, err := runComparisons(ctx, a, data, []compare.Draw{main}, quickstartMethods(), opts)
+	methods, err := quickstartMethods()
+	if err != nil {
+		return err
+	}
+	tables, err := runComparisons(ctx, a, data, []compare.Draw{main}, methods, opts)
 	if err != nil {
 		return err
 	}
 	table := tables[0]
 	if folder != "" {
 		opts.Keep = nil
-		fewer, err := quickstartCurve(ctx, a, data, len(train), test, opts)
+		fewer, err := quickstartCurve(ctx, a, data, methods, len(train), test, opts)
 		if err != nil {
 			return err
 		}

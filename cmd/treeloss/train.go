@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,22 +10,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
 
 // trainFlags are the flags of treeloss train.
 type trainFlags struct {
-	data        dataFlags
-	classes     classFlags
-	model       string
+	trainingFlags
 	valid       []string
 	validLabels string
+	model       string
 	initModel   string
-	classWeight string
 	resume      bool
 	calibrate   bool
-	prior       priorFlags
 	network     networkFlags
 
 	calibration string         // what came of calibrate, in words
@@ -97,7 +96,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error {
 			net := f.network.fit.Network
-			if err := checkTraining(c.Flags(), f.classes.trainer.name, net); err != nil {
+			if err := checkTraining(c.Flags(), f.trainer.name, net); err != nil {
 				return err
 			}
 			if c.Flags().Changed("valid-labels") && len(f.valid) == 0 {
@@ -109,22 +108,17 @@ tokenizer too; evaluate and predict take it like any other.`,
 			return f.run(c.Context(), a)
 		},
 	}
-	f.data.add(c)
-	f.classes.addChoice(c)
-	f.classes.add(c)
-	f.prior.add(c)
+	f.addPlan(c)
+	f.add(c)
 	f.network.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended")
-	flags.StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
-	flags.StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
+	f.addValid(c)
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
-	flags.StringVar(&f.classWeight, "class-weight", "", classWeightHelp)
 	flags.BoolVar(&f.calibrate, "calibrate", true, "calibrate the probabilities on held-out rows")
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags
-	suggest(c, "class-weight", balanced)
 	return c
 }
 
@@ -142,49 +136,38 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}
-	plan, opts, err := f.classes.planAndOptions(&f.prior, f.data.data)
+	opts, err := f.options()
 	if err != nil {
+		return err
+	}
+	if err := cmp.Or(f.plan.Check(), f.needsValid()); err != nil {
 		return err
 	}
 	start := time.Now()
 	if opts.Init, err = f.init(); err != nil {
 		return err
 	}
-	examples, err := f.data.read(a)
+	data, err := f.read(ctx, a, f.measured())
 	if err != nil {
 		return err
 	}
-	rows := examples.Rows()
-	about := softmax.Training{Program: program(), Data: examples.Fingerprint(), Options: f.options()}
-	if opts.Valid, err = f.readValid(a, examples); err != nil {
+	about := softmax.Training{Program: program(), Data: data.fingerprint, Options: f.given()}
+	if err := f.files.record(about.Options, data.Found); err != nil {
 		return err
 	}
-	data, rows, err := f.classes.files.data(ctx, a, examples, rows)
-	if err != nil {
-		return f.data.inFile(err)
-	}
-	if err := f.classes.files.record(about.Options, data.Found); err != nil {
+	opts.Valid = data.measure
+	a.logf("%d examples of %d classes", len(data.rows), len(data.Classes.Labels))
+	if err := f.checkpoints(a, &opts, data.examples.Fingerprint()); err != nil {
 		return err
 	}
-	opts.Valid = withoutDropped(a, data, examples, opts.Valid, "rows of --valid")
-	if err := f.checkValid(a, data, opts.Valid); err != nil {
-		return err
-	}
-	if err := weigh(f.classWeight, data, rows); err != nil {
-		return err
-	}
-	a.logf("%d examples of %d classes", len(rows), len(data.Classes.Labels))
-	if err := f.checkpoints(a, &opts, examples.Fingerprint()); err != nil {
-		return err
-	}
-	bar := &progress{app: a, examples: len(rows)}
+	bar := &progress{app: a, examples: len(data.rows)}
 	opts.Progress = bar.report
-	model, result, err := plan.Train(ctx, data, rows, opts, about)
+	model, result, err := f.plan.Train(ctx, data.Data, data.rows, opts, about)
 	bar.done()
 	if err != nil {
 		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
 	}
-	err = f.finish(ctx, model, data, rows, result, opts)
+	err = f.finish(ctx, model, data.Data, data.rows, result, opts)
 	bar.done()
 	if err != nil {
 		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
@@ -196,26 +179,21 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	return f.print(a, model, result, time.Since(start))
 }
 
-// readValid appends the validation files to the corpus.
-func (f *trainFlags) readValid(a *app, examples *corpus.Corpus) ([]int, error) {
-	if len(f.valid) == 0 {
-		if f.classes.trainer.patience > 0 {
-			return nil, usagef("--patience needs examples to measure on, name them with --valid")
-		}
-		return nil, nil
-	}
-	warnTrainedOn(a, f.data.data, "--valid", f.valid)
-	return examples.Append(f.valid, f.validLabels)
+// addValid adds the flags of the examples to choose by.
+func (f *trainFlags) addValid(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
+	c.Flags().StringVar(&f.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
 }
 
-// checkValid tells of validation rows that no model of this data can get right.
-func (f *trainFlags) checkValid(a *app, data *corpus.Data, valid []int) error {
-	switch unknown := len(valid) - len(labelled(data, valid)); {
-	case unknown == 0:
-	case unknown == len(valid):
-		return fmt.Errorf("%s: none of the %d examples has a label of the training data; is it the right file for --valid?", f.valid[0], unknown)
-	default:
-		a.logf("warning: %d of %d rows of --valid have a label that no training row has; they are left out", unknown, len(valid))
+// measured are the examples to choose by.
+func (f *trainFlags) measured() measured {
+	return measured{flag: "--valid", rows: "rows of --valid", paths: f.valid, labels: f.validLabels}
+}
+
+// needsValid refuses a patience without examples to measure on.
+func (f *trainFlags) needsValid() error {
+	if len(f.valid) == 0 && f.trainer.sgd.Patience > 0 {
+		return option.Refuse("%s needs examples to measure on, name them with %s", "Patience", "Valid")
 	}
 	return nil
 }
@@ -228,9 +206,9 @@ func (f *trainFlags) init() (*softmax.Model, error) {
 	return loadModel(f.initModel)
 }
 
-// options lists what was asked for beyond the defaults, for the model file. Of
+// given lists what was asked for beyond the defaults, for the model file. Of
 // files it says only that they were given: a path is no part of a model.
-func (f *trainFlags) options() map[string]string {
+func (f *trainFlags) given() map[string]string {
 	o := make(map[string]string)
 	f.flags.VisitAll(func(flag *pflag.Flag) {
 		if !flag.Changed || flag.Value.String() == flag.DefValue {
@@ -241,8 +219,8 @@ func (f *trainFlags) options() map[string]string {
 		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
 			o[flag.Name] = "given"
 		case "class-weight":
-			o[flag.Name] = balanced
-			if f.classWeight != balanced {
+			o[flag.Name] = corpus.Balanced
+			if f.classWeight != corpus.Balanced {
 				o[flag.Name] = "given"
 			}
 		default:
@@ -299,7 +277,7 @@ func printCandidates(a *app, r *tune.Result) {
 		line += " (" + r.Reason + ")"
 	}
 	fmt.Fprintln(a.out, line)
-	if r.Gain != nil && r.Method.String() != tune.CrossEntropy {
+	if r.Gain != nil && r.Method.String() != tune.Baseline {
 		fmt.Fprintf(a.out, "gain over plain cross entropy on %d held-out rows: %s\n", r.Gain.Rows, difference(r.Gain.Difference, r.Gain.DifferenceSE))
 	}
 }

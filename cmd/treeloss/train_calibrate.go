@@ -11,12 +11,8 @@ import (
 	"github.com/treeloss/treeloss/tune"
 )
 
-// finish adds to a trained model what predict and evaluate decide with: the
-// given taxonomy as its tree, if the method left none, and the temperature.
+// finish adds to a trained model the temperature, which predict and evaluate decide with.
 func (f *trainFlags) finish(ctx context.Context, m *softmax.Model, d *corpus.Data, rows []int, r *tune.Result, opts tune.Options) error {
-	if m.Tree == nil {
-		m.Tree = d.Classes.Taxonomy
-	}
 	f.calibration = ""
 	if !f.calibrate {
 		return nil

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,27 +24,22 @@ type networkFlags struct {
 	damaged string
 }
 
-// What --damaged may say.
-const (
-	damagedError = "error"
-	damagedSkip  = "skip"
-)
+// damagedSkip leaves out pictures that cannot be read.
+const damagedSkip = "skip"
 
 func (f *networkFlags) add(c *cobra.Command) {
 	flags, o := c.Flags(), &f.fit
 	flags.StringVar(&o.Network, "network", "", "train a network: "+strings.Join(network.Names(), ", ")+" on pictures, or bert:FOLDER on texts")
 	addBackend(c, &o.Backend)
-	flags.StringVar((*string)(&o.Augment), "augment", string(images.Fresh), "pictures: crops and flips in training: fresh (new each epoch), frozen (drawn once) or none")
+	addWord(c, &o.Augment, "augment", "pictures: crops and flips in training: fresh (new each epoch), frozen (drawn once) or none", images.Fresh, images.Frozen, images.None)
 	flags.StringVar(&o.ClassNames, "class-names", "", classNamesHelp)
 	flags.Float64SliceVar(&o.Train.Rate.Milestones, "milestones", nil, "networks: epochs at which the rate falls to a tenth, separated by commas")
 	flags.Float64Var(&o.Train.Rate.WarmUp, "warm-up", 0, "networks: epochs over which the rate grows at the start (default none, bert a tenth of all)")
 	flags.IntVar(&o.Side, "side", 0, "pictures: side of the squares to which those of a folder are brought (default 224)")
-	flags.StringVar(&f.damaged, "damaged", damagedError, "pictures that cannot be read: error stops at the first, skip decodes all and leaves them out")
+	addWord(c, &f.damaged, "damaged", "pictures that cannot be read: error stops at the first, skip decodes all and leaves them out", "error", damagedSkip)
 	flags.StringVar(&o.Train.TensorBoard, "tensorboard", "", "networks: folder for event files of TensorBoard, one for each training")
 	flags.IntVar(&o.Tokens, "tokens", 0, "bert: tokens of a text, longer ones are cut (default 64, or what the longest has)")
-	choices(c, "damaged", damagedError, damagedSkip)
 	choices(c, "network", append(network.Names(), fit.BERT)...)
-	choices(c, "augment", string(images.Fresh), string(images.Frozen), string(images.None))
 }
 
 // classNamesHelp is the help of --class-names.
@@ -91,47 +86,34 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 
 // networkOptions returns what the flags mean for package fit.
 func (f *trainFlags) networkOptions(ctx context.Context, a *app) (fit.Options, error) {
-	o, t := f.network.fit, f.classes.trainer
-	if err := t.zeros(); err != nil {
-		return o, err
-	}
+	o, t := f.network.fit, f.trainer.sgd
 	if len(f.data.data) == 0 {
 		return o, usagef("no data: name pictures, or texts for a BERT, with --data")
 	}
-	var err error
-	if o.Columns, err = f.data.options(); err != nil {
+	if err := cmp.Or(f.trainer.zeros(), f.data.check(), f.check(), f.plan.Check()); err != nil {
 		return o, err
 	}
-	if o.Plan, err = f.classes.plan(f.data.data); err != nil {
-		return o, err
-	}
+	o.Plan, o.Columns = f.plan, f.data.Options
 	o.Model, o.Data, o.Valid, o.ValidLabels, o.Weights, o.Stdin = f.model, f.data.data, f.valid, f.validLabels, f.initModel, a.in
 	o.SkipDamaged = f.network.damaged == damagedSkip
-	o.Training, o.Program, o.Log = f.options(), program(), a.logf
+	o.Training, o.Program, o.Log = f.given(), program(), a.logf
 	o.Classes = func(labels []string) (classinfo.Info, error) {
-		classes, found, err := f.classes.files.classFiles(a).Read(ctx, labels)
-		if err != nil {
-			return classes, f.classes.files.explain(err)
-		}
-		f.classes.files.logNames(a, found)
-		return classes, nil
+		classes, _, err := f.files.read(ctx, a, labels)
+		return classes, err
 	}
 	p := &o.Train
-	p.Momentum, p.Decay, p.Nesterov, p.Patience, p.Rate.Base = t.momentum, t.decay, t.nesterov, t.patience, t.rate
-	p.Seed, p.Folder, p.Resume = f.classes.seed, trainingOf(f.model), f.resume
+	p.Momentum, p.Decay, p.Nesterov, p.Patience, p.Rate.Base = t.Momentum, t.WeightDecay, t.Nesterov, t.Patience, t.Rate
+	p.Seed, p.Folder, p.Resume = f.seed, trainingOf(f.model), f.resume
 	if f.flags.Changed("epochs") { // else it is the default of linear models
-		p.Epochs = t.epochs
+		p.Epochs = t.Epochs
 	}
 	if f.flags.Changed("batch") {
-		p.Batch = t.batch
+		p.Batch = t.Batch
 	}
-	if f.flags.Changed("momentum") && t.momentum == 0 {
+	if f.flags.Changed("momentum") && t.Momentum == 0 {
 		p.Momentum = -1 // none, where 0 means the default
 	}
 	o.NoWarmUp = f.flags.Changed("warm-up")
-	if !slices.Contains([]string{damagedError, damagedSkip}, f.network.damaged) {
-		return o, usagef("--damaged %q, want error or skip", f.network.damaged)
-	}
 	return o, nil
 }
 

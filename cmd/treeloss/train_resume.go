@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -64,12 +65,12 @@ func (f *trainFlags) checkpoints(a *app, opts *tune.Options, data string) error 
 // identity is all that decides what a training does, in words: where two runs
 // have the same, the one can go on from the checkpoint of the other.
 func (f *trainFlags) identity(data string) (map[string]string, error) {
-	run := f.options()
+	run := f.given()
 	run["program"] = program()
 	run["data"] = data
-	run["seed"] = fmt.Sprint(f.classes.seed)
-	for flag, path := range map[string]string{"taxonomy": f.classes.files.taxonomy, "label-vectors": f.classes.files.vectors, "init-model": f.initModel, "class-weight": f.classWeight} {
-		if path == "" || flag == "class-weight" && path == balanced {
+	run["seed"] = fmt.Sprint(f.seed)
+	for flag, path := range map[string]string{"taxonomy": f.files.Taxonomy, "label-vectors": f.files.Vectors, "init-model": f.initModel, "class-weight": f.classWeight} {
+		if path == "" || flag == "class-weight" && path == corpus.Balanced {
 			continue
 		}
 		sum, err := hashFile(path)

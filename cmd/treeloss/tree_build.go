@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,16 +21,9 @@ import (
 type treeBuildFlags struct {
 	labels labelFlags
 	files  classFileFlags
-	from   string
-	kind   string
-	base   float64
-	seed   uint64
+	kind   classinfo.Source
+	info   classinfo.Options
 	out    string
-}
-
-// treeKinds are the trees that can be built over distances.
-func treeKinds() []string {
-	return []string{string(classinfo.VTree), string(classinfo.UTree), string(classinfo.Linkage)}
 }
 
 func newTreeBuild(a *app) *cobra.Command {
@@ -57,46 +51,35 @@ edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`
   treeloss tree build --data train.csv --from taxonomy --taxonomy groups.csv --out tree.nwk`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !c.Flags().Changed("kind") && f.from == string(classinfo.Taxonomy) {
-				f.kind = string(classinfo.Taxonomy)
+			if !c.Flags().Changed("kind") && f.info.From == classinfo.Taxonomy {
+				f.kind = classinfo.Taxonomy
 			}
 			return f.run(c.Context(), a)
 		},
 	}
 	f.labels.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.from, "from", "", "what distances come from: "+fromHelp)
-	flags.StringVar(&f.kind, "kind", string(classinfo.VTree), "v-tree (classes on leaves), u-tree (on inner nodes too) or linkage (with edge lengths)")
+	addFrom(c, &f.info.From, "what distances come from")
+	addWord(c, &f.kind, "kind", "v-tree (classes on leaves), u-tree (on inner nodes too) or linkage (with edge lengths)", classinfo.VTree, classinfo.UTree, classinfo.Linkage)
 	f.files.add(c)
-	flags.Float64Var(&f.base, "base", classinfo.DefaultBase, baseHelp)
-	flags.Uint64Var(&f.seed, "seed", 1, "order in which the cover tree takes the classes: another one, another tree")
+	flags.Float64Var(&f.info.Base, "base", classinfo.DefaultBase, baseHelp)
+	flags.Uint64Var(&f.info.Seed, "seed", 1, "order in which the cover tree takes the classes: another one, another tree")
 	flags.StringVar(&f.out, "out", "", "file to write, by its ending: .json, .nwk (Newick), or a drawing: .svg, .dot, .txt")
 	a.jsonFlag(c)
-	choices(c, "from", metricSources()...)
-	choices(c, "kind", treeKinds()...)
 	return c
 }
 
 func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
-	if err := f.files.check(f.from, f.labels.data.data); err != nil {
-		return err
-	}
-	opts, err := treeOptions(f.from, f.base, f.seed)
-	if err != nil {
-		return err
-	}
-	if f.kind != string(classinfo.Taxonomy) && !slices.Contains(treeKinds(), f.kind) {
-		return usagef("--kind %q, want v-tree, u-tree or linkage", f.kind)
-	}
-	if err := f.one(); err != nil {
+	if err := cmp.Or(f.files.check(f.info.From, f.labels.data.data), f.info.Check(), f.one()); err != nil {
 		return err
 	}
 	format := treeText
 	if f.out != "" {
+		var err error
 		if format, err = treeFormatOf(f.out); err != nil {
 			return err
 		}
-		read := slices.Concat(sources("--data", f.labels.data.data...), sources("--labels", f.labels.data.labels), f.files.sources())
+		read := slices.Concat(sources("--data", f.labels.data.data...), sources("--labels", f.labels.data.Labels), f.files.sources())
 		if err := spare("--out", f.out, read); err != nil {
 			return err
 		}
@@ -108,7 +91,7 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	tree, err := classinfo.BuildTree(classinfo.Source(f.kind), classes, opts)
+	tree, err := classinfo.BuildTree(f.kind, classes, f.info)
 	if err != nil {
 		return err
 	}
@@ -117,21 +100,21 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 
 // one refuses knowledge that the tree is not built from.
 func (f *treeBuildFlags) one() error {
+	var err error
 	first := ""
-	for _, s := range classinfo.Metrics() {
-		switch {
-		case f.files.path(s) == "":
-		case f.from == "" && s == classinfo.Taxonomy:
-			return usagef("--taxonomy goes with --from taxonomy")
-		case f.from != "" && f.from != string(s):
-			return usagef("%s goes with --from %s, not with --from %s", flagOfSource(s), s, f.from)
+	f.files.each(func(s classinfo.Source, flag, _ string) {
+		switch from := f.info.From; {
+		case err != nil:
+		case from == "" && s == classinfo.Taxonomy:
+			err = usagef("--taxonomy goes with --from taxonomy")
+		case from != "" && from != s:
+			err = usagef("%s goes with --from %s, not with --from %s", flag, s, from)
 		case first != "":
-			return usagef("a tree is built from one source: %s or %s", first, flagOfSource(s))
-		default:
-			first = flagOfSource(s)
+			err = usagef("a tree is built from one source: %s or %s", first, flag)
 		}
-	}
-	return nil
+		first = flag
+	})
+	return err
 }
 
 // classes reads what is known about the classes.
@@ -139,19 +122,17 @@ func (f *treeBuildFlags) classes(ctx context.Context, a *app) (classinfo.Info, e
 	switch {
 	case !f.labels.given():
 		return classinfo.Info{}, usagef("no classes: name examples with --data or a file of class names with --labels")
-	case f.from == string(classinfo.Means):
+	case f.info.From == classinfo.Means:
 		return f.means(a)
 	}
 	labels, err := f.labels.read(a)
 	if err != nil {
 		return classinfo.Info{}, err
 	}
-	classes, found, err := f.files.classFiles(a).Read(ctx, labels)
+	classes, found, err := f.files.read(ctx, a, labels)
 	if err != nil {
-		return classinfo.Info{}, f.files.explain(err)
+		return classinfo.Info{}, err
 	}
-	f.files.logNames(a, found)
-	f.files.logTriangle(a, classes)
 	if n := len(corpus.Dropped(found)); n > 0 {
 		a.logf("skipped, no vector: %d of %d classes", n, len(labels))
 	}

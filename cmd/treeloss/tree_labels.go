@@ -13,7 +13,7 @@ import (
 // labelFlags say where the class names of a tree come from: a file of labels,
 // or the labels of examples.
 type labelFlags struct {
-	data dataFlags // data.labels is the file of labels
+	data dataFlags // data.Labels is the file of labels
 }
 
 func (f *labelFlags) add(c *cobra.Command) {
@@ -23,26 +23,25 @@ func (f *labelFlags) add(c *cobra.Command) {
 }
 
 // given tells whether there is any source of labels.
-func (f *labelFlags) given() bool { return len(f.data.data) > 0 || f.data.labels != "" }
+func (f *labelFlags) given() bool { return len(f.data.data) > 0 || f.data.Labels != "" }
 
 // read returns the distinct labels in the order of their bytes, as models have
 // them. Examples are read as a stream.
 func (f *labelFlags) read(a *app) ([]string, error) {
 	if len(f.data.data) == 0 {
-		list, err := dataset.ReadLabels(f.data.labels)
+		list, err := dataset.ReadLabels(f.data.Labels)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: no such file; check the path of --labels", f.data.labels)
+			return nil, fmt.Errorf("%s: no such file; check the path of --labels", f.data.Labels)
 		}
 		if err != nil {
 			return nil, err
 		}
 		return dataset.NewLabels(list).Names(), nil
 	}
-	o, err := f.data.options()
-	if err != nil {
+	if err := f.data.check(); err != nil {
 		return nil, err
 	}
-	r, err := a.openExamples(f.data.data, o)
+	r, err := a.openExamples(f.data.data, f.data.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,11 +22,8 @@ import (
 // tuneFlags are the flags of treeloss tune. What train takes it takes as well,
 // and leaves as it is given.
 type tuneFlags struct {
-	train  trainFlags
-	time   time.Duration
-	trials int
-	metric string
-	folds  int
+	trainFlags
+	search tune.SearchOptions
 	nested int
 }
 
@@ -55,109 +53,79 @@ an answer on test rows that took no part: treeloss evaluate.`,
 		Example: `  treeloss tune --data train.csv
   treeloss tune --data train.csv --time 10m --metric macro-f1
   treeloss tune --data train.csv --trials 40 --sharing names --nested 5`,
-		Args: addTo(&f.train.data.data),
+		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
-	f.train.data.add(c)
-	f.train.classes.addChoice(c)
-	f.train.classes.add(c)
-	f.train.prior.add(c)
+	f.addPlan(c)
+	f.add(c)
+	f.addValid(c)
 	flags := c.Flags()
-	flags.StringArrayVar(&f.train.valid, "valid", nil, "examples to choose by, if you keep a set for that, instead of held-out rows of the training data")
-	flags.StringVar(&f.train.validLabels, "valid-labels", "", "labels of the rows of --valid, if that is an .npy file, which holds none")
-	flags.StringVar(&f.train.classWeight, "class-weight", "", classWeightHelp)
-	flags.DurationVar(&f.time, "time", defaultTime, "time to search, such as 90s or 10m; no limit if only --trials is given")
-	flags.IntVar(&f.trials, "trials", 0, "number of trials, in place of a time; 0 for as many as time allows")
-	flags.StringVar(&f.metric, "metric", string(tune.Accuracy), "what to maximise: accuracy, top5, macro-f1, similarity-accuracy, log-loss or calibration-error")
-	flags.IntVar(&f.folds, "folds", 0, "hold out each row once, in so many folds; 0 holds out what train does")
+	flags.DurationVar(&f.search.Time, "time", defaultTime, "time to search, such as 90s or 10m; no limit if only --trials is given")
+	flags.IntVar(&f.search.Trials, "trials", 0, "number of trials, in place of a time; 0 for as many as time allows")
+	addWord(c, &f.search.Metric, "metric", "what to maximise: accuracy, top5, macro-f1, similarity-accuracy, log-loss or calibration-error", tune.Metrics()...)
+	flags.IntVar(&f.search.Folds, "folds", 0, "hold out each row once, in so many folds; 0 holds out what train does")
 	flags.IntVar(&f.nested, "nested", 0, "search again in each of so many folds and test on the fold; 0 for none")
 	a.jsonFlag(c)
-	f.train.flags = flags
-	suggest(c, "class-weight", balanced)
-	var names []string
-	for _, m := range tune.Metrics() {
-		names = append(names, string(m))
-	}
-	choices(c, "metric", names...)
+	f.flags = flags
 	return c
 }
 
 // setup checks the flags and returns what they mean.
-func (f *tuneFlags) setup() (plan tune.Plan, opts tune.SearchOptions, err error) {
-	flags := f.train.flags
-	if opts.Metric, err = tune.ParseMetric(f.metric); err != nil {
-		return plan, opts, usageError{fmt.Errorf("--metric: %w", err)}
-	}
+func (f *tuneFlags) setup() (opts tune.SearchOptions, err error) {
+	opts = f.search
 	switch {
-	case f.time <= 0:
-		return plan, opts, usagef("--time %v, want a time above 0, such as 90s", f.time)
-	case f.trials < 0:
-		return plan, opts, usagef("--trials %d, want at least 0", f.trials)
-	case f.folds < 0 || f.folds == 1:
-		return plan, opts, usagef("--folds %d, want at least 2, or 0 for one split", f.folds)
+	case opts.Time == 0: // which means no limit
+		return opts, usagef("--time %v, want a time above 0, such as 90s", opts.Time)
 	case f.nested < 0 || f.nested == 1:
-		return plan, opts, usagef("--nested %d, want at least 2, or 0 for none", f.nested)
-	case len(f.train.valid) > 0 && (f.folds > 0 || f.nested > 0):
-		return plan, opts, usagef("--valid gives the rows to choose by, --folds and --nested take them from --data; leave one out")
+		return opts, usagef("--nested %d, want at least 2, or 0 for none", f.nested)
+	case len(f.valid) > 0 && (opts.Folds > 0 || f.nested > 0):
+		return opts, usagef("--valid gives the rows to choose by, --folds and --nested take them from --data; leave one out")
 	}
-	opts.Time, opts.Trials, opts.Folds = f.time, f.trials, f.folds
-	if f.trials > 0 && !flags.Changed("time") {
+	if opts.Trials > 0 && !f.flags.Changed("time") {
 		opts.Time = 0
 	}
-	plan, opts.Tune, err = f.train.classes.planAndOptions(&f.train.prior, f.train.data.data)
-	return plan, opts, err
+	if opts.Tune, err = f.options(); err != nil {
+		return opts, err
+	}
+	return opts, cmp.Or(opts.Check(), f.plan.Check(), f.needsValid())
 }
 
 // space returns what is left open.
-func (f *tuneFlags) space(data *corpus.Data, plan tune.Plan) (tune.Space, error) {
-	given := f.train.flags.Changed
-	space, err := plan.Space(data)
-	space.Prior = f.train.prior.prior
-	space.Fixed = tune.Fixed{Prior: f.train.prior.prior > 0, Rho: f.train.prior.rho > 0, Smoothing: given("label-smoothing"), Base: given("base")}
+func (f *tuneFlags) space(data *corpus.Data) (tune.Space, error) {
+	space, err := f.plan.Space(data)
+	space.Prior = f.prior
+	space.Fixed = tune.Fixed{Prior: f.prior > 0, Rho: f.plan.ClassInfo.Rho > 0, Smoothing: f.flags.Changed("label-smoothing"), Base: f.flags.Changed("base")}
 	return space, err
 }
 
 func (f *tuneFlags) run(ctx context.Context, a *app) error {
-	plan, opts, err := f.setup()
+	opts, err := f.setup()
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	examples, err := f.train.data.read(a)
+	data, err := f.read(ctx, a, f.measured())
 	if err != nil {
 		return err
 	}
-	rows := examples.Rows()
-	if opts.Tune.Valid, err = f.train.readValid(a, examples); err != nil {
-		return err
-	}
-	data, rows, err := f.train.classes.files.data(ctx, a, examples, rows)
-	if err != nil {
-		return f.train.data.inFile(err)
-	}
-	if need := max(f.folds, f.nested); need > len(rows) {
-		return fmt.Errorf("%s: %d examples cannot be split into %d folds; ask for fewer", f.train.data.first(), len(rows), need)
-	}
-	opts.Tune.Valid = withoutDropped(a, data, examples, opts.Tune.Valid, "rows of --valid")
-	if err := f.train.checkValid(a, data, opts.Tune.Valid); err != nil {
-		return err
-	}
-	if err := weigh(f.train.classWeight, data, rows); err != nil {
-		return err
+	rows := data.rows
+	opts.Tune.Valid = data.measure
+	if need := max(opts.Folds, f.nested); need > len(rows) {
+		return fmt.Errorf("%s: %d examples cannot be split into %d folds; ask for fewer", f.data.first(), len(rows), need)
 	}
 	if opts.Similarity, _, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return err
 	}
-	space, err := f.space(data, plan)
+	space, err := f.space(data.Data)
 	if err != nil {
 		return err
 	}
 	bar := &progress{app: a}
 	opts.Tune.Progress = bar.report
-	found, err := tune.Search(ctx, data, rows, space, opts)
+	found, err := tune.Search(ctx, data.Data, rows, space, opts)
 	bar.done()
 	if found == nil {
-		return fmt.Errorf("tuning on %s: %w", f.train.data.first(), err)
+		return fmt.Errorf("tuning on %s: %w", f.data.first(), err)
 	}
 	for _, why := range found.Skipped {
 		a.logf("not tried: %s", why)
@@ -165,7 +133,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	out := f.result(found)
 	if err == nil && f.nested > 0 {
 		var v *tune.CrossValidation
-		v, err = f.nest(ctx, a, data, rows, space, opts, len(found.Trials))
+		v, err = f.nest(ctx, a, data.Data, rows, space, opts, len(found.Trials))
 		if err == nil {
 			out.Nested = &nestedResult{Folds: len(v.Folds), Mean: number(v.Over(found.Metric).Mean), SE: number(v.Over(found.Metric).SE), Pooled: reported(v.Pooled)}
 		}
@@ -189,7 +157,7 @@ func (f *tuneFlags) nest(ctx context.Context, a *app, data *corpus.Data, rows []
 	defer bar.done()
 	fo := tune.FoldOptions{Folds: f.nested, Seed: opts.Tune.Seed, Threads: opts.Tune.Threads, Similarity: opts.Similarity}
 	return tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
-		if err := weigh(f.train.classWeight, data, train); err != nil {
+		if err := data.WeighClasses(f.classWeight, train); err != nil {
 			return nil, err
 		}
 		inner := opts
@@ -312,20 +280,17 @@ func stopWords(s tune.Stop) string {
 func (f *tuneFlags) chosen(x tune.Settings) []string {
 	m := x.Method
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	sharing := m.Sharing.String()
-	if sharing == "" {
-		sharing = string(classinfo.None)
-	}
+	sharing := cmp.Or(m.Sharing.String(), string(classinfo.None))
 	names := "off"
 	if m.Names {
 		names = "on"
 	}
 	list := []string{"--sharing", sharing, "--names-as-examples", names}
-	if t, err := f.train.classes.trainer.trainer(); err == nil && decays(t) == "" { // else train would refuse it
+	if t, err := f.trainer.trainer(); err == nil && !tune.IgnoresPrior(t) { // else train would refuse it
 		list = append(list, "--prior", text(x.Prior))
 	}
 	if m.Loss != "" && m.Loss != tune.CrossEntropy {
-		list = append(list, "--loss", m.Loss)
+		list = append(list, "--loss", string(m.Loss))
 	}
 	if m.Loss == tune.HXE && m.Alpha != 0 && m.Alpha != tune.DefaultHXEAlpha {
 		list = append(list, "--hxe-alpha", text(m.Alpha))
@@ -346,12 +311,12 @@ func (f *tuneFlags) chosen(x tune.Settings) []string {
 // flags that were given, then those that were found.
 func (f *tuneFlags) trainArgs(x tune.Settings) []string {
 	args := []string{"train"}
-	for _, path := range f.train.data.data {
+	for _, path := range f.data.data {
 		args = append(args, "--data", path)
 	}
 	own := []string{"data", "time", "trials", "metric", "folds", "nested", "json", "quiet", "help",
 		"sharing", "names-as-examples", "prior", "loss", "hxe-alpha", "label-smoothing", "rho", "base"}
-	f.train.flags.Visit(func(flag *pflag.Flag) {
+	f.flags.Visit(func(flag *pflag.Flag) {
 		if slices.Contains(own, flag.Name) {
 			return
 		}

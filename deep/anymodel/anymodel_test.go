@@ -9,6 +9,7 @@ import (
 
 	"github.com/treeloss/treeloss"
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/classinfo"
 )
 
 // A linear model opens; what is no model says so by its name. Networks are opened by
@@ -16,7 +17,7 @@ import (
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.safetensors")
-	m, err := treeloss.Fit(context.Background(), []treeloss.Example{{Text: "red", Label: "a"}, {Text: "red", Label: "a"}, {Text: "blue", Label: "b"}, {Text: "blue", Label: "b"}}, treeloss.Options{Sharing: "none"})
+	m, err := treeloss.Fit(context.Background(), []treeloss.Example{{Text: "red", Label: "a"}, {Text: "red", Label: "a"}, {Text: "blue", Label: "b"}, {Text: "blue", Label: "b"}}, treeloss.Options{Sharing: classinfo.Spec{classinfo.None}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,7 +183,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := m.Save(o.Model); err != nil {
 		return nil, err
 	}
-	return &Result{Model: o.Model, Network: o.Network, Backend: b.Name(), Examples: r.set.Len(), Classes: len(r.classes.Labels), Sharing: r.spec, Loss: lossName,
+	return &Result{Model: o.Model, Network: o.Network, Backend: b.Name(), Examples: r.set.Len(), Classes: len(r.classes.Labels), Sharing: r.spec, Loss: string(lossName),
 		Epochs: done.Epochs, BestEpoch: done.BestEpoch, Valid: done.Best, Steps: done.Steps, Seconds: done.Seconds, TrainLoss: done.Loss, Parameters: m.Parameters()}, nil
 }
 
@@ -248,20 +248,17 @@ func (r *run) prepare(labels []string) (err error) {
 		return fmt.Errorf("%s: %w; give examples of at least two", r.o.Data[0], corpus.ErrOneClass)
 	}
 	plan := r.o.Plan
-	r.spec = plan.Sharing
-	if r.spec == "" || r.spec == tune.AutoName {
-		r.spec = string(classinfo.None)
+	spec := plan.Sharing
+	if spec == nil {
+		spec = classinfo.Spec{classinfo.None}
 		switch crossEntropy := plan.Loss == "" || plan.Loss == tune.CrossEntropy; {
 		case crossEntropy && r.classes.Taxonomy != nil:
-			r.spec = string(classinfo.Taxonomy)
+			spec = classinfo.Spec{classinfo.Taxonomy}
 		case crossEntropy && r.classes.Vectors != nil:
-			r.spec = string(classinfo.VTree)
+			spec = classinfo.Spec{classinfo.VTree}
 		}
 	}
-	spec, err := classinfo.ParseSpec(r.spec)
-	if err != nil {
-		return err
-	}
+	r.spec = spec.String()
 	if plan.Loss == tune.SquaredHinge || plan.Loss == tune.CrossEntropyHinge {
 		return fmt.Errorf("loss %s trains linear models only; leave it out for a network, or give %s, %s, %s or %s", plan.Loss, tune.CrossEntropy, tune.SimLoss, tune.SoftLabels, tune.HXE)
 	}

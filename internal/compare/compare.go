@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,8 +20,6 @@ import (
 // Options sets up Run.
 type Options struct {
 	Tune       tune.Options
-	ClassInfo  classinfo.Options
-	Alpha      float64           // of the method hxe; 0 means tune.DefaultHXEAlpha
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
 
 	// Progress is called as the work goes on; nil: not.
@@ -76,41 +75,58 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Run fits every method on every split. Cross entropy is added in front if the
-// methods do not name it. On a cancelled context it returns the error alone.
-func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []string, opts Options) (*Comparison, error) {
-	if len(splits) == 0 {
-		return nil, fmt.Errorf("compare: no splits")
-	}
-	methods = slices.Clone(methods)
-	if i := slices.Index(methods, tune.CrossEntropy); i != 0 {
-		if i > 0 {
-			methods = slices.Delete(methods, i, i+1)
+// Method is a way to train, and the name that tables give it.
+type Method struct {
+	Name string
+	tune.Plan
+}
+
+// Methods reads names of methods (tune.ParsePlan), each of which may come once. Cross
+// entropy is put in front. o and alpha, of the method hxe, are those of all; alpha 0 means
+// tune.DefaultHXEAlpha.
+func Methods(names []string, o classinfo.Options, alpha float64) ([]Method, error) {
+	var list []Method
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("%q comes twice; name it once", name)
 		}
-		methods = slices.Insert(methods, 0, tune.CrossEntropy)
-	}
-	for i, name := range methods {
-		if slices.Contains(methods[:i], name) {
-			return nil, fmt.Errorf("compare: method %q twice", name)
-		}
-		if name == tune.AutoName {
-			continue
-		}
-		if _, err := tune.ParseMethod(name, opts.ClassInfo); err != nil {
+		p, err := tune.ParsePlan(name, o)
+		if err != nil {
 			return nil, err
 		}
+		if p.Loss == tune.HXE {
+			p.Alpha = alpha
+		}
+		if err := p.Check(); err != nil {
+			return nil, err
+		}
+		list = append(list, Method{name, p})
+	}
+	at := slices.Index(names, tune.Baseline)
+	if at < 0 {
+		p, err := tune.ParsePlan(tune.Baseline, o)
+		return slices.Insert(list, 0, Method{tune.Baseline, p}), err
+	}
+	return slices.Insert(slices.Delete(list, at, at+1), 0, list[at]), nil
+}
+
+// Run fits every method, the first of which is the one to compare with, on every split.
+// On a cancelled context it returns the error alone.
+func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []Method, opts Options) (*Comparison, error) {
+	if len(splits) == 0 || len(methods) == 0 {
+		return nil, errors.New("compare: no splits or no methods")
 	}
 	table := &Comparison{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels),
 		OwnTest: len(splits) > 1 && !slices.Equal(splits[0].Test, splits[1].Test)}
-	for _, name := range methods {
-		table.Results = append(table.Results, Result{Method: name})
+	for _, m := range methods {
+		table.Results = append(table.Results, Result{Method: m.Name})
 	}
 	accuracies := make([][]float64, len(methods))
 	for s, split := range splits {
-		for m := range methods {
-			report, err := table.run(ctx, d, s, split, m, opts)
+		for m, method := range methods {
+			report, err := table.run(ctx, d, s, split, m, method.Plan, opts)
 			if err != nil {
-				return nil, fmt.Errorf("%s, split %d of %d: %w", methods[m], s+1, len(splits), err)
+				return nil, fmt.Errorf("%s, split %d of %d: %w", method.Name, s+1, len(splits), err)
 			}
 			accuracies[m] = append(accuracies[m], report.Accuracy)
 		}
@@ -123,8 +139,8 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []s
 	return table, nil
 }
 
-// run fits method m on one split and adds its scores to the method's result.
-func (t *Comparison) run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, m int, opts Options) (score.Report, error) {
+// run fits the plan of method m on one split and adds its scores to the method's result.
+func (t *Comparison) run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, m int, plan tune.Plan, opts Options) (score.Report, error) {
 	r := &t.Results[m]
 	to := opts.Tune
 	to.Seed = split.Seed
@@ -132,17 +148,7 @@ func (t *Comparison) run(ctx context.Context, d *corpus.Data, s int, split corpu
 		to.Progress = func(stage string, p softmax.Progress) { opts.Progress(r.Method, s, stage, p) }
 	}
 	start := time.Now()
-	var fit *tune.Result
-	var err error
-	if r.Method == tune.AutoName {
-		fit, err = tune.Auto(ctx, d, split.Train, to)
-	} else {
-		var method tune.Method
-		if method, err = tune.ParseMethod(r.Method, opts.ClassInfo); err == nil {
-			method.Alpha = opts.Alpha
-			fit, err = tune.Fit(ctx, d, split.Train, method, to)
-		}
-	}
+	fit, err := plan.Fit(ctx, d, split.Train, to)
 	if err != nil {
 		return score.Report{}, err
 	}
@@ -210,7 +216,7 @@ type Draw struct {
 
 // RunAll makes one table for each draw, with the best similarity of classes
 // that there is. The stage of Options.Progress says which draw and split it is.
-func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []string, opts Options) ([]*Comparison, error) {
+func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []Method, opts Options) ([]*Comparison, error) {
 	similarity, by, err := score.SimilarityOf(d.Classes.Labels, d.Classes.Vectors)
 	if err != nil {
 		return nil, err

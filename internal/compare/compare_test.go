@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
@@ -47,6 +48,16 @@ func questions(t *testing.T, train, test int) (d *corpus.Data, n int, testRows [
 	return d, n, testRows
 }
 
+// methods reads names of methods.
+func methods(t *testing.T, names ...string) []Method {
+	t.Helper()
+	list, err := Methods(names, classinfo.Options{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 func TestRun(t *testing.T) {
 	d, n, test := questions(t, 12, 20)
 	splits, err := d.Shots(dataset.Range(0, n), 4, 3, test)
@@ -69,14 +80,14 @@ func TestRun(t *testing.T) {
 			}
 			reports[method] = append(reports[method], s.Report())
 		}}
-	table, err := Run(context.Background(), d, splits, []string{"names", "v-tree", "auto"}, opts)
+	table, err := Run(context.Background(), d, splits, methods(t, "names", "v-tree", "auto"), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := table.Results[0].Method; got != tune.CrossEntropy || len(table.Results) != 4 {
+	if got := table.Results[0].Method; got != tune.Baseline || len(table.Results) != 4 {
 		t.Fatalf("%d results, first %s: want cross entropy put in front", len(table.Results), got)
 	}
-	base := reports[tune.CrossEntropy]
+	base := reports[tune.Baseline]
 	for _, r := range table.Results {
 		// The second opinion: means and errors from the reports, by hand.
 		var accuracy, f1, sa, difference, squares float64
@@ -134,7 +145,7 @@ func TestOneSplitAndUnknownLabels(t *testing.T) {
 	if !slices.Equal(splits[0].Train, dataset.Range(0, n)) {
 		t.Errorf("0 shots train on %d rows, want all %d", len(splits[0].Train), n)
 	}
-	table, err := Run(context.Background(), d, splits, []string{"names"}, Options{Tune: tune.Options{Priors: []float64{10}}})
+	table, err := Run(context.Background(), d, splits, methods(t, "names"), Options{Tune: tune.Options{Priors: []float64{10}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +206,10 @@ func TestRefusals(t *testing.T) {
 		{"cancelled", cancelled, splits, []string{"names"}, "canceled"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Run(tc.ctx, d, tc.splits, tc.methods, Options{})
+			list, err := Methods(tc.methods, classinfo.Options{}, 0)
+			if err == nil {
+				_, err = Run(tc.ctx, d, tc.splits, list, Options{})
+			}
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}

@@ -13,17 +13,7 @@ import (
 	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
-)
-
-// Training says whether Examine may train.
-type Training int
-
-const (
-	// Auto trains what takes seconds: plain cross entropy for the weights, and
-	// each source for its gain.
-	Auto Training = iota
-	On            // trains whatever it takes
-	Off           // trains nothing
+	"github.com/treeloss/treeloss/tune"
 )
 
 // Options sets up Examine. The zero value is the default.
@@ -32,10 +22,10 @@ type Options struct {
 	// classinfo.Metrics; "" takes the first that is there of Distances, Taxonomy,
 	// Weights, Vectors and Names.
 	From    classinfo.Source
-	Base    float64  // of the cover tree; 0 means 2, the paper's where it proves its bounds
-	Train   Training // whether to train
-	Seed    uint64   // of everything random
-	Threads int      // 0: one a CPU
+	Base    float64     // of the cover tree; 0 means 2, the paper's where it proves its bounds
+	Train   tune.Choice // trains: Auto what takes seconds, plain cross entropy for the weights and each source for its gain; On whatever it takes; Off nothing
+	Seed    uint64      // of everything random
+	Threads int         // 0: one a CPU
 
 	// Progress is called as training goes on; nil: not.
 	Progress func(stage string, p softmax.Progress)
@@ -150,7 +140,7 @@ func check(d *corpus.Data, rows []int, records *Records, opts Options) error {
 // Check returns an *option.Error for a field that is out of range.
 func (o Options) Check() error {
 	return cmp.Or(
-		option.Check("Base", o.Base, o.Base == 0 || o.Base >= 1.0001 && o.Base <= 1e6, "a number from 1.0001 to 1e6, such as 2"),
+		classinfo.Options{From: o.From, Base: o.Base}.Check(),
 		option.Threads(o.Threads))
 }
 

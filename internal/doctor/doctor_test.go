@@ -30,24 +30,24 @@ func TestVerdicts(t *testing.T) {
 		name     string
 		examples []dataset.Example
 		taxonomy string
-		train    Training
+		train    tune.Choice
 		help     []Help
 		source   string
 		words    []string // of the text
 	}{
-		{"few rows, names that agree", texts(6, 0), "", Off, []Help{Yes}, "names+examples", []string{"can be expected to help", "by points", "say something"}},
-		{"some rows", texts(20, 0), "", Off, []Help{Perhaps}, "names", []string{"a point or less"}},
-		{"many rows", texts(70, 0), "", Off, []Help{No}, "", []string{"not expected to help", "70 rows a class"}},
-		{"permuted names", texts(6, 3), "", Off, []Help{No}, "", []string{"say nothing about the rows", "Vectors of the names or a taxonomy might"}},
-		{"permuted names, measured", texts(10, 3), "", On, []Help{No}, "", []string{"held out"}},
-		{"permuted names and a taxonomy", texts(6, 3), groups, Off, []Help{Perhaps}, "taxonomy", []string{"by the taxonomy may help", "say nothing"}},
-		{"names and a taxonomy", texts(6, 0), groups, Off, []Help{Yes}, "names+examples", []string{"The taxonomy may help, too."}},
-		{"one row a class", texts(1, 0), "", Auto, []Help{Yes, No}, "", []string{"6 classes with fewer than 3 rows", "too few rows to hold any out", "norm"}},
-		{"two classes", texts(10, 0)[:20], "", Auto, []Help{Yes, Perhaps, No}, "", []string{"of 2 classes", "held out"}},
-		{"names are numbers", wordless, "", Off, []Help{No}, "", []string{"6 of 6 are without a letter", "hold no letters"}},
-		{"numbers", numbers(5, 8, 4), "", Auto, []Help{No, Unknown}, "", []string{"rows of numbers", "1 constant, which tell nothing: x4"}},
-		{"numbers, not measured", numbers(5, 8, 4), "", Off, []Help{Unknown}, "names", []string{"cannot be told without training", "not trained, as asked"}},
-		{"sparse rows", sparseRows(4, 6), "", Auto, nil, "", []string{"sparse rows of 4 classes", "known from other rows"}},
+		{"few rows, names that agree", texts(6, 0), "", tune.Off, []Help{Yes}, "names+examples", []string{"can be expected to help", "by points", "say something"}},
+		{"some rows", texts(20, 0), "", tune.Off, []Help{Perhaps}, "names", []string{"a point or less"}},
+		{"many rows", texts(70, 0), "", tune.Off, []Help{No}, "", []string{"not expected to help", "70 rows a class"}},
+		{"permuted names", texts(6, 3), "", tune.Off, []Help{No}, "", []string{"say nothing about the rows", "Vectors of the names or a taxonomy might"}},
+		{"permuted names, measured", texts(10, 3), "", tune.On, []Help{No}, "", []string{"held out"}},
+		{"permuted names and a taxonomy", texts(6, 3), groups, tune.Off, []Help{Perhaps}, "taxonomy", []string{"by the taxonomy may help", "say nothing"}},
+		{"names and a taxonomy", texts(6, 0), groups, tune.Off, []Help{Yes}, "names+examples", []string{"The taxonomy may help, too."}},
+		{"one row a class", texts(1, 0), "", tune.Auto, []Help{Yes, No}, "", []string{"6 classes with fewer than 3 rows", "too few rows to hold any out", "norm"}},
+		{"two classes", texts(10, 0)[:20], "", tune.Auto, []Help{Yes, Perhaps, No}, "", []string{"of 2 classes", "held out"}},
+		{"names are numbers", wordless, "", tune.Off, []Help{No}, "", []string{"6 of 6 are without a letter", "hold no letters"}},
+		{"numbers", numbers(5, 8, 4), "", tune.Auto, []Help{No, Unknown}, "", []string{"rows of numbers", "1 constant, which tell nothing: x4"}},
+		{"numbers, not measured", numbers(5, 8, 4), "", tune.Off, []Help{Unknown}, "names", []string{"cannot be told without training", "not trained, as asked"}},
+		{"sparse rows", sparseRows(4, 6), "", tune.Auto, nil, "", []string{"sparse rows of 4 classes", "known from other rows"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := admit(t, tc.examples, tc.taxonomy).examine(t, Options{Train: tc.train, Seed: 1})
@@ -55,7 +55,7 @@ func TestVerdicts(t *testing.T) {
 			if tc.help != nil && !slices.Contains(tc.help, r.Verdict.Help) {
 				t.Errorf("help %q, want one of %q: %s", r.Verdict.Help, tc.help, r.Verdict.Sentence)
 			}
-			if tc.train == Off && r.Verdict.Source != tc.source {
+			if tc.train == tune.Off && r.Verdict.Source != tc.source {
 				t.Errorf("source %q, want %q", r.Verdict.Source, tc.source)
 			}
 			for _, w := range tc.words {
@@ -94,7 +94,7 @@ func TestMeasuredVerdict(t *testing.T) {
 		{"clear", "names", 0.02, 0.005, Yes, true, "Sharing helps here, by the names of the classes: +2.0 ± 0.5 percentage points"},
 		{"between one and two errors", "taxonomy", 0.015, 0.01, Perhaps, true, "may help a little"},
 		{"small and sure", "names", 0.001, 0.003, No, true, "makes no difference"},
-		{"plain did best", tune.CrossEntropy, 0, 0, No, true, "did best on 99 held-out rows, which are few"},
+		{"plain did best", tune.Baseline, 0, 0, No, true, "did best on 99 held-out rows, which are few"},
 		{"too few rows to tell: the rules decide", "names", 0.01, 0.03, Yes, false, "chance is"},
 		{"too few rows to tell, names that do not agree", "names", 0.01, 0.03, Unknown, false, "an error too large to say no"},
 		{"better on both, but not more right", "names", 0, 0, No, true, "makes no difference"},
@@ -140,7 +140,7 @@ func TestAgreementMustMatter(t *testing.T) {
 func TestMeasuredDespiteASmallClass(t *testing.T) {
 	examples := texts(24, 0)
 	rare := append(slices.Clone(examples), dataset.Example{Text: "something else", Label: "other", Weight: 1})
-	r := admit(t, rare, "").examine(t, Options{Train: On, Seed: 1})
+	r := admit(t, rare, "").examine(t, Options{Train: tune.On, Seed: 1})
 	if r.Gain == nil || r.Gain.Rows < minHeldOut || len(r.Gain.Methods) < 4 {
 		t.Fatalf("gain %+v, skipped %q", r.Gain, r.Skipped)
 	}
@@ -160,7 +160,7 @@ func TestNamesMeasuredIfAsked(t *testing.T) {
 	if r := p.examine(t, Options{}); r.Gain != nil || !strings.Contains(strings.Join(r.Skipped, " "), "training asked for") {
 		t.Errorf("gain %+v, skipped %q", r.Gain, r.Skipped)
 	}
-	r := p.examine(t, Options{Train: On})
+	r := p.examine(t, Options{Train: tune.On})
 	if r.Gain == nil || len(r.Gain.Methods) != 2 || r.Gain.Methods[1].Method != "names" {
 		t.Errorf("gain %+v", r.Gain)
 	}
@@ -183,7 +183,7 @@ func TestAlikeNames(t *testing.T) {
 
 func TestCoverage(t *testing.T) {
 	// Every row has one feature of its class and one of its own: half is known.
-	r := admit(t, sparseRows(3, 40), "").examine(t, Options{Train: Off})
+	r := admit(t, sparseRows(3, 40), "").examine(t, Options{Train: tune.Off})
 	if c := r.Coverage; c == nil || c.Seen < 0.5 || c.Rows != 24 {
 		t.Errorf("%+v", c)
 	}
@@ -191,7 +191,7 @@ func TestCoverage(t *testing.T) {
 	for i := range 20 {
 		unique = append(unique, dataset.Example{Text: strings.Repeat(string(rune('a'+i)), 3), Label: fmt.Sprint(i), Weight: 1})
 	}
-	r = admit(t, unique, "").examine(t, Options{Train: Off})
+	r = admit(t, unique, "").examine(t, Options{Train: tune.Off})
 	if c := r.Coverage; c == nil || c.Seen != 0 || c.Rows != 4 {
 		t.Errorf("%+v, want nothing known of texts without a letter in common", c)
 	}
@@ -200,7 +200,7 @@ func TestCoverage(t *testing.T) {
 func TestMetricSources(t *testing.T) {
 	p := admit(t, texts(4, 0), "")
 	for _, source := range []classinfo.Source{classinfo.Names, classinfo.Means} {
-		r := p.examine(t, Options{From: source, Train: Off})
+		r := p.examine(t, Options{From: source, Train: tune.Off})
 		if r.Metric == nil || r.Metric.Source != string(source) || r.Metric.Dimension.Max <= 0 {
 			t.Errorf("%s: %+v", source, r.Metric)
 		}
@@ -260,7 +260,7 @@ func TestCancelled(t *testing.T) {
 				stop()
 			}
 		}
-		if _, err := Examine(ctx, p.data, p.rows, nil, Options{Train: On, Progress: progress}); !errors.Is(err, context.Canceled) {
+		if _, err := Examine(ctx, p.data, p.rows, nil, Options{Train: tune.On, Progress: progress}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", stage, err)
 		}
 	}
@@ -310,7 +310,7 @@ func TestOnRealData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Examine(t.Context(), data, rows, records, Options{Train: Off, Seed: 1})
+			r, err := Examine(t.Context(), data, rows, records, Options{Train: tune.Off, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestTextFitsATerminal(t *testing.T) {
 	for i := range examples {
 		examples[i].Label += "\x07" + strings.Repeat("y", 100)
 	}
-	r := admit(t, examples, "").examine(t, Options{Train: Off})
+	r := admit(t, examples, "").examine(t, Options{Train: tune.Off})
 	out := r.text(t)
 	if strings.ContainsAny(out, "\x1b\x07") {
 		t.Errorf("control characters in %q", out)

@@ -57,12 +57,12 @@ func (r *Report) measure(ctx context.Context, d *corpus.Data, rows []int, e *exa
 	methods := candidates(d, rows, opts)
 	work := e.values() * float64(len(d.Classes.Labels)) * float64(len(methods))
 	switch {
-	case opts.Train == Off:
+	case opts.Train == tune.Off:
 		return 0, nil
 	case len(methods) < 2:
 		r.skip("gain: with so many rows a class the names are not worth trying; with training asked for they are measured all the same")
 		return 0, nil
-	case opts.Train == Auto && work > maxMeasureWork:
+	case opts.Train == tune.Auto && work > maxMeasureWork:
 		r.skip("gain of each source on held-out rows: measuring takes more than seconds; it is done if training is asked for")
 		return 0, nil
 	}
@@ -77,7 +77,7 @@ func (r *Report) measure(ctx context.Context, d *corpus.Data, rows []int, e *exa
 		}
 		train, o.Valid = dataset.At(rows, t), dataset.At(rows, h)
 	}
-	result, err := tune.AutoAmong(ctx, d, train, methods, o)
+	result, err := tune.FitBest(ctx, d, train, methods, o)
 	if err != nil {
 		return 0, fmt.Errorf("doctor: gain on held-out rows: %w", err)
 	}
@@ -89,7 +89,7 @@ func (r *Report) measure(ctx context.Context, d *corpus.Data, rows []int, e *exa
 	for _, m := range methods {
 		fit := bestOf(result.Candidates, m.String())
 		g.Methods = append(g.Methods, fit)
-		if fit.Method == tune.CrossEntropy {
+		if fit.Method == tune.Baseline {
 			prior = fit.Prior
 		}
 	}
@@ -97,12 +97,12 @@ func (r *Report) measure(ctx context.Context, d *corpus.Data, rows []int, e *exa
 	return prior, nil
 }
 
-// candidates are the methods of tune.Auto; whoever asks for training gets the
+// candidates are the methods of tune.Plan; whoever asks for training gets the
 // names measured however many rows there are.
 func candidates(d *corpus.Data, rows []int, opts Options) []tune.Method {
 	methods := tune.Candidates(d, rows)
 	named := func(m tune.Method) bool { return slices.Contains(m.Sharing, classinfo.Names) }
-	if opts.Train == On && !slices.ContainsFunc(methods, named) {
+	if opts.Train == tune.On && !slices.ContainsFunc(methods, named) {
 		names := tune.Method{Sharing: classinfo.Spec{classinfo.Names}}
 		if _, _, err := classinfo.Build(names.Sharing, classinfo.Info{Labels: d.Classes.Labels}, classinfo.Options{}); err == nil {
 			methods = slices.Insert(methods, 1, names)

@@ -36,7 +36,7 @@ type Agreement struct {
 }
 
 // AgreesBy is the number of standard errors above chance from which names say
-// something, the same as in tune.Auto.
+// something, the same as in tune.Candidates.
 const AgreesBy = 3
 
 // agreesTimes is how many times chance the names must be right for it to

@@ -30,7 +30,7 @@ type Verdict struct {
 
 // Limits of the rules: rows a class, the median.
 const (
-	manyRows = 60 // as in tune.Auto: names were not seen to matter above
+	manyRows = 60 // as in tune.Candidates: names were not seen to matter above
 	fewRows  = 10 // the gains of names are points below, tenths above
 )
 
@@ -58,18 +58,18 @@ func (r *Report) measured() (v Verdict, clear bool) {
 	gain := fmt.Sprintf("%+.1f ± %.1f percentage points above plain cross entropy on %d held-out rows", 100*g.Difference, 100*g.DifferenceSE, g.Rows)
 	v = Verdict{Source: g.Best, Measured: true}
 	switch {
-	case g.Best != tune.CrossEntropy && g.Difference > 2*g.DifferenceSE && g.Difference > 0:
+	case g.Best != tune.Baseline && g.Difference > 2*g.DifferenceSE && g.Difference > 0:
 		v.Help = Yes
 		v.Sentence = fmt.Sprintf("Sharing helps here, by %s: %s.", inWords(g.Best), gain)
-	case g.Best != tune.CrossEntropy && g.Difference > g.DifferenceSE && g.Difference > 0:
+	case g.Best != tune.Baseline && g.Difference > g.DifferenceSE && g.Difference > 0:
 		v.Help = Perhaps
 		v.Sentence = fmt.Sprintf("Sharing may help a little here, by %s: %s, less than two standard errors.", inWords(g.Best), gain)
-	case g.Best != tune.CrossEntropy && g.DifferenceSE > unclear:
+	case g.Best != tune.Baseline && g.DifferenceSE > unclear:
 		v.Help, v.Measured = Unknown, false
 		v.Sentence = fmt.Sprintf("Whether sharing helps cannot be told: by %s it gains %s, an error too large to say no.", inWords(g.Best), gain)
 		ofNames := strings.Contains(g.Best, "names") || strings.HasSuffix(g.Best, "+examples")
 		return v, r.Names.Agree == nil || !r.Names.Agree.Say() && !ofNames
-	case g.Best == tune.CrossEntropy:
+	case g.Best == tune.Baseline:
 		v.Help, v.Source = No, ""
 		few := ""
 		if g.Rows < fewHeldOut {

@@ -12,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
 )
 
 // Weights are what plain cross entropy learns, without its bias, and what the
@@ -51,10 +52,10 @@ const weightsTolerance = 1e-3
 func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space metric.Space, prior float64, opts Options) error {
 	k := len(d.Classes.Labels)
 	switch work := e.values() * float64(k); {
-	case opts.Train == Off:
+	case opts.Train == tune.Off:
 		r.skip("weights: not trained, as asked")
 		return nil
-	case opts.Train == Auto && work > maxFitWork:
+	case opts.Train == tune.Auto && work > maxFitWork:
 		r.skip("weights, lambda and norms: training takes more than seconds; it is done if training is asked for")
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"errors"
@@ -9,37 +9,37 @@ import (
 	"os"
 	"slices"
 
-	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
-// balanced is the value of --class-weight that gives every class the same say.
-const balanced = "balanced"
+// Balanced weighs rare classes as much as frequent ones.
+const Balanced = "balanced"
 
-const classWeightHelp = "balanced, where rare classes count as much as frequent ones, or a file of label,weight rows"
-
-// weigh sets the weights of the classes for training on rows. how is "", balanced
-// or a file of label,weight rows.
-func weigh(how string, data *corpus.Data, rows []int) error {
+// WeighClasses sets the weights of the classes for training on rows. how is "" for all 1,
+// Balanced, or a file of label,weight rows; a class that does not occur there has weight 1.
+// Balanced is n / (k n_c): n rows, k classes, n_c the rows of class c, with soft labels
+// their shares of it.
+func (d *Data) WeighClasses(how string, rows []int) error {
 	if how == "" {
 		return nil
 	}
-	weight := make([]float64, len(data.Classes.Labels))
-	if how == balanced {
+	weight := make([]float64, len(d.Classes.Labels))
+	if how == Balanced {
 		for _, row := range rows {
-			data.EachShare(row, func(class int, share float64) { weight[class] += share })
+			d.EachShare(row, func(class int, share float64) { weight[class] += share })
 		}
 		for c, n := range weight {
 			if weight[c] = 1; n > 0 {
 				weight[c] = float64(len(rows)) / (float64(len(weight)) * n)
 			}
 		}
-	} else if err := readClassWeights(how, data.Classes.Labels, weight); err != nil {
+	} else if err := readClassWeights(how, d.Classes.Labels, weight); err != nil {
 		return err
 	}
-	data.ClassWeight = make([]float32, len(weight))
+	d.ClassWeight = make([]float32, len(weight))
 	for c, w := range weight {
-		data.ClassWeight[c] = float32(w)
+		d.ClassWeight[c] = float32(w)
 	}
 	return nil
 }
@@ -49,10 +49,10 @@ func weigh(how string, data *corpus.Data, rows []int) error {
 func readClassWeights(path string, labels []string, weight []float64) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file; --class-weight wants balanced or a file of label,weight rows", path)
+		return fmt.Errorf("%s: no such file; Options.ClassWeight wants balanced or a file of label,weight rows", path)
 	}
 	if err != nil {
-		return err
+		return input.Missing(path, err)
 	}
 	defer f.Close()
 	read, err := dataset.ReadClassWeights(f, path)
