@@ -80,5 +80,5 @@ func refusal(flag, value string, err error) error {
 	if e, ok := errors.AsType[*option.Error](err); ok {
 		return usagef("--%s %q, want %s", flag, value, e.Want)
 	}
-	return usagef("--%s: %v", flag, errors.Unwrap(err))
+	return usagef("--%s: %v", flag, err)
 }

@@ -107,7 +107,8 @@ func Methods(names []string, o classinfo.Options, alpha float64) ([]Method, erro
 		p, err := tune.ParsePlan(tune.Baseline, o)
 		return slices.Insert(list, 0, Method{tune.Baseline, p}), err
 	}
-	return slices.Insert(slices.Delete(list, at, at+1), 0, list[at]), nil
+	baseline := list[at]
+	return slices.Insert(slices.Delete(list, at, at+1), 0, baseline), nil
 }
 
 // Run fits every method, the first of which is the one to compare with, on every split.

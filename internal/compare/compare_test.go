@@ -58,6 +58,19 @@ func methods(t *testing.T, names ...string) []Method {
 	return list
 }
 
+// Cross entropy comes first, wherever it was named, and the others stay in order.
+func TestMethodsInOrder(t *testing.T) {
+	for _, names := range [][]string{{"names", tune.Baseline, "v-tree"}, {tune.Baseline, "names", "v-tree"}, {"names", "v-tree"}} {
+		var got []string
+		for _, m := range methods(t, names...) {
+			got = append(got, m.Name)
+		}
+		if want := []string{tune.Baseline, "names", "v-tree"}; !slices.Equal(got, want) {
+			t.Errorf("%v became %v, want %v", names, got, want)
+		}
+	}
+}
+
 func TestRun(t *testing.T) {
 	d, n, test := questions(t, 12, 20)
 	splits, err := d.Shots(dataset.Range(0, n), 4, 3, test)
