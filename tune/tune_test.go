@@ -269,7 +269,7 @@ func TestRefusals(t *testing.T) {
 		{"hierarchical softmax over a sum", Method{Loss: HierarchicalSoftmax, Sharing: classinfo.Spec{classinfo.VTree, classinfo.Linkage}}, "one tree"},
 		{"hierarchical softmax over a U-tree", Method{Loss: HierarchicalSoftmax, Sharing: classinfo.Spec{classinfo.UTree}}, "V-tree"},
 		{"taxonomy that is not there", Method{Sharing: classinfo.Spec{classinfo.Taxonomy}}, "Options.Taxonomy"},
-		{"unknown loss", Method{Loss: "hinge"}, `Loss is "hinge"`},
+		{"unknown loss", Method{Loss: "hinge"}, "unknown loss"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := Fit(ctx, d, train, tc.m, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -47,3 +47,12 @@ func ParseUnknown(s string) (Unknown, error) {
 	}
 	return Unknown(i), nil
 }
+
+// MarshalText returns what String does, for flags.
+func (u Unknown) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
+
+// UnmarshalText is ParseUnknown.
+func (u *Unknown) UnmarshalText(text []byte) (err error) {
+	*u, err = ParseUnknown(string(text))
+	return err
+}
