@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/blas"
@@ -50,15 +51,7 @@ func (s *suite) readProducts(table []byte) {
 			x, _ := strconv.ParseFloat(string(m[i]), 64)
 			return x
 		}
-		bar := 0.8
-		switch {
-		case form == "gemv" && shape == "1,768,1000":
-			bar = 1
-		case form == "gemv":
-			bar = 0
-		case form != "NN" && (shape == "256,768,1000" || shape == "256,300,150" || shape == "128,64,100"):
-			bar = 0.9
-		}
+		bar := productBar(form, shape)
 		if form == "gemv" {
 			s.add("predict one row "+shape+" / OpenBLAS sgemv", number(5)*1e-6, number(3)*1e-6, seconds, bar)
 		} else { // GFLOP/s: the ratio is ours over theirs
@@ -67,16 +60,28 @@ func (s *suite) readProducts(table []byte) {
 	}
 }
 
+// productBar returns what a product should reach of OpenBLAS's speed; 0 is no bar.
+func productBar(form, shape string) float64 {
+	usual := slices.Contains([]string{"256,768,1000", "256,300,150", "128,64,100"}, shape)
+	switch {
+	case form == "gemv" && shape == "1,768,1000":
+		return 1
+	case form == "gemv":
+		return 0
+	case form != "NN" && usual:
+		return 0.9
+	}
+	return 0.8
+}
+
+// gonum compares the product X Wᵀ with that of gonum.
 func (s *suite) gonum() error {
 	product := kernel.NewProduct(nil)
 	for _, shape := range []speed.Shape{large, {B: 256, D: 300, K: 150}, small} {
 		b, d, k := shape.B, shape.D, shape.K
 		x, w, scores := speed.Random(1, b*d), speed.Random(2, k*d), make([]float32, b*k)
-		rect := func(x []float32, rows, cols int) kernel.Rect {
-			return kernel.Rect{X: x, Rows: rows, Cols: cols, Stride: cols}
-		}
 		t, core, err := s.quietTurns(1,
-			s.timed(cpu, func() { product.NT(rect(scores, b, k), rect(x, b, d), rect(w, k, d)) }),
+			s.timed(cpu, func() { product.NT(speed.Rect(scores, b, k), speed.Rect(x, b, d), speed.Rect(w, k, d)) }),
 			// gonum takes all processors for large products: CPU time counts them.
 			s.timed(cpu, func() { gonum.Implementation{}.Sgemm(blas.NoTrans, blas.Trans, b, k, d, 1, x, d, w, d, 0, scores, k) }))
 		if err != nil {
@@ -87,41 +92,26 @@ func (s *suite) gonum() error {
 	return nil
 }
 
-// softmax compares with the loop that one writes with math.Exp.
+// softmax compares with the loops that one writes with math.Exp, on scores of 256
+// rows and 1000 classes.
 func (s *suite) softmax() error {
-	rows, cols := 256, 1000
+	const rows, cols = 256, 1000
 	x, p := speed.Random(1, rows*cols), make([]float32, rows*cols)
-	plain := func(softmax bool) func() {
-		return func() {
+	byRow := func(softmax func(p, x []float32)) side {
+		return s.timed(cpu, func() {
 			for r := range rows {
-				x, p := x[r*cols:(r+1)*cols], p[r*cols:(r+1)*cols]
-				top, sum := float32(0), 0.0
-				if softmax {
-					top = x[0]
-					for _, v := range x {
-						top = max(top, v)
-					}
-				}
-				for i, v := range x {
-					e := math.Exp(float64(v - top))
-					p[i] = float32(e)
-					sum += e
-				}
-				if softmax {
-					for i := range p {
-						p[i] = float32(float64(p[i]) / sum)
-					}
-				}
+				softmax(p[r*cols:(r+1)*cols], x[r*cols:(r+1)*cols])
 			}
-		}
+		})
 	}
 	t, core, err := s.quietTurns(1,
+		byRow(func(p, x []float32) { kernel.Softmax(p, x) }), byRow(speed.PlainSoftmax),
+		s.timed(cpu, func() { kernel.Exp(p, x) }),
 		s.timed(cpu, func() {
-			for r := range rows {
-				kernel.Softmax(p[r*cols:(r+1)*cols], x[r*cols:(r+1)*cols])
+			for i, v := range x {
+				p[i] = float32(math.Exp(float64(v)))
 			}
-		}), s.timed(cpu, plain(true)),
-		s.timed(cpu, func() { kernel.Exp(p, x) }), s.timed(cpu, plain(false)))
+		}))
 	if err != nil {
 		return err
 	}
@@ -178,34 +168,29 @@ func (s *suite) step(clock speed.Clock, threads int, shape speed.Shape, tree boo
 	}, stop
 }
 
-// treeSteps compares our steps with each other.
+// treeSteps compares our steps with each other: with a tree and without, and on two
+// threads and one.
 func (s *suite) treeSteps() error {
-	if err := onOneCore(s.treeStepsOnOne); err != nil {
+	err := onOneCore(func() error {
+		for _, tc := range []struct {
+			shape speed.Shape
+			bar   float64
+		}{{large, 1.05}, {speed.Shape{B: 256, D: 300, K: 150}, 1.05}, {middle, 1.05}, {small, 1.10}} {
+			tree, stopTree := s.step(cpu, 1, tc.shape, true)
+			plain, stopPlain := s.step(cpu, 1, tc.shape, false)
+			t, core, err := s.quietTurns(1, tree, plain)
+			stopTree()
+			stopPlain()
+			if err != nil {
+				return err
+			}
+			s.addAtMost(fmt.Sprintf("tree step / cross entropy step %d,%d,%d", tc.shape.B, tc.shape.D, tc.shape.K), t[0], t[1], tc.bar).core = core
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	return s.twoThreads()
-}
-
-func (s *suite) treeStepsOnOne() error {
-	for _, tc := range []struct {
-		shape speed.Shape
-		bar   float64
-	}{{large, 1.05}, {speed.Shape{B: 256, D: 300, K: 150}, 1.05}, {middle, 1.05}, {small, 1.10}} {
-		tree, stopTree := s.step(cpu, 1, tc.shape, true)
-		plain, stopPlain := s.step(cpu, 1, tc.shape, false)
-		t, core, err := s.quietTurns(1, tree, plain)
-		stopTree()
-		stopPlain()
-		if err != nil {
-			return err
-		}
-		s.addAtMost(fmt.Sprintf("tree step / cross entropy step %d,%d,%d", tc.shape.B, tc.shape.D, tc.shape.K), t[0], t[1], tc.bar).core = core
-	}
-	return nil
-}
-
-// twoThreads compares two threads with one.
-func (s *suite) twoThreads() error {
 	two, stopTwo := s.step(speed.Wall(), 2, large, false)
 	defer stopTwo()
 	one, stopOne := s.step(speed.Wall(), 1, large, false)

@@ -33,9 +33,9 @@ type suite struct {
 // row is a line of the table.
 type row struct {
 	what, ours, peer string
-	ratio            float64
-	bar              string
-	missed           bool
+	ratio            float64   // 0: none
+	bar              string    // "" is none
+	missed           bool      // the bar
 	core             *coreRate // nil: not measured
 }
 
@@ -108,22 +108,22 @@ func (s *suite) add(what string, ours, peer float64, show func(float64) string, 
 	if bar > 0 {
 		r.bar, r.missed = fmt.Sprintf(">= %g", bar), r.ratio < bar
 	}
+	return s.addRow(r)
+}
+
+// addAtMost adds a row of which a over b should be at most the bar.
+func (s *suite) addAtMost(what string, a, b float64, bar float64) *row {
+	return s.addRow(row{what: what, ours: seconds(a), peer: seconds(b) + " (ours)", ratio: a / b, bar: fmt.Sprintf("<= %g", bar), missed: a/b > bar})
+}
+
+func (s *suite) addRow(r row) *row {
 	s.rows = append(s.rows, r)
 	log.Printf("%s: %s, %s: %.2f", r.what, r.ours, r.peer, r.ratio)
 	return &s.rows[len(s.rows)-1]
 }
 
-// addAtMost adds a row of which a over b should be at most the bar.
-func (s *suite) addAtMost(what string, a, b float64, bar float64) *row {
-	r := row{what: what, ours: seconds(a), peer: seconds(b) + " (ours)", ratio: a / b, bar: fmt.Sprintf("<= %g", bar)}
-	r.missed = r.ratio > bar
-	s.rows = append(s.rows, r)
-	log.Printf("%s: %.3f", what, r.ratio)
-	return &s.rows[len(s.rows)-1]
-}
-
 // timed returns a side that is work done here, for quietTurns.
-func (s *suite) timed(clock speed.Clock, work func()) func() (float64, error) {
+func (s *suite) timed(clock speed.Clock, work func()) side {
 	return func() (float64, error) { return speed.Medians(clock, s.budget/shorter, work)[0], nil }
 }
 

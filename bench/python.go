@@ -79,7 +79,7 @@ func (p *python) ask(task map[string]any) (answer map[string]any, err error) {
 }
 
 // side returns a task as one side of a pair.
-func (p *python) side(task map[string]any) func() (float64, error) {
+func (p *python) side(task map[string]any) side {
 	return func() (float64, error) {
 		answer, err := p.ask(task)
 		if err != nil {

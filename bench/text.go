@@ -61,8 +61,8 @@ func (s *suite) text() error {
 }
 
 // fastText compares with the slope between one and four epochs.
-func (s *suite) fastText(what string, ours func() (float64, error)) error {
-	run := func(epochs int) func() (float64, error) {
+func (s *suite) fastText(what string, ours side) error {
+	run := func(epochs int) side {
 		return processCPU("fasttext", "supervised", "-input", s.path("text.txt"), "-output", s.path("fasttext"), "-epoch", strconv.Itoa(epochs), "-thread", "1", "-verbose", "0")
 	}
 	t, err := s.turns(ours, run(1), run(4))
@@ -73,17 +73,28 @@ func (s *suite) fastText(what string, ours func() (float64, error)) error {
 	return nil
 }
 
+// wall runs a program and returns its seconds by the clock on the wall.
+func wall(name string, args ...string) (took float64, cmd *exec.Cmd, err error) {
+	cmd = exec.Command(name, args...)
+	start := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, cmd, fmt.Errorf("%s: %w: %s", filepath.Base(name), err, out)
+	}
+	return time.Since(start).Seconds(), cmd, nil
+}
+
 // processCPU returns a side that is the CPU time of a program.
-func processCPU(name string, args ...string) func() (float64, error) {
+func processCPU(name string, args ...string) side {
 	return func() (float64, error) {
-		cmd := exec.Command(name, args...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("%s: %w: %s", name, err, out)
+		_, cmd, err := wall(name, args...)
+		if err != nil {
+			return 0, err
 		}
 		return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
 	}
 }
 
+// path returns that of a file of the run.
 func (s *suite) path(name string) string { return filepath.Join(s.dir, name) }
 
 // writeText writes the texts for liblinear and for fastText.
@@ -129,14 +140,11 @@ func (s *suite) clinc() error {
 	model := s.path("clinc.safetensors")
 	var memory int64
 	ours := func() (float64, error) {
-		cmd := exec.Command(s.program, "train", "--quiet", "--data", train, "--model", model, "--threads", "2")
-		start := time.Now()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return 0, fmt.Errorf("treeloss train: %w: %s", err, out)
+		took, cmd, err := wall(s.program, "train", "--quiet", "--data", train, "--model", model, "--threads", "2")
+		if err == nil {
+			memory = max(memory, maxMemory(cmd))
 		}
-		memory = max(memory, maxMemory(cmd))
-		return time.Since(start).Seconds(), nil
+		return took, err
 	}
 	t, err := turns((s.rounds+2)/3, ours) // it takes seconds: a median of few will do
 	if err != nil {
@@ -166,10 +174,11 @@ func (s *suite) clinc() error {
 	if err != nil {
 		return err
 	}
-	for _, method := range []string{"LinearSVC", "LogisticRegression"} {
-		if method == "LogisticRegression" && !s.slow {
-			continue
-		}
+	methods := []string{"LinearSVC"}
+	if s.slow {
+		methods = append(methods, "LogisticRegression")
+	}
+	for _, method := range methods {
 		answer, err := p.ask(map[string]any{"task": "clinc", "method": method, "train": train, "test": test})
 		if err != nil {
 			return err
@@ -188,12 +197,10 @@ func (s *suite) clincFastText(name string) (took, accuracy float64, err error) {
 			return 0, 0, err
 		}
 	}
-	start := time.Now()
-	cmd := exec.Command(name, "supervised", "-input", s.path("train.txt"), "-output", s.path("clinc"), "-epoch", "25", "-lr", "1.0", "-wordNgrams", "2", "-thread", "2", "-verbose", "0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return 0, 0, fmt.Errorf("fasttext: %w: %s", err, out)
+	took, _, err = wall(name, "supervised", "-input", s.path("train.txt"), "-output", s.path("clinc"), "-epoch", "25", "-lr", "1.0", "-wordNgrams", "2", "-thread", "2", "-verbose", "0")
+	if err != nil {
+		return 0, 0, err
 	}
-	took = time.Since(start).Seconds()
 	out, err := exec.Command(name, "test", s.path("clinc.bin"), s.path("test.txt")).Output()
 	if err != nil {
 		return 0, 0, err
@@ -216,15 +223,18 @@ func (s *suite) coverTree() error {
 		}
 		return fmt.Sprintf(", growth k^%.2f", exponent(last, t, lastPoints, float64(k)))
 	}
-	p, pErr := s.peer(1, "sklearn")
-	if pErr != nil {
-		fmt.Fprintln(os.Stderr, "bench: covertree:", pErr)
+	p, err := s.peer(1, "sklearn")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: covertree:", err)
 	}
-	for _, k := range []int{10_000, 100_000, 1_000_000} {
-		if k > 100_000 && !s.slow {
+	for _, tc := range []struct {
+		k   int
+		bar float64 // seconds; 0: none
+	}{{10_000, 0}, {100_000, 0.5}, {1_000_000, 10}} {
+		if tc.k > 100_000 && !s.slow {
 			continue
 		}
-		points := speed.Points(k, 50)
+		points := speed.Points(tc.k, 50)
 		space, err := metric.Euclidean(points)
 		if err != nil {
 			return err
@@ -234,32 +244,26 @@ func (s *suite) coverTree() error {
 			_, err := covertree.New(space, covertree.Options{})
 			return (cpu() - start).Seconds(), err
 		}
-		if p == nil || k > 100_000 {
-			t, err := ours()
-			if err != nil {
-				return err
-			}
-			s.rows = append(s.rows, row{what: fmt.Sprintf("cover tree, %d points in 50 dimensions", k), ours: seconds(t) + growth(k, t), bar: coverBar(k), missed: coverMissed(k, t)})
-			continue
+		r := row{what: fmt.Sprintf("cover tree, %d points in 50 dimensions", tc.k)}
+		t, err := []float64{0}, error(nil)
+		if p == nil || tc.k > 100_000 {
+			t[0], err = ours()
+		} else if err = writeFloats(s.path("points.f32"), points.Data); err == nil {
+			t, err = s.turns(ours, p.side(map[string]any{"task": "balltree", "file": s.path("points.f32"), "columns": 50}))
 		}
-		if err := writeFloats(s.path("points.f32"), points.Data); err != nil {
-			return err
-		}
-		t, err := s.turns(ours, p.side(map[string]any{"task": "balltree", "file": s.path("points.f32"), "columns": 50}))
 		if err != nil {
 			return err
 		}
-		s.rows = append(s.rows, row{what: fmt.Sprintf("cover tree, %d points in 50 dimensions / scikit-learn BallTree(leaf_size=2)", k), ours: seconds(t[0]) + growth(k, t[0]), peer: seconds(t[1]), ratio: t[1] / t[0], bar: coverBar(k), missed: coverMissed(k, t[0])})
+		r.ours = seconds(t[0]) + growth(tc.k, t[0])
+		if len(t) > 1 {
+			r.what, r.peer, r.ratio = r.what+" / scikit-learn BallTree(leaf_size=2)", seconds(t[1]), t[1]/t[0]
+		}
+		if tc.bar > 0 {
+			r.bar, r.missed = fmt.Sprintf("<= %g s", tc.bar), t[0] > tc.bar
+		}
+		s.rows = append(s.rows, r)
 	}
 	return nil
-}
-
-func coverBar(k int) string {
-	return map[int]string{100_000: "<= 0.5 s", 1_000_000: "<= 10 s"}[k]
-}
-
-func coverMissed(k int, t float64) bool {
-	return k == 100_000 && t > 0.5 || k == 1_000_000 && t > 10
 }
 
 // quickstart times the program's own main job.
@@ -268,12 +272,8 @@ func (s *suite) quickstart() error {
 		return fmt.Errorf("it needs -treeloss")
 	}
 	t, err := s.turns(func() (float64, error) {
-		start := time.Now()
-		out, err := exec.Command(s.program, "quickstart", "--quiet").CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("%w: %s", err, out)
-		}
-		return time.Since(start).Seconds(), err
+		took, _, err := wall(s.program, "quickstart", "--quiet")
+		return took, err
 	})
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func turns(rounds int, sides ...side) ([]float64, error) {
 	return medians(times), nil
 }
 
-// takeTurns is one round.
+// takeTurns is one round: the seconds of each side.
 func takeTurns(sides []side) ([]float64, error) {
 	times := make([]float64, len(sides))
 	for i, side := range sides {
@@ -91,7 +91,7 @@ func (s *suite) quietTurns(threads int, sides ...side) ([]float64, *coreRate, er
 
 func quietTurns(m *meter, wanted int, sides []side) ([]float64, *coreRate, error) {
 	type round struct {
-		rate  float64
+		rate  float64 // of the core, the lower of before and after
 		times []float64
 	}
 	var rounds []round
@@ -140,14 +140,9 @@ func newMeter(threads int) *meter {
 		b, d, k := small.B, small.D, small.K
 		g, w, x := speed.Random(1, b*k), speed.Random(2, k*d), make([]float32, b*d)
 		p := kernel.NewProduct(nil)
-		works[t] = func() {
-			p.NN(kernel.Rect{X: x, Rows: b, Cols: d, Stride: d}, kernel.Rect{X: g, Rows: b, Cols: k, Stride: k}, kernel.Rect{X: w, Rows: k, Cols: d, Stride: d})
-		}
+		works[t] = func() { p.NN(speed.Rect(x, b, d), speed.Rect(g, b, k), speed.Rect(w, k, d)) }
 	}
 	return &meter{measure: func() float64 {
-		if threads == 1 {
-			return 1 / speed.Medians(clock, long, works[0])[0]
-		}
 		rates := make([]float64, threads)
 		var all sync.WaitGroup
 		for t := range works {

@@ -35,12 +35,12 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"runtime"
-	"slices"
+	"time"
 
 	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/speed"
 )
 
 func main() {
@@ -54,13 +54,10 @@ func main() {
 	}
 	fmt.Printf("%s on %s, instructions %s\n", C.GoString(C.openblas_get_config()), runtime.GOARCH, kernel.Instructions())
 	fmt.Printf("%-16s %-5s %12s %12s %7s %9s\n", "B,d,k", "form", "OpenBLAS", "ours", "ratio", "error")
-	rng := rand.New(rand.NewPCG(1, 1))
+	seed := uint64(0)
 	random := func(n int) []float32 {
-		x := make([]float32, n)
-		for i := range x {
-			x[i] = rng.Float32() - 0.5
-		}
-		return x
+		seed++
+		return speed.Random(seed, n)
 	}
 	product := kernel.NewProduct(nil)
 	for _, s := range [][3]int{{64, 768, 1000}, {256, 768, 1000}, {256, 300, 150}, {32, 2048, 1000}, {128, 64, 100}, {1024, 1024, 1024}} {
@@ -77,11 +74,11 @@ func main() {
 			ours   func()
 		}{
 			{"NT", logits, func(n int) { gemm(0, 1, b, k, d, x, d, w, d, logits[0], k, n) },
-				func() { product.NT(matrix(logits[1], b, k), matrix(x, b, d), matrix(w, k, d)) }},
+				func() { product.NT(speed.Rect(logits[1], b, k), speed.Rect(x, b, d), speed.Rect(w, k, d)) }},
 			{"TN", gradient, func(n int) { gemm(1, 0, k, d, b, g, k, x, d, gradient[0], d, n) },
-				func() { product.TN(matrix(gradient[1], k, d), matrix(g, b, k), matrix(x, b, d)) }},
+				func() { product.TN(speed.Rect(gradient[1], k, d), speed.Rect(g, b, k), speed.Rect(x, b, d)) }},
 			{"NN", back, func(n int) { gemm(0, 0, b, d, k, g, k, w, d, back[0], d, n) },
-				func() { product.NN(matrix(back[1], b, d), matrix(g, b, k), matrix(w, k, d)) }},
+				func() { product.NN(speed.Rect(back[1], b, d), speed.Rect(g, b, k), speed.Rect(w, k, d)) }},
 		} {
 			theirs, ours := compare(*seconds, form.theirs, form.ours)
 			flop := 2e-9 * float64(b) * float64(d) * float64(k)
@@ -102,40 +99,32 @@ func main() {
 	}
 }
 
-func matrix(x []float32, rows, cols int) kernel.Rect {
-	return kernel.Rect{X: x, Rows: rows, Cols: cols, Stride: cols}
-}
-
+// at is where numbers begin, for C.
 func at(x []float32) *C.float { return (*C.float)(&x[0]) }
 
-func flagOf(b int) C.int { return C.int(b) }
-
+// gemm is cblas_sgemm on rows, c = a b, called a number of times within C; ta and tb
+// of 1 transpose.
 func gemm(ta, tb, m, n, k int, a []float32, lda int, b []float32, ldb int, c []float32, ldc, times int) {
-	C.gemm(flagOf(ta), flagOf(tb), C.int(m), C.int(n), C.int(k), at(a), C.int(lda), at(b), C.int(ldb), at(c), C.int(ldc), C.int(times))
+	C.gemm(C.int(ta), C.int(tb), C.int(m), C.int(n), C.int(k), at(a), C.int(lda), at(b), C.int(ldb), at(c), C.int(ldc), C.int(times))
 }
 
-// compare returns the median CPU seconds of a call of each, taken in turns,
-// several calls at a time where one is short.
+// compare returns the median CPU seconds of a call of each, taken in turns, several
+// calls at a time where one is short: those of C are made there, as a call from Go has
+// its own cost.
 func compare(seconds float64, theirs func(times int), ours func()) (their, our float64) {
-	theirs(2)
+	clock := func() time.Duration { return time.Duration(1e9 * float64(C.cpu())) }
 	ours()
-	start := float64(C.cpu())
+	start := clock()
 	ours()
-	times := max(1, int(2e-4/(float64(C.cpu())-start)))
-	var t, o []float64
-	for begin := float64(C.cpu()); float64(C.cpu())-begin < seconds || len(t) < 5; {
-		a := float64(C.cpu())
-		theirs(times)
-		b := float64(C.cpu())
-		for range times {
-			ours()
-		}
-		c := float64(C.cpu())
-		t, o = append(t, (b-a)/float64(times)), append(o, (c-b)/float64(times))
-	}
-	slices.Sort(t)
-	slices.Sort(o)
-	return t[len(t)/2], o[len(o)/2]
+	times := max(1, int(200*time.Microsecond/max(clock()-start, 1)))
+	t := speed.Medians(clock, time.Duration(seconds*1e9)/2,
+		func() { theirs(times) },
+		func() {
+			for range times {
+				ours()
+			}
+		})
+	return t[0] / float64(times), t[1] / float64(times)
 }
 
 // difference returns the largest difference over the largest number.

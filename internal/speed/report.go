@@ -104,17 +104,14 @@ func (r *run) add(row Row, amount float64) {
 // products measures the three matrix products of a step.
 func (r *run) products(s Shape) {
 	x, w, g := Random(1, s.B*s.D), Random(2, s.K*s.D), Random(3, s.B*s.K)
-	rect := func(x []float32, rows, cols int) kernel.Rect {
-		return kernel.Rect{X: x, Rows: rows, Cols: cols, Stride: cols}
-	}
 	scores, gradient, back := make([]float32, s.B*s.K), make([]float32, s.K*s.D), make([]float32, s.B*s.D)
 	for _, threads := range r.threads {
 		team := kernel.NewTeam(threads)
 		p := kernel.NewProduct(team)
 		t := Medians(Wall(), r.budget,
-			func() { p.NT(rect(scores, s.B, s.K), rect(x, s.B, s.D), rect(w, s.K, s.D)) },
-			func() { p.TN(rect(gradient, s.K, s.D), rect(g, s.B, s.K), rect(x, s.B, s.D)) },
-			func() { p.NN(rect(back, s.B, s.D), rect(g, s.B, s.K), rect(w, s.K, s.D)) })
+			func() { p.NT(Rect(scores, s.B, s.K), Rect(x, s.B, s.D), Rect(w, s.K, s.D)) },
+			func() { p.TN(Rect(gradient, s.K, s.D), Rect(g, s.B, s.K), Rect(x, s.B, s.D)) },
+			func() { p.NN(Rect(back, s.B, s.D), Rect(g, s.B, s.K), Rect(w, s.K, s.D)) })
 		for i, form := range []string{"X W^T", "G^T X", "G W"} {
 			r.add(Row{Name: "product " + form, Size: s.String(), Threads: threads, Seconds: t[i], Unit: "GFLOP"}, s.flops()/1e9)
 		}
@@ -128,37 +125,17 @@ func (s Shape) String() string { return fmt.Sprintf("B=%d d=%d k=%d", s.B, s.D, 
 // math.Exp.
 func (r *run) softmax(s Shape) {
 	x, p := Random(1, s.B*s.K), make([]float32, s.B*s.K)
-	t := Medians(Wall(), r.budget,
-		func() {
+	byRow := func(softmax func(p, x []float32)) func() {
+		return func() {
 			for i := range s.B {
-				plainSoftmax(p[i*s.K:(i+1)*s.K], x[i*s.K:(i+1)*s.K])
+				softmax(p[i*s.K:(i+1)*s.K], x[i*s.K:(i+1)*s.K])
 			}
-		},
-		func() {
-			for i := range s.B {
-				kernel.Softmax(p[i*s.K:(i+1)*s.K], x[i*s.K:(i+1)*s.K])
-			}
-		})
-	size := fmt.Sprintf("%d x %d", s.B, s.K)
-	numbers := float64(s.B*s.K) / 1e6
+		}
+	}
+	t := Medians(Wall(), r.budget, byRow(PlainSoftmax), byRow(func(p, x []float32) { kernel.Softmax(p, x) }))
+	size, numbers := fmt.Sprintf("%d x %d", s.B, s.K), float64(s.B*s.K)/1e6
 	r.add(Row{Name: "softmax by math.Exp", Size: size, Threads: 1, Seconds: t[0], Unit: "M numbers"}, numbers)
 	r.add(Row{Name: "softmax", Size: size, Threads: 1, Seconds: t[1], Unit: "M numbers", Ratio: t[1] / t[0]}, numbers)
-}
-
-// plainSoftmax is the softmax as one writes it.
-func plainSoftmax(p, x []float32) {
-	top, sum := x[0], 0.0
-	for _, v := range x {
-		top = max(top, v)
-	}
-	for i, v := range x {
-		e := math.Exp(float64(v - top))
-		p[i] = float32(e)
-		sum += e
-	}
-	for i := range p {
-		p[i] = float32(float64(p[i]) / sum)
-	}
 }
 
 // steps measures training steps on dense rows, without and with a tree.

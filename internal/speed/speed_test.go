@@ -109,7 +109,7 @@ func TestWork(t *testing.T) {
 		t.Error("data is not that of its seed")
 	}
 	plain, fast, scores := make([]float32, 40), make([]float32, 40), Random(1, 40)
-	plainSoftmax(plain, scores)
+	PlainSoftmax(plain, scores)
 	kernel.Softmax(fast, scores)
 	for i := range plain {
 		if math.Abs(float64(plain[i]-fast[i])) > 1e-6 {

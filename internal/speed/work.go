@@ -3,11 +3,13 @@ package speed
 import (
 	"context"
 	"iter"
+	"maps"
 	"math"
 	"math/rand/v2"
-	"sort"
+	"slices"
 	"strconv"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
@@ -28,6 +30,28 @@ func Random(seed uint64, n int) []float32 {
 		x[i] = random.Float32() - 0.5
 	}
 	return x
+}
+
+// Rect returns a matrix without gaps, row by row.
+func Rect(x []float32, rows, cols int) kernel.Rect {
+	return kernel.Rect{X: x, Rows: rows, Cols: cols, Stride: cols}
+}
+
+// PlainSoftmax is the softmax as one writes it, in float64 by math.Exp. The slices have
+// one length, at least 1.
+func PlainSoftmax(p, x []float32) {
+	top, sum := x[0], 0.0
+	for _, v := range x {
+		top = max(top, v)
+	}
+	for i, v := range x {
+		e := math.Exp(float64(v - top))
+		p[i] = float32(e)
+		sum += e
+	}
+	for i := range p {
+		p[i] = float32(float64(p[i]) / sum)
+	}
 }
 
 // StepsAnEpoch is the number of batches of an epoch of Dense.
@@ -99,8 +123,6 @@ func Text(rows, features, classes int) softmax.Examples {
 	random := rand.New(rand.NewPCG(3, 0))
 	common := rand.NewZipf(random, 1.1, 20, uint64(features-1))
 	x, class := &matrix.Sparse{Columns: features, Start: []int{0}}, make([]int32, rows)
-	var index []int32
-	var value []float32
 	for i := range class {
 		c := random.IntN(classes)
 		class[i] = int32(c)
@@ -111,15 +133,8 @@ func Text(rows, features, classes int) softmax.Examples {
 		for range 8 {
 			seen[int32((c*37+random.IntN(40)*1201)%features)] = true
 		}
-		index, value = index[:0], value[:0]
-		for f := range seen {
-			index = append(index, f)
-		}
-		sort.Slice(index, func(a, b int) bool { return index[a] < index[b] })
-		for range index {
-			value = append(value, float32(1/math.Sqrt(float64(len(index)))))
-		}
-		x.AppendRow(index, value)
+		index := slices.Sorted(maps.Keys(seen))
+		x.AppendRow(index, slices.Repeat([]float32{float32(1 / math.Sqrt(float64(len(index))))}, len(index)))
 	}
 	return softmax.Examples{X: x, Class: class}
 }
