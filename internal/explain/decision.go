@@ -49,40 +49,53 @@ type Contribution struct {
 	column int
 }
 
-// flat is the decision of a flat model: between all classes, whose
-// probabilities are p.
-func (e *Explainer) flat(answer int, p []float32, index []int32, value []float32) Decision {
-	rival := e.against
-	if rival < 0 || rival == answer {
-		rival = e.runnerUp(answer, e.outputs)
-	}
+// choice is what a model chose, and from what, by its outputs.
+type choice struct {
+	chosen, rival int
+	outputs       []int // all that there were, the chosen one among them
+	name          func(output int) string
+	probability   func(output int) float64 // among the outputs
+}
+
+// decision explains a choice for a row of features.
+func (e *Explainer) decision(c choice, index []int32, value []float32) Decision {
 	return Decision{
-		Chosen:      e.model.Labels[answer],
-		Probability: float64(p[answer]),
-		Choices:     len(e.outputs),
-		Mean:        e.contrast(answer, e.outputs, index, value),
+		Chosen:      c.name(c.chosen),
+		Probability: c.probability(c.chosen),
+		Choices:     len(c.outputs),
+		Mean:        e.contrast(c.chosen, c.outputs, index, value),
 		Rival: Rival{
-			Name:        e.model.Labels[rival],
-			Probability: float64(p[rival]),
-			Contrast:    e.contrast(answer, []int{rival}, index, value),
+			Name:        c.name(c.rival),
+			Probability: c.probability(c.rival),
+			Contrast:    e.contrast(c.chosen, []int{c.rival}, index, value),
 		},
 	}
 }
 
-// among is the decision of a hierarchical softmax for the child v of parent.
-// Its output for node v is v-1. The probabilities are those of the classes, so
-// that they hold whatever was done to these.
-func (e *Explainer) among(parent, v int, p []float32, index []int32, value []float32) Decision {
+// flat is the choice of a flat model: between all classes, whose probabilities are
+// p.
+func (e *Explainer) flat(answer int, p []float32) choice {
+	rival := e.against
+	if rival < 0 || rival == answer {
+		rival = e.runnerUp(answer, e.outputs)
+	}
+	return choice{chosen: answer, rival: rival, outputs: e.outputs,
+		name: func(c int) string { return e.model.Labels[c] }, probability: func(c int) float64 { return float64(p[c]) }}
+}
+
+// among is the choice of a hierarchical softmax of the child v of parent. Its output
+// for node v is v-1. The probabilities are those of the classes, so that they hold
+// whatever was done to these.
+func (e *Explainer) among(parent, v int, p []float32) choice {
 	t := e.tree
-	siblings := t.Children(parent)
-	outputs := make([]int, len(siblings))
-	for i, s := range siblings {
-		outputs[i] = s - 1
+	var outputs []int
+	for _, s := range t.Children(parent) {
+		outputs = append(outputs, s-1)
 	}
 	rival := e.runnerUp(v-1, outputs)
 	if e.against >= 0 {
 		node := t.Node(e.against)
-		for _, s := range siblings {
+		for _, s := range t.Children(parent) {
 			if s != v && s <= node && node < t.End(s) {
 				rival = s - 1
 			}
@@ -94,18 +107,8 @@ func (e *Explainer) among(parent, v int, p []float32, index []int32, value []flo
 		}
 		return sum
 	}
-	whole := below(parent)
-	return Decision{
-		Chosen:      t.Name(v),
-		Probability: below(v) / whole,
-		Choices:     len(siblings),
-		Mean:        e.contrast(v-1, outputs, index, value),
-		Rival: Rival{
-			Name:        t.Name(rival + 1),
-			Probability: below(rival+1) / whole,
-			Contrast:    e.contrast(v-1, []int{rival}, index, value),
-		},
-	}
+	return choice{chosen: v - 1, rival: rival, outputs: outputs,
+		name: func(o int) string { return t.Name(o + 1) }, probability: func(o int) float64 { return below(o+1) / below(parent) }}
 }
 
 // runnerUp returns the output with the highest score but for one, of equals the
@@ -155,9 +158,9 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 		out.Positive = append(out.Positive, e.named(terms[0]))
 		terms = terms[1:]
 	}
-	for n := len(terms); n > 0 && len(out.Negative) < e.opts.Features && terms[n-1].Contribution < 0; n-- {
-		out.Negative = append(out.Negative, e.named(terms[n-1]))
-		terms = terms[:n-1]
+	for len(terms) > 0 && len(out.Negative) < e.opts.Features && terms[len(terms)-1].Contribution < 0 {
+		out.Negative = append(out.Negative, e.named(terms[len(terms)-1]))
+		terms = terms[:len(terms)-1]
 	}
 	for _, t := range terms {
 		out.Rest += t.Contribution

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -88,13 +89,7 @@ func New(m *softmax.Model, opts Options) (*Explainer, error) {
 	if opts.Features < 0 || opts.Nearest < 0 {
 		return nil, fmt.Errorf("explain: %d features and %d nearest classes, want at least 0 of each", opts.Features, opts.Nearest)
 	}
-	const usual = 5
-	if opts.Features == 0 {
-		opts.Features = usual
-	}
-	if opts.Nearest == 0 {
-		opts.Nearest = usual
-	}
+	opts.Features, opts.Nearest = cmp.Or(opts.Features, 5), cmp.Or(opts.Nearest, 5)
 	against := -1
 	if opts.Against != "" {
 		if against = slices.Index(m.Labels, opts.Against); against < 0 {
@@ -155,30 +150,34 @@ func (e *Explainer) Explain(ctx context.Context, record dataset.Example) (*Expla
 	e.model.Layer.Scores(e.scores, index, value)
 	if e.model.Layer.Hierarchy == nil {
 		if len(e.outputs) > 1 {
-			out.Decisions = append(out.Decisions, e.flat(answer, p, index, value))
+			out.Decisions = append(out.Decisions, e.decision(e.flat(answer, p), index, value))
 		}
 		return out, nil
 	}
-	path := e.tree.Path(answer)
-	slices.Reverse(path)
+	path := e.nodes(answer)
 	for i, v := range path[1:] {
 		if len(e.tree.Children(path[i])) > 1 { // an only child is no choice
-			out.Decisions = append(out.Decisions, e.among(path[i], v, p, index, value))
+			out.Decisions = append(out.Decisions, e.decision(e.among(path[i], v, p), index, value))
 		}
 	}
 	return out, nil
 }
 
-// path returns the path to a class, the root first.
-func (e *Explainer) path(class int) []Node {
+// nodes returns the nodes on the path to a class, the root first; none without a tree.
+func (e *Explainer) nodes(class int) []int {
 	if e.tree == nil {
-		return []Node{}
+		return nil
 	}
-	nodes := e.tree.Path(class)
-	slices.Reverse(nodes)
-	out := make([]Node, len(nodes))
-	for i, v := range nodes {
-		out[i] = Node{Name: e.tree.Name(v), Classes: len(e.tree.ClassesBelow(v))}
+	path := e.tree.Path(class)
+	slices.Reverse(path)
+	return path
+}
+
+// path describes the path to a class.
+func (e *Explainer) path(class int) []Node {
+	out := []Node{}
+	for _, v := range e.nodes(class) {
+		out = append(out, Node{Name: e.tree.Name(v), Classes: len(e.tree.ClassesBelow(v))})
 	}
 	return out
 }
