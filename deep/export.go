@@ -27,7 +27,8 @@ func PutVectors(store *model.Store, vectors *matrix.Dense) error {
 		}
 		return store.DeleteVariable(vectorsPath)
 	}
-	if err := put(store, vectorsPath, slices.Clone(vectors.Data), []int{vectors.Rows(), vectors.Cols()}); err != nil {
+	value := tensors.FromFlatDataAndDimensions(slices.Clone(vectors.Data), vectors.Rows(), vectors.Cols())
+	if err := Put(store, vectorsPath, value); err != nil {
 		return err
 	}
 	store.GetVariable(vectorsPath).SetTrainable(false)
@@ -40,7 +41,7 @@ func Vectors(store *model.Store, k int) (*matrix.Dense, error) {
 	if store.GetVariable(vectorsPath) == nil {
 		return nil, nil
 	}
-	x, dims, err := values(store, vectorsPath, -1)
+	x, dims, err := values(store, vectorsPath)
 	if err != nil {
 		return nil, err
 	}
@@ -63,22 +64,19 @@ func Parameters(store *model.Store, untrained ...string) int {
 	return n
 }
 
-// exported yields the variables that are part of the model.
+// exported yields the variables that are part of the model: those of float32 but for
+// what optimizers, metrics and GoMLX itself keep.
 func exported(store *model.Store) iter.Seq[*model.Variable] {
 	return func(yield func(*model.Variable) bool) {
 		for v := range store.IterVariables() {
-			if v.DType() != dtypes.Float32 || slices.ContainsFunc(notExported, func(s string) bool { return strings.HasPrefix(v.Path(), s) }) {
-				continue
-			}
-			if !yield(v) {
+			other := slices.ContainsFunc([]string{"/optimizers/", "/metrics/", "/#rngState", "/global_step"},
+				func(scope string) bool { return strings.HasPrefix(v.Path(), scope) })
+			if v.DType() == dtypes.Float32 && !other && !yield(v) {
 				return
 			}
 		}
 	}
 }
-
-// notExported are the scopes of a store that are no part of the model.
-var notExported = []string{"/optimizers/", "/metrics/", "/#rngState", "/global_step"}
 
 // Export writes the float32 variables of a model to a safetensors file, each
 // under its path without the first slash: a folded head is "dense/weights" [d, k]
@@ -87,7 +85,7 @@ var notExported = []string{"/optimizers/", "/metrics/", "/#rngState", "/global_s
 func Export(store *model.Store, file string, metadata map[string]string) error {
 	out := &safetensors.File{Metadata: metadata}
 	for v := range exported(store) {
-		x, dims, err := values(store, v.Path(), -1)
+		x, dims, err := values(store, v.Path())
 		if err != nil {
 			return err
 		}
@@ -111,25 +109,26 @@ func Import(store *model.Store, file string) (map[string]string, error) {
 	for i := range in.Tensors {
 		t := &in.Tensors[i]
 		x, err := t.Float32s()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		if err == nil {
+			err = Put(store, "/"+t.Name, tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...))
 		}
-		if err := put(store, "/"+t.Name, slices.Clone(x), t.Shape); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	return in.Metadata, nil
 }
 
-func put(store *model.Store, path string, x []float32, dims []int) error {
-	value := tensors.FromFlatDataAndDimensions(x, dims...)
+// Put puts a value into a store, in place of that of a variable with this path, which
+// must have the same shape, or as a new variable.
+func Put(store *model.Store, path string, value *tensors.Tensor) error {
 	v := store.GetVariable(path)
 	if v == nil {
 		store.VariableWithValue(path, value)
 		return nil
 	}
-	if !slices.Equal(v.Shape().Dimensions, dims) {
-		return fmt.Errorf("deep: tensor %s has shape %v, want %v", path, dims, v.Shape().Dimensions)
+	if !slices.Equal(v.Shape().Dimensions, value.Shape().Dimensions) {
+		return fmt.Errorf("deep: tensor %s has shape %v, want %v", path, value.Shape().Dimensions, v.Shape().Dimensions)
 	}
 	return v.SetValue(value)
 }

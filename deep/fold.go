@@ -14,29 +14,33 @@ import (
 // in the scope with this path ("/" for the root), or that Fold has folded. A scope
 // without such a layer, of other shapes or types than s makes, is an error.
 func Weights(store *model.Store, path string, s sharing.Sharing) (w, b []float32, err error) {
-	shared := store.GetVariable(model.JoinPath(path, denseScope, sharedName))
-	b, _, err = values(store, model.JoinPath(path, denseScope, biasesName), s.Classes())
+	path = model.JoinPath(path, denseScope)
+	b, shape, err := values(store, model.JoinPath(path, biasesName))
 	if err != nil {
 		return nil, nil, err
 	}
-	if shared == nil {
-		turned, d, err := values(store, model.JoinPath(path, denseScope, weightsName), -1)
+	k := s.Classes()
+	if len(b) != k {
+		return nil, nil, fmt.Errorf("deep: biases in %s have shape %v, want [%d]", path, shape, k)
+	}
+	if store.GetVariable(model.JoinPath(path, sharedName)) == nil {
+		turned, d, err := values(store, model.JoinPath(path, weightsName))
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(d) != 2 || d[1] != s.Classes() {
-			return nil, nil, fmt.Errorf("deep: weights in %s have shape %v, want [features, %d]", path, d, s.Classes())
+		if len(d) != 2 || d[1] != k {
+			return nil, nil, fmt.Errorf("deep: weights in %s have shape %v, want [features, %d]", path, d, k)
 		}
 		return kernel.Transposed(turned, d[0], d[1]), b, nil
 	}
-	v, d, err := values(store, shared.Path(), -1)
+	v, d, err := values(store, model.JoinPath(path, sharedName))
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(d) != 2 || d[0] != s.Rows() {
 		return nil, nil, fmt.Errorf("deep: shared weights in %s have shape %v, want %d rows; take the sharing that trained them", path, d, s.Rows())
 	}
-	w = make([]float32, s.Classes()*d[1])
+	w = make([]float32, k*d[1])
 	sharing.NewOperator[float32](s).Expand(w, v, d[1])
 	return w, b, nil
 }
@@ -63,23 +67,18 @@ func Fold(store *model.Store, path string, s sharing.Sharing) error {
 	return nil
 }
 
-// values returns a copy of the numbers of a float32 variable and its shape. A
-// size of at least 0 must be that of the variable.
-func values(store *model.Store, path string, size int) ([]float32, []int, error) {
+// values returns a copy of the numbers of a float32 variable, and its shape.
+func values(store *model.Store, path string) (x []float32, shape []int, err error) {
 	v := store.GetVariable(path)
 	if v == nil {
 		return nil, nil, fmt.Errorf("deep: no variable %s; build the model with deep.Dense and train or load it first", path)
 	}
 	t, err := v.Value()
+	if err == nil {
+		x, err = tensors.CopyFlatData[float32](t)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("deep: variable %s: %w", path, err)
-	}
-	x, err := tensors.CopyFlatData[float32](t)
-	if err != nil {
-		return nil, nil, fmt.Errorf("deep: variable %s: %w", path, err)
-	}
-	if size >= 0 && len(x) != size {
-		return nil, nil, fmt.Errorf("deep: variable %s has %d numbers, want %d", path, len(x), size)
 	}
 	return x, v.Shape().Dimensions, nil
 }

@@ -24,6 +24,7 @@ const (
 	typeTable     = "/token_type_embed/embeddings"
 )
 
+// Files of weights in a folder: one, or several that an index names.
 const (
 	weightsFile = "model.safetensors"
 	indexFile   = "model.safetensors.index.json"
@@ -44,35 +45,37 @@ func (e *Encoder) weights() []weight {
 		{"embeddings.word_embeddings.weight", tokenTable, []int{c.VocabSize, d}},
 		{"embeddings.position_embeddings.weight", positionTable, []int{c.MaxPositionEmbeddings, d}},
 		{"embeddings.token_type_embeddings.weight", typeTable, []int{e.types(), d}},
-		{"embeddings.LayerNorm.weight", "/embed_norm/layer_normalization/gain", []int{d}},
-		{"embeddings.LayerNorm.bias", "/embed_norm/layer_normalization/offset", []int{d}},
 	}
-	dense := func(name, path string, rows, columns int) {
-		out = append(out, weight{name + ".weight", path + "/dense/weights", []int{rows, columns}}, weight{name + ".bias", path + "/dense/biases", []int{rows}})
+	// A layer is a matrix, of so many columns, or the gain of a norm, and a bias.
+	layer := func(name, path string, rows int, columns ...int) {
+		weights, biases := path+"/dense/weights", path+"/dense/biases"
+		if len(columns) == 0 {
+			weights, biases = path+"/layer_normalization/gain", path+"/layer_normalization/offset"
+		}
+		out = append(out, weight{name + ".weight", weights, append([]int{rows}, columns...)}, weight{name + ".bias", biases, []int{rows}})
 	}
-	norm := func(name, path string) {
-		out = append(out, weight{name + ".weight", path + "/layer_normalization/gain", []int{d}}, weight{name + ".bias", path + "/layer_normalization/offset", []int{d}})
-	}
+	layer("embeddings.LayerNorm", "/embed_norm", d)
 	for i := range c.NumHiddenLayers {
 		name, path := fmt.Sprintf("encoder.layer.%d.", i), fmt.Sprintf("/layer_%d", i)
 		for _, part := range []string{"query", "key", "value"} {
-			dense(name+"attention.self."+part, path+"/attn/MultiHeadAttention/"+part, d, d)
+			layer(name+"attention.self."+part, path+"/attn/MultiHeadAttention/"+part, d, d)
 		}
-		dense(name+"attention.output.dense", path+"/attn/MultiHeadAttention/output", d, d)
-		norm(name+"attention.output.LayerNorm", path+"/norm1")
-		dense(name+"intermediate.dense", path+"/ff1", c.IntermediateSize, d)
-		dense(name+"output.dense", path+"/ff2", d, c.IntermediateSize)
-		norm(name+"output.LayerNorm", path+"/norm2")
+		layer(name+"attention.output.dense", path+"/attn/MultiHeadAttention/output", d, d)
+		layer(name+"attention.output.LayerNorm", path+"/norm1", d)
+		layer(name+"intermediate.dense", path+"/ff1", c.IntermediateSize, d)
+		layer(name+"output.dense", path+"/ff2", d, c.IntermediateSize)
+		layer(name+"output.LayerNorm", path+"/norm2", d)
 	}
 	return out
 }
 
 // weightFiles returns the safetensors files of the folder.
 func (e *Encoder) weightFiles() ([]string, error) {
-	if _, err := os.Stat(filepath.Join(e.dir, weightsFile)); err == nil {
-		return []string{filepath.Join(e.dir, weightsFile)}, nil
+	single, path := filepath.Join(e.dir, weightsFile), filepath.Join(e.dir, indexFile)
+	if _, err := os.Stat(single); err == nil {
+		return []string{single}, nil
 	}
-	data, err := os.ReadFile(filepath.Join(e.dir, indexFile))
+	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("bert: %s has no %s; weights in pytorch_model.bin must be saved anew, with save_pretrained(..., safe_serialization=True): %w", e.dir, weightsFile, err)
 	}
@@ -80,20 +83,20 @@ func (e *Encoder) weightFiles() ([]string, error) {
 		return nil, fmt.Errorf("bert: %w", err)
 	}
 	var index struct {
-		Files map[string]string `json:"weight_map"`
+		Files map[string]string `json:"weight_map"` // by tensor
 	}
 	if err := json.Unmarshal(data, &index); err != nil {
-		return nil, fmt.Errorf("bert: %s: %w", filepath.Join(e.dir, indexFile), err)
+		return nil, fmt.Errorf("bert: %s: %w", path, err)
 	}
 	names := slices.Compact(slices.Sorted(maps.Values(index.Files)))
+	if len(names) == 0 {
+		return nil, fmt.Errorf("bert: %s names no files", path)
+	}
 	for i, name := range names {
 		if !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("bert: %s names the file %q, want files of the folder", filepath.Join(e.dir, indexFile), name)
+			return nil, fmt.Errorf("bert: %s names the file %q, want files of the folder", path, name)
 		}
 		names[i] = filepath.Join(e.dir, name)
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("bert: %s names no files", filepath.Join(e.dir, indexFile))
 	}
 	return names, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/treeloss/treeloss/deep"
 	"github.com/treeloss/treeloss/deep/layer"
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
@@ -57,12 +58,8 @@ func LoadTorch(store *model.Store, path string) error {
 		}
 	}
 	for variable, value := range values {
-		if v := store.GetVariable(variable); v != nil {
-			if err := v.SetValue(value); err != nil {
-				return fmt.Errorf("resnet: %s: %w", variable, err)
-			}
-		} else {
-			store.VariableWithValue(variable, value)
+		if err := deep.Put(store, variable, value); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
