@@ -128,6 +128,8 @@ func (s *suite) steps() error {
 	return s.stepsOn(2)
 }
 
+// stepsOn compares on a number of threads, which PyTorch is told too. With two, only the
+// large shape has a bar: the others take less time than threads to wake.
 func (s *suite) stepsOn(threads int) error {
 	p, err := s.peer(threads, "torch")
 	if err != nil {

@@ -116,6 +116,7 @@ func (s *suite) addAtMost(what string, a, b float64, bar float64) *row {
 	return s.addRow(row{what: what, ours: seconds(a), peer: seconds(b) + " (ours)", ratio: a / b, bar: fmt.Sprintf("<= %g", bar), missed: a/b > bar})
 }
 
+// addRow adds a row and says so in the log, as the table comes at the end.
 func (s *suite) addRow(r row) *row {
 	s.rows = append(s.rows, r)
 	log.Printf("%s: %s, %s: %.2f", r.what, r.ours, r.peer, r.ratio)

@@ -40,6 +40,8 @@ func (s *suite) peer(threads int, pkg string) (*python, error) {
 	return p, nil
 }
 
+// startPython starts peers.py. OpenMP and OpenBLAS read their number of threads once,
+// from the environment, so each number needs a process of its own.
 func startPython(name string, threads int) (*python, error) {
 	p := &python{cmd: exec.Command(name, "peers.py")}
 	n := strconv.Itoa(threads)
@@ -90,6 +92,7 @@ func (p *python) side(task map[string]any) side {
 	}
 }
 
+// close ends the process: peers.py stops at the end of its input.
 func (p *python) close() {
 	p.in.Close()
 	p.cmd.Wait()

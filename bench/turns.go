@@ -17,6 +17,7 @@ type side = func() (float64, error)
 // turns lets the sides take turns and returns the median of each.
 func (s *suite) turns(sides ...side) ([]float64, error) { return turns(s.rounds, sides...) }
 
+// turns makes a number of rounds; see suite.turns. The first error ends it.
 func turns(rounds int, sides ...side) ([]float64, error) {
 	times := make([][]float64, rounds)
 	for i := range times {
@@ -89,6 +90,8 @@ func (s *suite) quietTurns(threads int, sides ...side) ([]float64, *coreRate, er
 	return quietTurns(m, s.rounds*shorter, sides)
 }
 
+// quietTurns makes rounds until as many as are wanted had a core at 90 % of the best
+// rate of m so far, and takes the fastest of them.
 func quietTurns(m *meter, wanted int, sides []side) ([]float64, *coreRate, error) {
 	type round struct {
 		rate  float64 // of the core, the lower of before and after
@@ -124,6 +127,7 @@ type meter struct {
 	best    float64 // of all so far
 }
 
+// rate measures how many products a second there are now.
 func (m *meter) rate() float64 {
 	r := m.measure()
 	m.best = max(m.best, r)

@@ -127,6 +127,7 @@ func written(g *graph.Graph, dtype dtypes.DType, s sharing.Sharing) *graph.Node 
 	return graph.Transpose(constant(g, dtype, a, m, k), 0, 1)
 }
 
+// identity returns the k x k identity matrix, row-major.
 func identity(k int) []float64 {
 	eye := make([]float64, k*k)
 	for i := range k {

@@ -29,6 +29,9 @@ type hxe struct {
 	low, high []float64 // of each node: classes below it have low <= place < high
 }
 
+// newHXE makes levels of the tree of a loss over k classes, at least 2. Its nodes come
+// in preorder, so the classes below a node have consecutive places, and whether the
+// true class is below it is two comparisons for each example.
 func newHXE(l *loss.HXE, k int) *hxe {
 	h := &hxe{nodes: l.Nodes(), classes: make([]int, k), place: make([]float64, k)}
 	n := len(h.nodes)

@@ -89,6 +89,7 @@ func targets(l loss.Loss, k int) []float64 {
 	return table
 }
 
+// classesOf returns the labels, [batch].
 func classesOf(labels []*graph.Node) *graph.Node {
 	return graph.Squeeze(onlyLabels(labels), -1)
 }
@@ -106,6 +107,8 @@ func look(table []float64, k int, labels []*graph.Node, logits *graph.Node) *gra
 	return graph.Gather(constant(logits.Graph(), logits.DType(), table, k, k), onlyLabels(labels))
 }
 
+// crossEntropy is the mean over the batch of log Σ exp(logits) - Σ target logits, which
+// is the cross entropy for targets [batch, k] that sum to 1 in each row.
 func crossEntropy(target, logits *graph.Node) *graph.Node {
 	inner := graph.ReduceSum(graph.Mul(target, logits), -1)
 	return graph.ReduceAllMean(graph.Sub(logSumExp(logits), inner))

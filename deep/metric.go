@@ -71,6 +71,7 @@ func pairs(labels, logits *graph.Node, k int, value func(y, c int) float64) *gra
 	return graph.Gather(constant(logits.Graph(), dtypes.Float32, table, k, k), at)
 }
 
+// ones counts the numbers of x.
 func ones(x *graph.Node) *graph.Node {
 	return graph.Const(x.Graph(), float32(x.Shape().Size()))
 }
@@ -84,8 +85,10 @@ type ratio struct {
 	parts      func(labels, logits *graph.Node) (sum, count *graph.Node)
 }
 
+// sumNames are the variables of a ratio: what is above the line, and what below.
 var sumNames = [2]string{"sum", "count"}
 
+// What GoMLX calls the metric, in tables and in the store.
 func (r *ratio) Name() string       { return r.name }
 func (r *ratio) ShortName() string  { return r.name }
 func (r *ratio) MetricType() string { return r.kind }
@@ -105,6 +108,7 @@ func (r *ratio) UpdateGraph(scope *model.Scope, labels, predictions []*graph.Nod
 	return graph.Div(add[0], add[1])
 }
 
+// path is the scope of the two sums.
 func (r *ratio) path() string { return "/" + metric.Scope + "/" + r.ScopeName() }
 
 // Reset starts the sums again.

@@ -32,6 +32,7 @@ func span(x *graph.Node, from, to int) *graph.Node {
 	return rows(x, index)
 }
 
+// withRows is the shape [n, columns] in the type of x.
 func withRows(x *graph.Node, n, columns int) shapes.Shape {
 	return shapes.Make(x.DType(), n, columns)
 }

@@ -21,6 +21,7 @@ type treeSum struct {
 	at     []int // of each node, its place in its level
 }
 
+// newTreeSum takes O(nodes log nodes), once a graph.
 func newTreeSum(t *labeltree.Tree) *treeSum {
 	children := make([][]int, t.Len())
 	for v := range children {

@@ -85,6 +85,8 @@ func main() {
 	}
 }
 
+// run measures all methods on all folders and prints the table. A folder without a
+// train.csv is left out.
 func (p *panel) run(folders []string, shots string, seeds int, only []string, path string) error {
 	if err := p.open(path); err != nil {
 		return err
@@ -192,6 +194,7 @@ func (p *panel) measure(c cell, folder, train string) result {
 	return r
 }
 
+// treeloss trains by the program and evaluates on the test rows.
 func (p *panel) treeloss(r *result, variant, folder, train, test string) error {
 	model := filepath.Join(p.dir, "model")
 	args := []string{"train", "--quiet", "--data", train, "--model", model}
@@ -230,6 +233,8 @@ func (p *panel) treeloss(r *result, variant, folder, train, test string) error {
 	return nil
 }
 
+// peer trains and tests in Python, which times the training itself: the start of the
+// interpreter does not count.
 func (p *panel) peer(r *result, train, test string) error {
 	text, _, megabytes, err := p.command(p.python, filepath.Join(p.dir, "peers.py"), r.Method, train, test, p.fasttext, p.dir)
 	if err != nil {
@@ -263,6 +268,7 @@ func (p *panel) command(name string, args ...string) (stdout []byte, seconds, me
 	return out.Bytes(), seconds, float64(usage.Maxrss) / 1024, nil
 }
 
+// readRows reads a CSV file, its header first.
 func readRows(path string) ([][]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -276,6 +282,7 @@ func readRows(path string) ([][]string, error) {
 	return rows, nil
 }
 
+// writeRows writes a CSV file.
 func writeRows(path string, rows [][]string) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -85,6 +85,7 @@ func orLess(x float64) float64 {
 	return x
 }
 
+// number is x with some digits, a dash for none.
 func number(x float64, digits int) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "-"
@@ -92,6 +93,7 @@ func number(x float64, digits int) string {
 	return fmt.Sprintf("%.*f", digits, x)
 }
 
+// signed is x with its sign, a dash for none.
 func signed(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "-"

@@ -110,6 +110,7 @@ type deep struct {
 	evaluator *train.Evaluator
 }
 
+// About says what a network knows of its classes. Networks are not calibrated.
 func (d *deep) About() classify.About {
 	m := d.model
 	about := classify.About{Kind: classify.PictureNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
@@ -119,6 +120,7 @@ func (d *deep) About() classify.About {
 	return about
 }
 
+// Close frees the compiled network and then the backend that it is on.
 func (d *deep) Close() error {
 	if d.evaluator != nil {
 		d.evaluator.Close()
@@ -197,6 +199,7 @@ type album struct {
 	name    string
 }
 
+// album opens pictures, brought to the size of those that the network was trained on.
 func (d *deep) album(in classify.Input) (classify.Examples, error) {
 	if in.Stream() {
 		return nil, errors.New("a network reads pictures from a file, not from the standard input; name a picture, a folder of them, or a CIFAR-100 file")
@@ -213,11 +216,14 @@ func (d *deep) album(in classify.Input) (classify.Examples, error) {
 	return &album{p, d, data, in.Paths[0]}, nil
 }
 
+// What a network looks at is one set of pictures, in blocks of a batch, on one
+// goroutine: the backend spreads the work itself.
 func (a *album) Describe() string { return fmt.Sprintf("%s: %d pictures", a.name, a.Len()) }
 func (a *album) Workers() int     { return 1 }
 func (a *album) BlockSize() int   { return batch }
 func (a *album) Close() error     { return nil }
 
+// Each classifies all pictures. After an error done still gets those before it.
 func (a *album) Each(ctx context.Context, visit classify.Visit, done func(block []dataset.Example) error) error {
 	var block []dataset.Example
 	err := a.network.each(ctx, a.data, func(i int, p []float32) error {

@@ -51,6 +51,7 @@ func Open(name string, warn func(line string)) (Backend, error) {
 	return nil, fmt.Errorf("backend: none of %s can be opened", strings.Join(Names(), ", "))
 }
 
+// open opens the backend of that name. Errors name it and have one line.
 func open(name string) (b compute.Backend, err error) {
 	defer func() { // a library may panic while it loads
 		if r := recover(); r != nil {
@@ -80,11 +81,14 @@ func open(name string) (b compute.Backend, err error) {
 // lineError is an error without what follows its first line.
 type lineError struct{ error }
 
+// Error returns the first line.
 func (e lineError) Error() string {
 	line, _, _ := strings.Cut(e.error.Error(), "\n")
 	return line
 }
 
+// Unwrap returns the whole error.
 func (e lineError) Unwrap() error { return e.error }
 
+// firstLine shortens an error of a library, which may have a stack in it.
 func firstLine(err error) error { return lineError{err} }

@@ -100,6 +100,7 @@ func FromFiles(texts map[string]string) (*Encoder, error) {
 // which are strings or objects with a content, and leaves the rest.
 type looseConfig struct{ config *api.Config }
 
+// UnmarshalJSON takes any object; a token of another form is left out.
 func (c *looseConfig) UnmarshalJSON(data []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -117,6 +118,7 @@ func (c *looseConfig) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// newTokenizer reads a tokenizer.json. The library panics on some that are not one.
 func newTokenizer(settings *api.Config, text string) (t *hftokenizer.Tokenizer, err error) {
 	defer func() { // of files that are not what they should be
 		if r := recover(); r != nil {

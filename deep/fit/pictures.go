@@ -20,6 +20,7 @@ type pictures struct {
 	run *run
 }
 
+// keep returns the pictures of some classes, labelled by their places in that list.
 func (p pictures) keep(classes []string) (examples, int) {
 	kept, others := p.Keep(classes)
 	return pictures{kept, p.run}, others

@@ -56,9 +56,13 @@ type texts struct {
 	index []int32 // of each text, its class among those that were kept; nil before
 }
 
+// Classes returns the names of all labels, in the order of dataset.NewLabels.
 func (t texts) Classes() []string { return dataset.NewLabels(t.Labels).Names() }
-func (t texts) Len() int          { return len(t.Texts) }
 
+// Len returns the number of texts.
+func (t texts) Len() int { return len(t.Texts) }
+
+// keep returns the texts of some classes, labelled by their places in that list.
 func (t texts) keep(classes []string) (examples, int) {
 	place := make(map[string]int32, len(classes))
 	for i, c := range classes {

@@ -36,6 +36,8 @@ func classNames(spec string, classes []string) (names []string, err error) {
 	return names, nil
 }
 
+// readColumn reads one column of a CSV file with a header. Every column is tried as the
+// one that has what the classes are called now; if most classes are there, all must be.
 func readColumn(path, column string, classes []string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {

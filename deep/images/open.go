@@ -141,6 +141,7 @@ func (p *Pictures) names() *[]string {
 	return &p.cifar.Classes
 }
 
+// labels returns the label of each picture.
 func (p *Pictures) labels() []int32 {
 	if p.folder != nil {
 		return p.folder.Label

@@ -91,6 +91,8 @@ func New(data *dataset.Images, scale Scale, opts Options) (*Set, error) {
 	return s, nil
 }
 
+// newSet makes a Set that lacks only what draws a picture. A byte v of channel c becomes
+// (v/255 - Mean[c]) / Deviation[c].
 func newSet(label []int32, height, width int, scale Scale, opts Options) (*Set, error) {
 	s := &Set{label: label, height: height, width: width, opts: opts}
 	s.opts.Augment = cmp.Or(opts.Augment, Fresh)

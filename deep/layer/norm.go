@@ -64,6 +64,8 @@ func BatchNorm(scope *model.Scope, x *graph.Node) *graph.Node {
 	return graph.Add(graph.Mul(x, wide(factor)), wide(offset))
 }
 
+// move brings a moving average a tenth of the way to what a batch has. No gradient flows
+// through it.
 func move(v *model.Variable, old, batch *graph.Node) {
 	v.SetNodeValue(graph.Add(graph.MulScalar(old, 1-momentum), graph.MulScalar(graph.StopGradient(batch), momentum)))
 }

@@ -71,6 +71,7 @@ func (n Network) Finish(h Head, about About, store *model.Store) (*Model, error)
 	return m, m.check()
 }
 
+// check returns an error if the parts of a model do not fit together.
 func (m *Model) check() error {
 	if _, err := m.Features(); err != nil {
 		return err
@@ -179,6 +180,7 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
+// read makes a model of the metadata and the tensors of a file.
 func (m *Model) read(path string, f *safetensors.File) (err error) {
 	if err := f.Verify(); err != nil {
 		return err

@@ -125,10 +125,12 @@ func (n Network) Task(h Head, l loss.Loss) (train.Task, error) {
 	return t, err
 }
 
+// plainHead is a dense layer of k outputs, what is left of a head that shares.
 func plainHead(k int) func(*model.Scope, *graph.Node) *graph.Node {
 	return func(scope *model.Scope, x *graph.Node) *graph.Node { return layers.Dense(scope, x, true, k) }
 }
 
+// hierarchicalHead gives log-probabilities of the classes of a tree.
 func hierarchicalHead(t *labeltree.Tree) func(*model.Scope, *graph.Node) *graph.Node {
 	return func(scope *model.Scope, x *graph.Node) *graph.Node { return deep.HierarchicalSoftmax(scope, x, t) }
 }

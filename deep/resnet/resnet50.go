@@ -29,6 +29,7 @@ func ResNet50(scope *model.Scope, images *graph.Node) *graph.Node {
 	return graph.ReduceMean(x, 1, 2)
 }
 
+// scope50 is the scope of all variables of a ResNet50.
 const scope50 = "resnet50"
 
 // bottleneck narrows to a number of channels, convolves, and widens to four times

@@ -72,6 +72,8 @@ type unit50 struct {
 	in, out, size            int
 }
 
+// units50 lists the 53 convolutions of a ResNet50 with their norms, in the order of
+// the network.
 func units50() []unit50 {
 	units := []unit50{{"stem", "conv1", "bn1", 3, 64, 7}}
 	in := 64

@@ -156,6 +156,8 @@ func (t *Trainer) snapshot() (*safetensors.File, error) {
 	return f, nil
 }
 
+// tensorOf copies a variable of float32, int64 or uint64; the last have names of their
+// own, as safetensors here has no such type. Another type is an error.
 func tensorOf(v *model.Variable) (safetensors.Tensor, error) {
 	value, err := v.Value()
 	if err != nil {
@@ -198,6 +200,8 @@ func restore(store *model.Store, f *safetensors.File) error {
 	return nil
 }
 
+// valueOf is the reverse of tensorOf: a copy, as a tensor of a file shares the memory
+// of all.
 func valueOf(t *safetensors.Tensor) (*tensors.Tensor, error) {
 	if t.DType == safetensors.I64 {
 		x, err := t.Int64s()

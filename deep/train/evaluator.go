@@ -29,6 +29,7 @@ func NewEmbedder(b compute.Backend, store *model.Store, task Task, batch int) (*
 	return newEvaluator(b, store, batch, task.Features)
 }
 
+// newEvaluator compiles f on first use, for graphs that do not train.
 func newEvaluator(b compute.Backend, store *model.Store, batch int, f func(*model.Scope, []*graph.Node) *graph.Node) (*Evaluator, error) {
 	exec, err := model.NewExec(b, store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
 		store.SetTraining(in[0].Graph(), false)

@@ -76,6 +76,7 @@ func (o SGD) UpdateGraphWithGradients(scope *model.Scope, gradients []*graph.Nod
 	o.update(g, variables, own)
 }
 
+// update adds a step by a gradient for each variable.
 func (o SGD) update(g *graph.Graph, variables []*model.Variable, gradients []*graph.Node) {
 	store := model.GetStore(g)
 	optimizer.IncrementGlobalStep(g, dtypes.Float32)

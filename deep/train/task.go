@@ -69,6 +69,8 @@ type Options struct {
 	Progress    func(Progress)           // called after each step and evaluation; nil means none
 }
 
+// withDefaults puts in what is not given. A batch has at most all examples, as an epoch
+// without a whole batch would train nothing.
 func (o Options) withDefaults(examples int) Options {
 	o.Epochs, o.Batch = cmp.Or(o.Epochs, 200), min(cmp.Or(o.Batch, DefaultBatch), examples)
 	if o.Rate.Base == 0 {

@@ -125,6 +125,7 @@ func (t *Trainer) stepGraph(scope *model.Scope, in []*graph.Node) []*graph.Node 
 	return []*graph.Node{loss, graph.ReduceAllSum(graph.ConvertDType(right, dtypes.Float32))}
 }
 
+// logits builds the whole network: [batch, k].
 func (t Task) logits(scope *model.Scope, inputs []*graph.Node) *graph.Node {
 	return t.Head(scope.In(HeadScope), t.Features(scope, inputs))
 }

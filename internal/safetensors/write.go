@@ -70,6 +70,7 @@ func prepare(f *File) ([]Tensor, []byte, error) {
 	return tensors, header, nil
 }
 
+// writeAll writes the length of the header, the header, and the data as they are.
 func writeAll(w io.Writer, tensors []Tensor, header []byte) error {
 	start := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 	if _, err := w.Write(append(start, header...)); err != nil {

@@ -86,6 +86,7 @@ func Run(ctx context.Context, opts Options, visit func(Row)) (Report, error) {
 	return r.Report, nil
 }
 
+// run is a report that is being made.
 type run struct {
 	Report
 	budget  time.Duration
@@ -93,6 +94,7 @@ type run struct {
 	visit   func(Row)
 }
 
+// add adds a row of which one call does an amount of its unit.
 func (r *run) add(row Row, amount float64) {
 	row.Rate = amount / max(row.Seconds, math.SmallestNonzeroFloat64)
 	r.Results = append(r.Results, row)
@@ -119,6 +121,7 @@ func (r *run) products(s Shape) {
 	}
 }
 
+// String is the size of a row of the report.
 func (s Shape) String() string { return fmt.Sprintf("B=%d d=%d k=%d", s.B, s.D, s.K) }
 
 // softmax measures the softmax of a batch of scores, and that of a loop with

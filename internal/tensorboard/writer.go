@@ -37,6 +37,7 @@ type Scalar struct {
 // after step-1 goes on in a new file.
 func Create(folder string, step int64) (*Writer, error) { return create(folder, step, time.Now) }
 
+// create is Create with another clock, for tests.
 func create(folder string, step int64, now func() time.Time) (*Writer, error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, fmt.Errorf("tensorboard: folder: %w", err)
@@ -99,6 +100,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
+// write adds one event at the time that it is now, in one call of the system: a viewer
+// that reads meanwhile sees whole records.
 func (w *Writer) write(e event) error {
 	now := w.now()
 	e.wall = float64(now.Unix()) + float64(now.Nanosecond())/1e9

@@ -15,6 +15,7 @@ import (
 // go by default.
 const variable = "TREELOSS_TEST_BACKEND"
 
+// onnx is the value of variable for ONNX Runtime.
 const onnx = "onnx"
 
 // Main runs the tests on the go backend, and once more on ONNX Runtime where it

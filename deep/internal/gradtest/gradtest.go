@@ -87,6 +87,7 @@ func difference(x, gradient []float64, f func() float64) float64 {
 	return worst / max(scale, 1e-12)
 }
 
+// draw returns normal numbers for a tensor of that shape.
 func draw(rng *rand.Rand, dims []int) []float64 {
 	n := 1
 	for _, d := range dims {

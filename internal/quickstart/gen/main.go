@@ -34,6 +34,8 @@ const (
 	seed  = 1
 )
 
+// run writes the three files of package quickstart: training rows first, then test
+// rows. Labels are numbered by their order among the training labels, a byte each.
 func run(from, to string) error {
 	examples, _, err := corpus.Read([]string{filepath.Join(from, "train.csv")}, dataset.Options{})
 	if err != nil {

@@ -77,6 +77,7 @@ func check(data, sum []byte) error {
 	return nil
 }
 
+// errUnknown says that a message has what the writer should not write.
 var errUnknown = errors.New("an unknown field")
 
 // decode decodes an Event; fields that it does not know are an error.
