@@ -83,13 +83,9 @@ type Report struct {
 // Report returns the totals so far, in O(k) time, O(nodes) with a Tree, and one
 // Cosine, one LCA and a comparison or two for each distinct mistake.
 func (c *Counter) Report() Report {
-	nan := math.NaN()
-	r := Report{
-		Accuracy: nan, Top5Accuracy: nan, MacroF1: nan, WeightedF1: nan,
-		SimilarityAccuracy: nan, LogLoss: nan, CalibrationError: nan, MistakeSeverity: nan,
-		HierarchicalDistance1: nan, HierarchicalDistance5: nan, HierarchicalDistance20: nan,
-		HierarchicalPrecision: nan, HierarchicalRecall: nan, HierarchicalF1: nan,
-		Examples: c.examples, Classes: c.k, Unknown: c.unknown, Clipped: c.clipped,
+	r := Report{Examples: c.examples, Classes: c.k, Unknown: c.unknown, Clipped: c.clipped}
+	for _, m := range Metrics() {
+		*m.field(&r) = math.NaN() // until it is known
 	}
 	if c.examples == 0 {
 		return r

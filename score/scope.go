@@ -38,22 +38,15 @@ func AUROC(inScope, outScope []float64) (Interval, error) {
 
 // sortedSides returns both sides in ascending order, in slices of their own.
 func sortedSides(inScope, outScope []float64) (in, out []float64, err error) {
-	if err := checkSides(inScope, outScope); err != nil {
-		return nil, nil, err
-	}
-	return slices.Sorted(slices.Values(inScope)), slices.Sorted(slices.Values(outScope)), nil
-}
-
-func checkSides(inScope, outScope []float64) error {
 	if len(inScope) == 0 || len(outScope) == 0 {
-		return fmt.Errorf("score: %d examples in scope and %d out of scope, want at least one of each", len(inScope), len(outScope))
+		return nil, nil, fmt.Errorf("score: %d examples in scope and %d out of scope, want at least one of each", len(inScope), len(outScope))
 	}
 	for s, side := range [][]float64{inScope, outScope} {
 		if i := slices.IndexFunc(side, math.IsNaN); i >= 0 {
-			return fmt.Errorf("score: confidence %d of the examples %s scope is NaN, want a number", i, [...]string{"in", "out of"}[s])
+			return nil, nil, fmt.Errorf("score: confidence %d of the examples %s scope is NaN, want a number", i, [...]string{"in", "out of"}[s])
 		}
 	}
-	return nil
+	return slices.Sorted(slices.Values(inScope)), slices.Sorted(slices.Values(outScope)), nil
 }
 
 // moments are the mean and the variance, over n-1, of a list of numbers.
@@ -101,26 +94,16 @@ type Detection struct {
 
 // DetectionAt returns what a threshold does. Right depends on how many examples
 // are on each side; Answered and Rejected do not. An empty side and a NaN are
-// errors. It takes O(n).
+// errors. It takes O(n log n).
 func DetectionAt(inScope, outScope []float64, threshold float64) (Detection, error) {
 	if math.IsNaN(threshold) {
 		return Detection{}, fmt.Errorf("score: the threshold is NaN, want a number")
 	}
-	if err := checkSides(inScope, outScope); err != nil {
+	in, out, err := sortedSides(inScope, outScope)
+	if err != nil {
 		return Detection{}, err
 	}
-	return newDetection(threshold, len(inScope), reaching(inScope, threshold), len(outScope), len(outScope)-reaching(outScope, threshold)), nil
-}
-
-// reaching counts the numbers that are not below the threshold.
-func reaching(x []float64, threshold float64) int {
-	n := 0
-	for _, v := range x {
-		if v >= threshold {
-			n++
-		}
-	}
-	return n
+	return newDetection(threshold, in, out), nil
 }
 
 // BestDetection returns the threshold with the largest share of right
@@ -136,27 +119,24 @@ func BestDetection(inScope, outScope []float64) (Detection, error) {
 	// above all, is all that there is to try.
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(in, out))))
 	all = append(all, math.Nextafter(all[len(all)-1], math.Inf(1)))
-	low, below, right := 0, 0, -1
-	var best Detection
-	for _, threshold := range all {
-		for low < len(in) && in[low] < threshold {
-			low++
-		}
-		for below < len(out) && out[below] < threshold {
-			below++
-		}
-		if now := len(in) - low + below; now > right {
-			right, best = now, newDetection(threshold, len(in), len(in)-low, len(out), below)
+	best := newDetection(all[0], in, out)
+	for _, threshold := range all[1:] {
+		if d := newDetection(threshold, in, out); d.Right > best.Right {
+			best = d
 		}
 	}
 	return best, nil
 }
 
-func newDetection(threshold float64, in, answered, out, rejected int) Detection {
+// newDetection returns what a threshold does with two sides that ascend.
+func newDetection(threshold float64, in, out []float64) Detection {
+	missed, _ := slices.BinarySearch(in, threshold)
+	rejected, _ := slices.BinarySearch(out, threshold)
+	answered := len(in) - missed
 	return Detection{
-		Threshold: threshold, InScope: in, OutOfScope: out,
-		Right:    float64(answered+rejected) / float64(in+out),
-		Answered: float64(answered) / float64(in),
-		Rejected: float64(rejected) / float64(out),
+		Threshold: threshold, InScope: len(in), OutOfScope: len(out),
+		Right:    float64(answered+rejected) / float64(len(in)+len(out)),
+		Answered: float64(answered) / float64(len(in)),
+		Rejected: float64(rejected) / float64(len(out)),
 	}
 }
