@@ -43,7 +43,7 @@ func newParquet(in *input.Stream, opts Options) (source, error) {
 		return nil, err
 	}
 	p := &parquetRow{in: in, opts: opts}
-	if p.file, err = parquet.Open(where, size, parquet.Options{MaxPage: opts.maxRecord()}); err != nil {
+	if p.file, err = parquet.Open(where, size, opts.maxRecord()); err != nil {
 		return nil, p.unreadable(err)
 	}
 	for _, c := range p.file.Columns {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 var (
@@ -114,33 +117,40 @@ func (w *walker) values(n uint64, depth int, kinds ...byte) {
 	}
 }
 
-// checkFooter looks at the tail of a file before it is decoded.
-func checkFooter(r io.ReaderAt, size int64) error {
+// readFooter reads what a file says about itself. It allocates in proportion to the
+// footer, which is part of the file.
+func readFooter(r io.ReaderAt, size int64) (meta format.FileMetaData, err error) {
 	const tail = 8 // length of the footer, magic
 	if size < int64(len(Magic))+tail {
-		return errors.New("the file ends early; fetch or write it anew")
+		return meta, errors.New("the file ends early; fetch or write it anew")
 	}
 	var end [tail]byte
 	if err := readAt(r, end[:], size-tail); err != nil {
-		return err
+		return meta, err
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:4]))
 	switch {
 	case string(end[4:]) == "PARE":
-		return errEncrypted
+		return meta, errEncrypted
 	case string(end[4:]) != Magic:
-		return errors.New("does not end as a Parquet file does; fetch or write it anew")
+		return meta, errors.New("does not end as a Parquet file does; fetch or write it anew")
 	case length > size-tail-int64(len(Magic)):
-		return errors.New("the footer is longer than the file; fetch or write it anew")
+		return meta, errors.New("the footer is longer than the file; fetch or write it anew")
 	}
 	footer := make([]byte, length)
 	if err := readAt(r, footer, size-tail-length); err != nil {
-		return err
+		return meta, err
 	}
-	if _, err := walk(footer); err != nil {
-		return fmt.Errorf("the footer cannot be read: %w; fetch or write the file anew", err)
+	if _, err = walk(footer); err == nil {
+		err = thrift.Unmarshal(&thrift.CompactProtocol{}, footer, &meta)
 	}
-	return nil
+	if err != nil {
+		return meta, fmt.Errorf("the footer cannot be read: %w; fetch or write the file anew", err)
+	}
+	if _, encrypted := meta.EncryptionAlgorithm.Value.(any); encrypted {
+		return meta, errEncrypted
+	}
+	return meta, nil
 }
 
 // readAt fills b.

@@ -103,7 +103,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := drain(tc.data, Options{MaxPage: maxPage})
+			_, err := drain(tc.data, maxPage)
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %s", err, tc.want)
@@ -129,7 +129,7 @@ func TestDamaged(t *testing.T) {
 				b[random.IntN(len(b))] ^= byte(1 + random.IntN(255))
 			}
 			runtime.ReadMemStats(&before)
-			drain(b, Options{MaxPage: 1 << 16})
+			drain(b, 1<<16)
 			runtime.ReadMemStats(&after)
 			worst = max(worst, after.TotalAlloc-before.TotalAlloc)
 		}
@@ -166,7 +166,7 @@ func TestLargePages(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		f := open(t, b.Bytes(), Options{})
+		f := open(t, b.Bytes(), 64<<20)
 		r := f.Read([]int{0, 1, 2, 3})
 		defer r.Close()
 		for i, want := range all {

@@ -33,9 +33,9 @@ type pages struct {
 	failed                   error
 }
 
-// leaves returns parquet-go's columns with values, of a file that has nothing
-// but the schema: what it reads as their pages comes from pages.
-func leaves(schema []format.SchemaElement) ([]parquet.ColumnChunk, error) {
+// schemaFile returns parquet-go's view of a file that has nothing but the schema and
+// one row group: what it reads as the pages of its columns comes from pages.
+func schemaFile(schema []format.SchemaElement) (*parquet.File, error) {
 	group := format.RowGroup{NumRows: 1}
 	for _, e := range schema {
 		if e.Type.Valid {
@@ -51,11 +51,7 @@ func leaves(schema []format.SchemaElement) ([]parquet.ColumnChunk, error) {
 	}
 	b := append([]byte(Magic), footer...)
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), Magic...)
-	f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return nil, err
-	}
-	return f.RowGroups()[0].ColumnChunks(), nil
+	return parquet.OpenFile(bytes.NewReader(b), int64(len(b)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 }
 
 // pages returns the pages of a chunk of a column.
@@ -113,7 +109,7 @@ func (p *pages) advance() error {
 	levels := int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength)
 	values := int64(max(v1.NumValues, v2.NumValues))
 	most := max(values, int64(h.DictionaryPageHeader.V.NumValues))
-	limit := int64(p.file.opts.maxPage())
+	limit := int64(p.file.maxPage)
 	switch {
 	case packed < 0 || unpacked < 0 || packed > p.end-p.at || levels < 0 || levels > min(packed, unpacked):
 		return errFit

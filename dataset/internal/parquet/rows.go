@@ -12,58 +12,39 @@ import (
 // Magic begins and ends a Parquet file.
 const Magic = "PAR1"
 
-// Options bounds what reading may take.
-type Options struct {
-	MaxPage int // bytes of a page, packed and unpacked, and of a row's list; 0 means 64 MiB
-}
-
-func (o Options) maxPage() int {
-	if o.MaxPage > 0 {
-		return o.MaxPage
-	}
-	return 64 << 20
-}
-
 // File is a Parquet file whose footer is read.
 type File struct {
 	Columns []Column // the fields of a row, in file order
-	Rows    int64    // of all row groups
 
-	r      io.ReaderAt
-	size   int64
-	opts   Options
-	groups []format.RowGroup
-	leaves []parquet.ColumnChunk
+	r       io.ReaderAt
+	size    int64
+	maxPage int
+	groups  []format.RowGroup
+	leaves  []parquet.ColumnChunk
 }
 
-// Open reads the footer of a file of that many bytes. It allocates in
-// proportion to the footer, which is part of the file.
-func Open(r io.ReaderAt, size int64, opts Options) (f *File, err error) {
+// Open reads the footer of a file of that many bytes. maxPage bounds what reading
+// may take: the bytes of a page, packed and unpacked, and of a row's list.
+func Open(r io.ReaderAt, size int64, maxPage int) (f *File, err error) {
 	defer rescue(&err)
-	if err := checkFooter(r, size); err != nil {
+	meta, err := readFooter(r, size)
+	if err != nil {
 		return nil, err
 	}
-	source, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.SkipMagicBytes(true))
+	source, err := schemaFile(meta.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w; fetch or write the file anew", err)
-	}
-	meta := source.Metadata()
-	if _, encrypted := meta.EncryptionAlgorithm.Value.(any); encrypted {
-		return nil, errEncrypted
-	}
-	f = &File{r: r, size: size, opts: opts, groups: meta.RowGroups}
-	if f.leaves, err = leaves(meta.Schema); err != nil {
 		return nil, fmt.Errorf("the schema cannot be read (%w); write the file anew", err)
 	}
+	f = &File{r: r, size: size, maxPage: maxPage, groups: meta.RowGroups, leaves: source.RowGroups()[0].ColumnChunks()}
 	schema := []format.SchemaElement(meta.Schema[1:])
 	for _, c := range source.Root().Columns() {
 		var column Column
 		column, schema = newColumn(c, schema)
 		f.Columns = append(f.Columns, column)
 	}
-	for i, g := range f.groups { // the footer's own count is wrong in files of some writers
-		if f.Rows += g.NumRows; g.NumRows < 0 || f.Rows < 0 {
-			return nil, fmt.Errorf("row group %d has %d rows; write the file anew", i+1, g.NumRows)
+	for i, g := range f.groups { // the footer's own count of rows is wrong in files of some writers
+		if g.NumRows < 0 || len(g.Columns) != len(f.leaves) {
+			return nil, fmt.Errorf("row group %d has %d rows of %d columns, want 0 or more of %d; write the file anew", i+1, g.NumRows, len(g.Columns), len(f.leaves))
 		}
 	}
 	return f, nil
@@ -102,7 +83,7 @@ type cursor struct {
 func (f *File) Read(columns []int) *Rows {
 	r := &Rows{file: f}
 	for _, i := range columns {
-		r.cursors = append(r.cursors, &cursor{column: &f.Columns[i], most: f.opts.maxPage() / 8})
+		r.cursors = append(r.cursors, &cursor{column: &f.Columns[i], most: f.maxPage / 8})
 	}
 	return r
 }
