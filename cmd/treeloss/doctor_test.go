@@ -136,7 +136,7 @@ func TestDoctorLabelVectors(t *testing.T) {
 				t.Errorf("%v classes, %v rows, vectors %v, metric %v", m["classes"], m["rows"], m["vectors"], m["metric"])
 			}
 			var given []string
-			for _, g := range m["given"].([]any) {
+			for _, g := range m["sources"].([]any) {
 				given = append(given, g.(map[string]any)["source"].(string))
 			}
 			if strings.Join(given, " ") != strings.Join(tc.given, " ") {

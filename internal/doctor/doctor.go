@@ -45,7 +45,7 @@ type Report struct {
 	Names    Names        `json:"names"`
 	Taxonomy bool         `json:"taxonomy"` // whether one is given
 	Vectors  bool         `json:"vectors"`  // whether names have vectors
-	Given    []Evidence   `json:"given"`    // the sources that were brought with the data
+	Sources  []Evidence   `json:"sources"`  // whether the rows support what was given about the classes
 	Metric   *Metric      `json:"metric"`   // of the classes; nil: none could be made
 	Weights  *Weights     `json:"weights"`  // where plain cross entropy was trained
 	Gain     *Gain        `json:"gain"`     // where sources were measured
@@ -53,7 +53,7 @@ type Report struct {
 	Skipped  []string     `json:"skipped"` // what was left out, and why
 }
 
-// Evidence says whether the rows bear out a source of class knowledge.
+// Evidence says whether the rows support a source of class information.
 type Evidence struct {
 	Source string `json:"source"`
 	// Errors is by how many standard errors classes that the source calls near
@@ -81,7 +81,7 @@ func Examine(ctx context.Context, d *corpus.Data, rows []int, records *Records, 
 	class, labels := classesOf(d, rows), d.Classes.Labels
 	r := &Report{
 		Kind: kindWord(d.Table.Kind()), Classes: len(labels), Rows: len(rows),
-		PerClass: rowsPerClass(class, labels), Hidden: []Hidden{}, Given: []Evidence{}, Skipped: []string{},
+		PerClass: rowsPerClass(class, labels), Hidden: []Hidden{}, Sources: []Evidence{}, Skipped: []string{},
 		Taxonomy: d.Classes.Taxonomy != nil, Vectors: d.Classes.Vectors != nil,
 	}
 	if records != nil {
@@ -100,7 +100,7 @@ func Examine(ctx context.Context, d *corpus.Data, rows []int, records *Records, 
 	if r.Names, err = namesOf(d, rows, opts.Seed); err != nil {
 		return nil, err
 	}
-	if err := r.weighGiven(ctx, d, rows); err != nil {
+	if err := r.weighSources(ctx, d, rows); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

@@ -101,11 +101,11 @@ func TestMeasuredVerdict(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := &Report{Kind: "text", Classes: 10, PerClass: RowsPerClass{Median: 5},
-				Names: Names{Agree: &Agreement{Rate: 0.5, Chance: 0.1, SE: 0.01, Errors: 40}},
+				Names: Names{Agreement: &Agreement{Rate: 0.5, Chance: 0.1, SE: 0.01, Errors: 40}},
 				Gain:  &Gain{Rows: 99, Methods: make([]MethodFit, 2), Best: tc.best, Difference: tc.gain, DifferenceSE: tc.se}}
 			v := r.verdict()
 			if tc.name == "too few rows to tell, names that do not agree" {
-				r.Names.Agree = nil
+				r.Names.Agreement = nil
 				v = r.verdict()
 			}
 			if v.Help != tc.help || v.Measured != tc.measured || !strings.Contains(v.Sentence, tc.words) {
@@ -144,7 +144,7 @@ func TestMeasuredDespiteASmallClass(t *testing.T) {
 	if r.Gain == nil || r.Gain.Rows < minHeldOut || len(r.Gain.Methods) < 4 {
 		t.Fatalf("gain %+v, skipped %q", r.Gain, r.Skipped)
 	}
-	if r.PerClass.Few != 1 || r.PerClass.FewNames[0] != "other" {
+	if r.PerClass.Few != 1 || r.PerClass.FewExamples[0] != "other" {
 		t.Errorf("%+v", r.PerClass)
 	}
 	for _, m := range r.Gain.Methods {
@@ -166,17 +166,17 @@ func TestNamesMeasuredIfAsked(t *testing.T) {
 	}
 }
 
-func TestAlikeNames(t *testing.T) {
-	n, pairs := alike([]string{"card_arrival", "cardArrival", "insurance", "insurance_change", "weather"})
+func TestSimilarNames(t *testing.T) {
+	n, pairs := similar([]string{"card_arrival", "cardArrival", "insurance", "insurance_change", "weather"})
 	if n == 0 || pairs[0].A != "card_arrival" || pairs[0].B != "cardArrival" || pairs[0].Cosine < 0.999 {
 		t.Errorf("%d pairs %+v, want card_arrival and cardArrival first", n, pairs)
 	}
 	for _, p := range pairs {
 		if p.A == "weather" || p.B == "weather" {
-			t.Errorf("%+v is not alike", p)
+			t.Errorf("%+v is not similar", p)
 		}
 	}
-	if n, pairs := alike([]string{" ", "\t"}); n != 0 || pairs == nil {
+	if n, pairs := similar([]string{" ", "\t"}); n != 0 || pairs == nil {
 		t.Errorf("blank names: %d, %v", n, pairs)
 	}
 }

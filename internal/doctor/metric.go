@@ -44,8 +44,8 @@ func (r *Report) classMetric(d *corpus.Data, e *examples, opts Options) metric.S
 // maxPoints is the number of classes that a doubling dimension is taken of.
 const maxPoints = 512
 
-// weighGiven asks the rows about each source that was brought with the data.
-func (r *Report) weighGiven(ctx context.Context, d *corpus.Data, rows []int) error {
+// weighSources asks the rows about each source that was brought with the data.
+func (r *Report) weighSources(ctx context.Context, d *corpus.Data, rows []int) error {
 	for _, source := range d.Classes.Sources() {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("doctor: stopped before the evidence of the rows: %w", err)
@@ -55,7 +55,7 @@ func (r *Report) weighGiven(ctx context.Context, d *corpus.Data, rows []int) err
 			r.skip("whether the data support %s: %v", inWords(string(source)), err)
 			continue
 		}
-		r.Given = append(r.Given, Evidence{string(source), z})
+		r.Sources = append(r.Sources, Evidence{string(source), z})
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -15,15 +16,13 @@ import (
 type Names struct {
 	// Wordless is the number of names without a single letter: numbers, emoji.
 	Wordless int `json:"wordless"`
-	// Agree is how often the class name nearest to a row is the row's own. It
+	// Agreement is how often the class name nearest to a row is the row's own. It
 	// is nil where that cannot be asked, as the rows are no texts.
-	Agree *Agreement `json:"agree"`
-	// Alike are pairs of names that are nearly the same, the most alike first.
-	Alike     int    `json:"alike"`      // how many
-	AlikeLike []Pair `json:"alike_like"` // up to 5 of them
-	// Searched tells whether pairs were looked for at all: not with more than
-	// 10,000 classes.
-	Searched bool `json:"searched"`
+	Agreement *Agreement `json:"agreement"`
+	// Similar is the number of pairs of names that are nearly the same. It is nil with
+	// more than 10,000 classes, where nobody looks for them.
+	Similar         *int   `json:"similar_pairs"`
+	SimilarExamples []Pair `json:"similar_examples"` // up to 5 of them, the most similar first
 }
 
 // Agreement is corpus.Data.NamesAgree.
@@ -48,7 +47,7 @@ func (a *Agreement) Say() bool {
 	return a != nil && a.Errors > AgreesBy && a.Rate >= agreesTimes*a.Chance
 }
 
-// Pair is two classes whose names look alike.
+// Pair is two classes with similar names.
 type Pair struct {
 	A      string  `json:"a"`
 	B      string  `json:"b"`
@@ -56,41 +55,38 @@ type Pair struct {
 }
 
 const (
-	alikeCosine     = 0.8   // names from here on are nearly the same
-	maxAlikeClasses = 10000 // every pair with a common n-gram is looked at
-	maxAgreeRows    = 10000 // enough for a standard error of half a point
+	similarCosine     = 0.8   // names from here on are nearly the same
+	maxSimilarClasses = 10000 // every pair with a common n-gram is looked at
+	maxAgreementRows  = 10000 // enough for a standard error of half a point
 )
 
 func namesOf(d *corpus.Data, rows []int, seed uint64) (Names, error) {
 	labels := d.Classes.Labels
-	out := Names{AlikeLike: []Pair{}}
+	out := Names{SimilarExamples: []Pair{}}
 	for _, name := range labels {
 		if !strings.ContainsFunc(name, unicode.IsLetter) {
 			out.Wordless++
 		}
 	}
-	if len(labels) <= maxAlikeClasses {
-		out.Searched = true
-		out.Alike, out.AlikeLike = alike(labels)
+	if len(labels) <= maxSimilarClasses {
+		n, pairs := similar(labels)
+		out.Similar, out.SimilarExamples = &n, pairs
 	}
 	if !d.Named() {
 		return out, nil
 	}
-	asked := make([]int, 0, min(len(rows), maxAgreeRows))
-	for _, n := range sample(len(rows), maxAgreeRows, seed, agreeStream) {
-		asked = append(asked, rows[n])
-	}
+	asked := dataset.At(rows, sample(len(rows), maxAgreementRows, seed, agreementStream))
 	rate, chance, se, err := tune.NamesAgree(d, asked)
 	if err != nil {
 		return out, err
 	}
-	out.Agree = &Agreement{Rate: rate, Chance: chance, SE: se, Rows: len(asked), Errors: (rate - chance) / se}
+	out.Agreement = &Agreement{Rate: rate, Chance: chance, SE: se, Rows: len(asked), Errors: (rate - chance) / se}
 	return out, nil
 }
 
-// alike returns how many pairs of names are nearly the same, and the first
+// similar returns how many pairs of names are nearly the same, and the first
 // few. It takes the sum over n-grams of the squared number of names with it.
-func alike(labels []string) (int, []Pair) {
+func similar(labels []string) (int, []Pair) {
 	pairs := []Pair{}
 	e, err := feature.Names(labels)
 	if err != nil { // all names blank: none says anything
@@ -108,7 +104,7 @@ func alike(labels []string) (int, []Pair) {
 			}
 		}
 		for b := a + 1; b < len(labels); b++ {
-			if cosine[b] >= alikeCosine {
+			if cosine[b] >= similarCosine {
 				pairs = append(pairs, Pair{labels[a], labels[b], min(cosine[b], 1)})
 			}
 		}

@@ -11,13 +11,13 @@ import (
 
 // RowsPerClass says how many rows the classes have.
 type RowsPerClass struct {
-	Least    int      `json:"least"`
-	Median   float64  `json:"median"`
-	Most     int      `json:"most"`
-	Largest  string   `json:"largest"`  // the class with the most rows
-	Share    float64  `json:"share"`    // of all rows that are of it
-	Few      int      `json:"few"`      // classes with fewer than 3 rows, too few to hold one out
-	FewNames []string `json:"few_like"` // up to 5 of these
+	Least       int      `json:"least"`
+	Median      float64  `json:"median"`
+	Most        int      `json:"most"`
+	Largest     string   `json:"largest"`      // the class with the most rows
+	Share       float64  `json:"share"`        // of all rows that are of it
+	Few         int      `json:"few"`          // classes with fewer than 3 rows, too few to hold one out
+	FewExamples []string `json:"few_examples"` // up to 5 of these
 }
 
 // fewest is the number of rows a class must have for one to be held out.
@@ -28,15 +28,15 @@ func rowsPerClass(class []int, labels []string) RowsPerClass {
 	for _, c := range class {
 		counts[c]++
 	}
-	out := RowsPerClass{FewNames: []string{}}
+	out := RowsPerClass{FewExamples: []string{}}
 	largest := 0
 	for c, n := range counts {
 		if n > counts[largest] {
 			largest = c
 		}
 		if n < fewest {
-			if out.Few++; len(out.FewNames) < maxExamples {
-				out.FewNames = append(out.FewNames, labels[c])
+			if out.Few++; len(out.FewExamples) < maxExamples {
+				out.FewExamples = append(out.FewExamples, labels[c])
 			}
 		}
 	}
@@ -92,22 +92,22 @@ func coverageOf(x *matrix.Sparse, class []int, k int, seed uint64) *Coverage {
 // Streams of random numbers, one for each use.
 const (
 	coverageStream = iota + 1
-	agreeStream
+	agreementStream
 	classStream
 )
 
 // Columns says which numeric columns tell nothing. Rows with a missing number
 // are refused when the file is read, so there are none here.
 type Columns struct {
-	All          int      `json:"all"`
-	Constant     int      `json:"constant"` // with the same number in each row
-	ConstantLike []string `json:"constant_like"`
+	All              int      `json:"all"`
+	Constant         int      `json:"constant"`          // with the same number in each row
+	ConstantExamples []string `json:"constant_examples"` // up to 5 of these
 }
 
 // columnsOf looks for columns of zeros, which is what standardising makes of a
 // constant.
 func columnsOf(x *matrix.Dense, names []string) *Columns {
-	out := &Columns{All: x.Columns, ConstantLike: []string{}}
+	out := &Columns{All: x.Columns, ConstantExamples: []string{}}
 	varies := make([]bool, x.Columns)
 	for i := range x.Rows() {
 		for j, v := range x.Row(i) {
@@ -116,8 +116,8 @@ func columnsOf(x *matrix.Dense, names []string) *Columns {
 	}
 	for j, v := range varies {
 		if !v {
-			if out.Constant++; len(out.ConstantLike) < maxExamples {
-				out.ConstantLike = append(out.ConstantLike, names[j])
+			if out.Constant++; len(out.ConstantExamples) < maxExamples {
+				out.ConstantExamples = append(out.ConstantExamples, names[j])
 			}
 		}
 	}

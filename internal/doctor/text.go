@@ -63,10 +63,10 @@ var words = template.Must(template.New("report").Funcs(template.FuncMap{
 	},
 	"pairs": func(n Names) string {
 		var out []string
-		for _, x := range n.AlikeLike {
+		for _, x := range n.SimilarExamples {
 			out = append(out, fmt.Sprintf("%s / %s", shown(x.A), shown(x.B)))
 		}
-		return input.Some(out, 3, n.Alike)
+		return input.Some(out, 3, *n.Similar)
 	},
 	"from": func(source string) string {
 		return map[string]string{

@@ -68,8 +68,8 @@ func (r *Report) measured() (v Verdict, clear bool) {
 		v.Help, v.Measured = Unknown, false
 		v.Sentence = fmt.Sprintf("Whether sharing helps cannot be told: by %s it gains %s, an error too large to say no.", inWords(g.Best), gain)
 		ofNames := strings.Contains(g.Best, "names") || strings.HasSuffix(g.Best, "+examples")
-		return v, r.Names.Agree == nil || !r.Names.Agree.Say() && !ofNames
-	case g.Best == tune.Baseline:
+		return v, r.Names.Agreement == nil || !r.Names.Agreement.Say() && !ofNames
+	case g.Best == tune.CrossEntropy:
 		v.Help, v.Source = No, ""
 		few := ""
 		if g.Rows < fewHeldOut {
@@ -86,7 +86,7 @@ func (r *Report) measured() (v Verdict, clear bool) {
 // byRules judges without a measurement; the rules are in the package comment.
 func (r *Report) byRules() Verdict {
 	rows := fmt.Sprintf("with %.0f rows a class", r.PerClass.Median)
-	agree := r.Names.Agree
+	agree := r.Names.Agreement
 	source := "names"
 	if r.Kind == "text" && r.PerClass.Median < fewRows {
 		source = "names+examples"
@@ -97,7 +97,7 @@ func (r *Report) byRules() Verdict {
 	case agree.Say():
 		v := Verdict{Help: Perhaps, Source: source}
 		how, too := "a point or less", ""
-		if given := r.borneOut(); len(given) > 0 {
+		if given := r.supported(); len(given) > 0 {
 			too = fmt.Sprintf(" %s may help, too.", capital(inWords(strings.Join(given, "+"))))
 		}
 		if r.PerClass.Median < fewRows {
@@ -106,28 +106,28 @@ func (r *Report) byRules() Verdict {
 		v.Sentence = fmt.Sprintf("Sharing by %s can be expected to help, by %s: the nearest name is right for %.0f %% of the rows, chance is %.1f %%, and %s there is room.%s",
 			inWords(source), how, 100*agree.Rate, 100*agree.Chance, rows, too)
 		return v
-	case len(r.borneOut()) > 0:
-		best := r.borneOut()[0]
+	case len(r.supported()) > 0:
+		best := r.supported()[0]
 		return Verdict{Help: Perhaps, Source: best, Sentence: fmt.Sprintf("Sharing by %s may help, by about a point, if classes that are near in it have similar examples; %s it is worth measuring.%s", inWords(best), rows, r.namesToo())}
 	case agree == nil && r.Names.Wordless < r.Classes:
 		return Verdict{Help: Unknown, Source: "names", Sentence: fmt.Sprintf("Whether sharing helps cannot be told without training: the rows are no texts, so nothing shows whether classes with like names have like rows; %s it is worth measuring.", rows)}
 	}
 	might := " Vectors of the names or a taxonomy might."
-	if len(r.Given) > 0 {
+	if len(r.Sources) > 0 {
 		might = " The data do not support what was given."
 	}
 	return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help with what is known.%s%s", r.namesToo(), might)}
 }
 
 // enoughClasses is the number of classes from which a source that the rows do
-// not bear out is taken for useless: of fewer even the right one may not reach
+// not support counts as useless: of fewer even the right one may not reach
 // AgreesBy standard errors.
 const enoughClasses = 20
 
-// borneOut returns the given sources that the rows bear out, or cannot speak
+// supported returns the given sources that the rows support, or cannot speak
 // about as there are too few classes, the best first.
-func (r *Report) borneOut() []string {
-	given := slices.Clone(r.Given)
+func (r *Report) supported() []string {
+	given := slices.Clone(r.Sources)
 	slices.SortStableFunc(given, func(a, b Evidence) int { return cmp.Compare(b.Errors, a.Errors) })
 	var out []string
 	for _, g := range given {
@@ -142,7 +142,7 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // namesToo says why names are not counted on.
 func (r *Report) namesToo() string {
-	a := r.Names.Agree
+	a := r.Names.Agreement
 	switch {
 	case r.Names.Wordless == r.Classes:
 		return " The names hold no letters, so they say nothing."
