@@ -16,25 +16,6 @@ func contrasts() [][2]Method {
 	return [][2]Method{{VTree, UTree}, {VTree, ScaledCrossEntropy}, {VTree, SimLoss}, {VTree, HierarchicalSoftmax}, {VTree, Linkage}}
 }
 
-func (r *runner) contrasts(s *Sweep) (out []Contrast) {
-	for _, protocol := range r.opts.Protocols {
-		for _, pair := range contrasts() {
-			for _, p := range s.Points {
-				a := r.values(s, p.X, protocol, string(pair[0]))
-				b := r.values(s, p.X, protocol, string(pair[1]))
-				if len(a) == 0 || len(a) != len(b) {
-					continue
-				}
-				for i := range a {
-					a[i] -= b[i]
-				}
-				out = append(out, Contrast{protocol, pair[0], pair[1], p.X, len(a), interval(a)})
-			}
-		}
-	}
-	return out
-}
-
 // Tally counts on which side of 0 the differences over a sweep lie.
 type Tally struct {
 	Above, Below, Neither, Equal int // whole interval above or below 0; 0 within it; the same in every run

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -51,27 +52,23 @@ const (
 	RatioVW    = "norm V / norm W"
 )
 
-// quantities of NormsResult, in order.
-func quantities() []string {
-	return []string{NormW, NormU, NormV, NormVRandom, LipschitzU, LipschitzV, EffectiveU, EffectiveV,
-		LargestW, LargestX, DoublingLow, DoublingHigh, TreeHeight, Distances, BoundW, BoundU, BoundTree, RateW, RateTree, RatioVU, RatioVW}
-}
-
-// derive adds the quantities that follow from a cell.
-func derive(v Values, p Point) Values {
-	out := Values{}
-	for name, x := range v {
-		out[name] = x
-	}
-	k, n := float64(p.K), float64(p.N)
-	out[EffectiveU], out[EffectiveV] = v[NormU]*v[LipschitzU], v[NormV]*v[LipschitzV]
-	out[BoundW] = math.Sqrt(k) * v[LargestW]
-	out[BoundU] = 2 * out[BoundW]
-	out[BoundTree] = theory.NormLimit(p.K, 1, v[LargestW], v[DoublingHigh])
-	out[RateW] = out[BoundW] * v[LargestX] / math.Sqrt(n)
-	out[RateTree] = out[BoundTree] * v[LargestX] / math.Sqrt(n)
-	out[RatioVU], out[RatioVW] = v[NormV]/v[NormU], v[NormV]/v[NormW]
-	return out
+// quantities are those of NormsResult, in order; of a cell's own the formula is nil, the
+// others follow from the values before them.
+var quantities = []struct {
+	name    string
+	formula func(v Values, p Point) float64
+}{
+	{NormW, nil}, {NormU, nil}, {NormV, nil}, {NormVRandom, nil}, {LipschitzU, nil}, {LipschitzV, nil},
+	{EffectiveU, func(v Values, _ Point) float64 { return v[NormU] * v[LipschitzU] }},
+	{EffectiveV, func(v Values, _ Point) float64 { return v[NormV] * v[LipschitzV] }},
+	{LargestW, nil}, {LargestX, nil}, {DoublingLow, nil}, {DoublingHigh, nil}, {TreeHeight, nil}, {Distances, nil},
+	{BoundW, func(v Values, p Point) float64 { return math.Sqrt(float64(p.K)) * v[LargestW] }},
+	{BoundU, func(v Values, _ Point) float64 { return 2 * v[BoundW] }},
+	{BoundTree, func(v Values, p Point) float64 { return theory.NormLimit(p.K, 1, v[LargestW], v[DoublingHigh]) }},
+	{RateW, func(v Values, p Point) float64 { return v[BoundW] * v[LargestX] / math.Sqrt(float64(p.N)) }},
+	{RateTree, func(v Values, p Point) float64 { return v[BoundTree] * v[LargestX] / math.Sqrt(float64(p.N)) }},
+	{RatioVU, func(v Values, _ Point) float64 { return v[NormV] / v[NormU] }},
+	{RatioVW, func(v Values, _ Point) float64 { return v[NormV] / v[NormW] }},
 }
 
 func (r *runner) norms(s *Sweep) *NormsResult {
@@ -79,17 +76,23 @@ func (r *runner) norms(s *Sweep) *NormsResult {
 	cells := make([][]Values, len(s.Points)) // by point, then run
 	for i, p := range s.Points {
 		for run := range r.opts.Runs {
-			v, _ := r.store.get(cellName(s, p.X, run, normsProtocol))
-			cells[i] = append(cells[i], derive(v, p))
+			stored, _ := r.store.get(cellName(s, p.X, run, normsProtocol))
+			v := maps.Clone(stored)
+			for _, q := range quantities {
+				if q.formula != nil {
+					v[q.name] = q.formula(v, p)
+				}
+			}
+			cells[i] = append(cells[i], v)
 		}
 	}
-	for _, name := range quantities() {
+	for _, q := range quantities {
 		for i, p := range s.Points {
 			var x []float64
 			for _, v := range cells[i] {
-				x = append(x, v[name])
+				x = append(x, v[q.name])
 			}
-			out.Rows = append(out.Rows, NormRow{Name: name, K: p.X, Runs: len(x), Value: interval(x), Most: slices.Max(x)})
+			out.Rows = append(out.Rows, NormRow{Name: q.name, K: p.X, Runs: len(x), Value: interval(x), Most: slices.Max(x)})
 		}
 	}
 	for _, name := range []string{NormW, NormU, NormV, NormVRandom, EffectiveU, EffectiveV, Distances} {
@@ -116,7 +119,7 @@ func (n *NormsResult) Exponent(name string) Interval {
 			return e.Power
 		}
 	}
-	return Interval{math.NaN(), math.NaN(), math.NaN()}
+	return interval(nil)
 }
 
 // Find returns a quantity at k.

@@ -27,15 +27,12 @@ func (r *Results) Page() *report.Page {
 		page.Sections = append(page.Sections, r.normsSection())
 	}
 	o := r.Options
-	protocols := ""
-	for i, p := range o.Protocols {
-		if i > 0 {
-			protocols += "; "
-		}
-		protocols += fmt.Sprintf("%s: %s, %d runs", p.title(), r.detail(p), o.runs(p))
+	var protocols []string
+	for _, p := range o.Protocols {
+		protocols = append(protocols, fmt.Sprintf("%s: %s, %d runs", p.title(), r.detail(p), o.runs(p)))
 	}
 	page.Facts = append(page.Facts,
-		report.Fact{Name: "Protocols", Value: protocols},
+		report.Fact{Name: "Protocols", Value: strings.Join(protocols, "; ")},
 		report.Fact{Name: "True parameters", Value: string(o.Truth)},
 		report.Fact{Name: "Seed", Value: strconv.FormatUint(o.Seed, 10)},
 		report.Fact{Name: "Test examples", Value: strconv.Itoa(TestRows)})
@@ -106,7 +103,12 @@ func (r *Results) figure(s *SweepResult, protocol Protocol, difference bool) *re
 	return f
 }
 
-// cell writes a number for a table, to six digits.
+// cells are the numbers of an interval in a table.
+func (i Interval) cells() []string {
+	return []string{cellText(i.Mean), cellText(i.Low), cellText(i.High)}
+}
+
+// cellText writes a number for a table, to six digits.
 func cellText(x float64) string {
 	if x != x {
 		return ""
@@ -125,9 +127,9 @@ func (s *SweepResult) table() report.Table {
 		if row.Chosen > 0 {
 			choice = cellText(row.Chosen)
 		}
-		t.Rows = append(t.Rows, []string{string(row.Protocol), strconv.FormatBool(row.Averaged), string(row.Method), number(row.X), strconv.Itoa(row.Runs),
-			cellText(row.Accuracy.Mean), cellText(row.Accuracy.Low), cellText(row.Accuracy.High),
-			cellText(row.Difference.Mean), cellText(row.Difference.Low), cellText(row.Difference.High), choice})
+		t.Rows = append(t.Rows, slices.Concat(
+			[]string{string(row.Protocol), strconv.FormatBool(row.Averaged), string(row.Method), number(row.X), strconv.Itoa(row.Runs)},
+			row.Accuracy.cells(), row.Difference.cells(), []string{choice}))
 	}
 	return t
 }
@@ -167,11 +169,11 @@ func (r *Results) normsSection() report.Section {
 	curve(bound, 3, EffectiveV, "V")
 	all := report.Table{Name: "norms-numbers", Caption: "All numbers", Closed: true, Heads: []string{"quantity", "k", "runs", "value", "low", "high", "largest"}}
 	for _, row := range n.Rows {
-		all.Rows = append(all.Rows, []string{row.Name, number(row.K), strconv.Itoa(row.Runs), cellText(row.Value.Mean), cellText(row.Value.Low), cellText(row.Value.High), cellText(row.Most)})
+		all.Rows = append(all.Rows, slices.Concat([]string{row.Name, number(row.K), strconv.Itoa(row.Runs)}, row.Value.cells(), []string{cellText(row.Most)}))
 	}
 	powers := report.Table{Name: "norms-exponents", Caption: fmt.Sprintf("Growth as a power of k, from k = %d on", ExponentsFrom), Heads: []string{"quantity", "power", "low", "high"}}
 	for _, e := range n.Exponents {
-		powers.Rows = append(powers.Rows, []string{e.Name, cellText(e.Power.Mean), cellText(e.Power.Low), cellText(e.Power.High)})
+		powers.Rows = append(powers.Rows, append([]string{e.Name}, e.Power.cells()...))
 	}
 	return report.Section{Heading: n.Sweep.Title, Paragraphs: []string{"Fixed: " + n.Sweep.fixed() + ".", r.NormsParagraph()},
 		Pictures: []report.Picture{norms, bound}, Tables: []report.Table{powers, all}}

@@ -1,9 +1,12 @@
 package experiment
 
 import (
-	"encoding/json"
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/treeloss/treeloss/score"
 )
@@ -49,22 +52,7 @@ type Tree struct {
 
 // Interval is a mean over runs with its 95 % confidence interval (Student's t).
 // The bounds are NaN, null in JSON, for a single run.
-type Interval struct{ Mean, Low, High float64 }
-
-// MarshalJSON writes null for what is not known.
-func (i Interval) MarshalJSON() ([]byte, error) {
-	known := func(x float64) *float64 {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil
-		}
-		return &x
-	}
-	return json.Marshal(struct {
-		Mean *float64 `json:"mean"`
-		Low  *float64 `json:"low"`
-		High *float64 `json:"high"`
-	}{known(i.Mean), known(i.Low), known(i.High)})
-}
+type Interval struct{ score.Interval }
 
 // Above and Below tell whether the whole interval is on that side of x; an
 // unknown one is on neither.
@@ -80,9 +68,9 @@ func (i Interval) Unknown() bool { return math.IsNaN(i.Low) }
 func interval(x []float64) Interval {
 	i, err := score.MeanInterval(x)
 	if err != nil {
-		return Interval{math.NaN(), math.NaN(), math.NaN()}
+		i = score.Interval{Mean: math.NaN(), SE: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
-	return Interval{i.Mean, i.Low, i.High}
+	return Interval{i}
 }
 
 // results reads all cells of the sweeps.
@@ -113,52 +101,64 @@ func (r *runner) values(s *Sweep, x float64, protocol Protocol, name string) (ou
 	return out
 }
 
+// differences returns what the first method is more accurate by than the second, one
+// number a run, nil unless there are as many of both.
+func (r *runner) differences(s *Sweep, x float64, protocol Protocol, method, minus string) []float64 {
+	a, b := r.values(s, x, protocol, method), r.values(s, x, protocol, minus)
+	if len(a) != len(b) {
+		return nil
+	}
+	for i := range a {
+		a[i] -= b[i]
+	}
+	return a
+}
+
 func (r *runner) sweep(s *Sweep) SweepResult {
 	out := SweepResult{Sweep: *s, Name: s.Name}
 	for _, protocol := range r.opts.Protocols {
-		for _, suffix := range []string{"", averaged} {
+		for _, suffix := range suffixes {
 			for _, method := range allMethods {
 				for _, p := range s.Points {
-					own := r.values(s, p.X, protocol, string(method)+suffix)
+					name := string(method) + suffix
+					own := r.values(s, p.X, protocol, name)
 					if len(own) == 0 {
 						continue
 					}
-					row := Row{Protocol: protocol, Averaged: suffix != "", Method: method, X: p.X, Runs: len(own), Accuracy: interval(own)}
-					base := r.values(s, p.X, protocol, string(CrossEntropy)+suffix)
-					for i := range own {
-						own[i] -= base[i]
-					}
-					row.Difference = interval(own)
-					if c := r.values(s, p.X, protocol, string(method)+suffix+chosen); len(c) > 0 {
-						var sum float64
-						for _, v := range c {
-							sum += math.Log(v)
-						}
-						row.Chosen, _ = strconv.ParseFloat(cellText(math.Exp(sum/float64(len(c)))), 64) // to six digits
-					}
-					out.Rows = append(out.Rows, row)
+					out.Rows = append(out.Rows, Row{Protocol: protocol, Averaged: suffix != "", Method: method, X: p.X, Runs: len(own), Accuracy: interval(own),
+						Difference: interval(r.differences(s, p.X, protocol, name, string(CrossEntropy)+suffix)),
+						Chosen:     geometricMean(r.values(s, p.X, protocol, name+chosen))})
+				}
+			}
+		}
+		for _, pair := range contrasts() {
+			for _, p := range s.Points {
+				if d := r.differences(s, p.X, protocol, string(pair[0]), string(pair[1])); len(d) > 0 {
+					out.Contrasts = append(out.Contrasts, Contrast{protocol, pair[0], pair[1], p.X, len(d), interval(d)})
 				}
 			}
 		}
 	}
-	out.Contrasts = r.contrasts(s)
 	// The trees are the same under each protocol; the one with most runs tells most.
-	protocol := r.opts.Protocols[0]
-	for _, p := range r.opts.Protocols {
-		if r.opts.runs(p) > r.opts.runs(protocol) {
-			protocol = p
-		}
-	}
+	protocol := slices.MaxFunc(r.opts.Protocols, func(a, b Protocol) int { return cmp.Compare(r.opts.runs(a), r.opts.runs(b)) })
 	for _, p := range s.Points {
-		get := func(name string) []float64 { return r.values(s, p.X, protocol, name) }
-		t := Tree{X: p.X, Height: interval(get("height")), FanOut: interval(get("fan-out")), Pseudoclasses: interval(get("pseudoclasses")),
-			Star: interval(get("star")).Mean, StarAtTwo: interval(get("star at base 2")).Mean, Lambda: Interval{1, 1, 1}}
-		if lambda := get("lambda"); len(lambda) > 0 {
-			t.Lambda = interval(lambda)
+		get := func(name string) Interval { return interval(r.values(s, p.X, protocol, name)) }
+		t := Tree{X: p.X, Height: get("height"), FanOut: get("fan-out"), Pseudoclasses: get("pseudoclasses"), Star: get("star").Mean, StarAtTwo: get("star at base 2").Mean}
+		if t.Lambda = get("lambda"); p.Epsilon == 0 {
+			t.Lambda = Interval{score.Interval{Mean: 1, Low: 1, High: 1}}
 		}
 		out.Trees = append(out.Trees, t)
 	}
 	return out
+}
+
+// geometricMean returns that of x to six digits, 0 for no numbers.
+func geometricMean(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	mean, _ := strconv.ParseFloat(cellText(stat.GeometricMean(x, nil)), 64) // as written
+	return mean
 }
 
 // Find returns the row of a method, and whether there is one.

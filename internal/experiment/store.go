@@ -89,27 +89,30 @@ func OpenStore(path string, opts Options, resume bool) (*Store, error) {
 }
 
 func (s *Store) read(path string, head []byte, lines [][]byte) error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("experiment: %s %s: %w", path, fmt.Sprintf(format, args...), ErrStore)
+	}
 	if first := bytes.TrimSpace(lines[0]); !bytes.Equal(first, head) {
-		var got storeHead
-		switch err := json.Unmarshal(first, &got); {
+		var got, want storeHead
+		err := json.Unmarshal(first, &got)
+		switch {
 		case err != nil || got.Format != storeFormat:
-			return fmt.Errorf("experiment: %s is not a file of cells of this program: %w", path, ErrStore)
+			return refuse("is not a file of cells of this program")
 		case got.Version != storeVersion:
-			return fmt.Errorf("experiment: %s has version %d, want %d: %w", path, got.Version, storeVersion, ErrStore)
+			return refuse("has version %d, want %d", got.Version, storeVersion)
 		}
-		var want storeHead
 		if err := json.Unmarshal(head, &want); err != nil {
 			return err
 		}
-		return fmt.Errorf("experiment: %s has the cells of other options: %s, want %s: %w", path, got.Options, want.Options, ErrStore)
+		return refuse("has the cells of other options: %s, want %s", got.Options, want.Options)
 	}
 	for i, line := range lines[1:] {
+		var l storeLine
 		if len(line) == 0 {
 			continue
 		}
-		var l storeLine
 		if err := json.Unmarshal(line, &l); err != nil || l.Cell == "" {
-			return fmt.Errorf("experiment: %s:%d is no cell; delete that line to compute it again: %w", path, i+2, ErrStore)
+			return refuse("line %d is no cell; delete that line to compute it again", i+2)
 		}
 		s.cells[l.Cell] = l.Values
 	}
