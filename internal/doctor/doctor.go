@@ -8,7 +8,6 @@ import (
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/internal/theory"
 	"github.com/treeloss/treeloss/matrix"
@@ -91,11 +90,11 @@ func Examine(ctx context.Context, d *corpus.Data, rows []int, records *Records, 
 	if err != nil {
 		return nil, err
 	}
-	switch x := examples.x.(type) {
+	switch x := examples.X.(type) {
 	case *matrix.Sparse:
 		r.Coverage = coverageOf(x, class, len(labels), opts.Seed)
 	case *matrix.Dense:
-		r.Columns = columnsOf(x, examples.set.Columns())
+		r.Columns = columnsOf(x, examples.Features.Columns())
 	}
 	if r.Names, err = namesOf(d, rows, opts.Seed); err != nil {
 		return nil, err
@@ -154,37 +153,22 @@ func kindWord(k dataset.Kind) string {
 	return "sparse"
 }
 
-// examples are the rows as features fitted on all of them.
-type examples struct {
-	set   *feature.Set
-	x     matrix.Matrix
-	class []int32
-	rows  []float32 // weights, nil: all 1
-}
+// examples are the rows as features fitted on all of them, with one class each.
+type examples struct{ *corpus.Fitted }
 
 func featuresOf(d *corpus.Data, rows []int) (*examples, error) {
-	set, err := d.Table.Fit(rows, feature.Options{})
+	fitted, err := d.Fit(rows, false)
 	if err != nil {
 		return nil, err
 	}
-	x, err := set.Matrix(d.Table, rows)
-	if err != nil {
-		return nil, err
-	}
-	e := &examples{set: set, x: x, class: make([]int32, len(rows))}
-	for n, row := range rows {
-		e.class[n] = d.Class[row]
-		if d.Weight != nil {
-			e.rows = append(e.rows, d.Weight[row])
-		}
-	}
-	return e, nil
+	fitted.Mix = nil
+	return &examples{fitted}, nil
 }
 
 // values returns how many numbers a pass over the examples meets.
 func (e *examples) values() float64 {
-	if s, ok := e.x.(*matrix.Sparse); ok {
+	if s, ok := e.X.(*matrix.Sparse); ok {
 		return float64(len(s.Value))
 	}
-	return float64(e.x.Rows()) * float64(e.x.Cols())
+	return float64(e.X.Rows()) * float64(e.X.Cols())
 }

@@ -372,3 +372,16 @@ func TestNumbersInText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Every reason has its sentence, whatever else a report holds.
+func TestReasonsHaveSentences(t *testing.T) {
+	for _, names := range []Names{{}, {Wordless: 10}, {Agreement: &Agreement{Rate: 0.5, Chance: 0.1, Errors: 40}}, {Agreement: &Agreement{Rate: 0.1, Chance: 0.1}}} {
+		r := &Report{Kind: "text", Classes: 10, Names: names, Gain: &Gain{Best: "names"}, Sources: []Evidence{{"taxonomy", 5}, {"vectors", 4}}}
+		for _, reason := range []string{"helps", "may help", "unclear", "plain is best", "no difference", "many rows", "names agree", "supported", "no texts", "nothing"} {
+			var out strings.Builder
+			if err := words.ExecuteTemplate(&out, reason, r); err != nil || !strings.HasPrefix(out.String(), "Sharing ") && !strings.HasPrefix(out.String(), "Whether sharing ") || strings.Contains(out.String(), "  ") || strings.Contains(out.String(), "\n") {
+				t.Errorf("%s: %q, %v", reason, out.String(), err)
+			}
+		}
+	}
+}

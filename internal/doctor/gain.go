@@ -44,7 +44,7 @@ const (
 )
 
 func fitsConverge(e *examples, k int) bool {
-	numbers := float64(k) * (7*float64(e.x.Cols()) + 2*float64(e.x.Rows()))
+	numbers := float64(k) * (7*float64(e.X.Cols()) + 2*float64(e.X.Rows()))
 	return e.values()*float64(k) <= maxConvergeWork && numbers <= maxConvergeSize
 }
 

@@ -31,7 +31,7 @@ func (r *Report) classMetric(d *corpus.Data, e *examples, opts Options) metric.S
 	default:
 		source = classinfo.Names
 	}
-	c.X, c.Class = e.x, e.class
+	c.X, c.Class = e.X, e.Class
 	space, err := classinfo.Metric(source, c)
 	if err != nil {
 		r.skip("distances of the classes: %v", err)

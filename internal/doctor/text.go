@@ -1,7 +1,7 @@
 package doctor
 
 import (
-	_ "embed" // the words of the report
+	"embed"
 	"fmt"
 	"io"
 	"strings"
@@ -12,8 +12,8 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-//go:embed text.tmpl
-var textTemplate string
+//go:embed *.tmpl
+var templates embed.FS
 
 // Widths in letters: of a line, and of the column of topics.
 const (
@@ -25,7 +25,7 @@ const (
 // points, one topic a paragraph, the verdict last.
 func (r *Report) WriteText(w io.Writer) error {
 	var said, b strings.Builder
-	if err := words.Execute(&said, r); err != nil {
+	if err := words.ExecuteTemplate(&said, "text.tmpl", r); err != nil {
 		return err
 	}
 	for line := range strings.Lines(said.String()) {
@@ -44,7 +44,11 @@ func (r *Report) WriteText(w io.Writer) error {
 }
 
 var words = template.Must(template.New("report").Funcs(template.FuncMap{
-	"points": points, "short": short, "shown": shown, "listed": listed, "printable": printable, "inWords": inWords,
+	"points": points, "short": short, "join": strings.Join,
+	"hundred": func(x float64) float64 { return 100 * x },
+	"percent": func(digits int, x float64) string { return fmt.Sprintf("%.*f", digits, 100*x) },
+	"capital": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
+	"shown":   shown, "listed": listed, "printable": printable, "inWords": inWords,
 	"value":         func(x *float64) float64 { return *x },
 	"agreesBy":      func() float64 { return AgreesBy },
 	"enoughClasses": func() int { return enoughClasses },
@@ -75,4 +79,4 @@ var words = template.Must(template.New("report").Funcs(template.FuncMap{
 			string(classinfo.Distances): "the given list", string(classinfo.Weights): "the weights of the given model",
 		}[source]
 	},
-}).Parse(textTemplate))
+}).ParseFS(templates, "*.tmpl"))

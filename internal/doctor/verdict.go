@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,82 +40,74 @@ const (
 	fewHeldOut = 100
 )
 
+// verdict judges by the gain, or else by the rules, and says why.
 func (r *Report) verdict() Verdict {
+	v, reason, clear := Verdict{}, "", false
 	if r.Gain != nil {
-		if v, clear := r.measured(); clear {
-			return v
-		}
+		v, reason, clear = r.measured()
 	}
-	return r.byRules()
+	if !clear {
+		v, reason = r.byRules()
+	}
+	var why strings.Builder
+	if err := words.ExecuteTemplate(&why, reason, r); err != nil {
+		panic(err) // tests execute every template
+	}
+	v.Sentence = why.String()
+	return v
 }
 
 // measured judges by the gain. It is not clear if that has too large an error
 // to say no, while it is known whether the names agree with the rows: then the
 // rules know more.
-func (r *Report) measured() (v Verdict, clear bool) {
+func (r *Report) measured() (v Verdict, reason string, clear bool) {
 	g := r.Gain
-	gain := fmt.Sprintf("%+.1f ± %.1f percentage points above plain cross entropy on %d held-out rows", 100*g.Difference, 100*g.DifferenceSE, g.Rows)
-	v = Verdict{Source: g.Best, Measured: true}
 	switch {
-	case g.Best != tune.Baseline && g.Difference > 2*g.DifferenceSE && g.Difference > 0:
-		v.Help = Yes
-		v.Sentence = fmt.Sprintf("Sharing helps here, by %s: %s.", inWords(g.Best), gain)
-	case g.Best != tune.Baseline && g.Difference > g.DifferenceSE && g.Difference > 0:
-		v.Help = Perhaps
-		v.Sentence = fmt.Sprintf("Sharing may help a little here, by %s: %s, less than two standard errors.", inWords(g.Best), gain)
-	case g.Best != tune.Baseline && g.DifferenceSE > unclear:
-		v.Help, v.Measured = Unknown, false
-		v.Sentence = fmt.Sprintf("Whether sharing helps cannot be told: by %s it gains %s, an error too large to say no.", inWords(g.Best), gain)
+	case g.Best == tune.Baseline:
+		return Verdict{Help: No, Measured: true}, "plain is best", true
+	case g.Difference > 2*g.DifferenceSE && g.Difference > 0:
+		return Verdict{Help: Yes, Source: g.Best, Measured: true}, "helps", true
+	case g.Difference > g.DifferenceSE && g.Difference > 0:
+		return Verdict{Help: Perhaps, Source: g.Best, Measured: true}, "may help", true
+	case g.DifferenceSE > unclear:
 		ofNames := strings.Contains(g.Best, "names") || strings.HasSuffix(g.Best, "+examples")
-		return v, r.Names.Agreement == nil || !r.Names.Agreement.Say() && !ofNames
-	case g.Best == tune.CrossEntropy:
-		v.Help, v.Source = No, ""
-		few := ""
-		if g.Rows < fewHeldOut {
-			few = ", which are few"
-		}
-		v.Sentence = fmt.Sprintf("Sharing does not help here: of %d methods plain cross entropy did best on %d held-out rows%s.", len(g.Methods), g.Rows, few)
-	default:
-		v.Help, v.Source = No, ""
-		v.Sentence = fmt.Sprintf("Sharing makes no difference here: the best source, %s, gains %s.", inWords(g.Best), gain)
+		agree := r.Names.Agreement
+		return Verdict{Help: Unknown, Source: g.Best}, "unclear", agree == nil || !agree.Say() && !ofNames
 	}
-	return v, true
+	return Verdict{Help: No, Measured: true}, "no difference", true
 }
 
+// Few tells whether so few rows were held out that no gain proves little.
+func (g *Gain) Few() bool { return g.Rows < fewHeldOut }
+
 // byRules judges without a measurement; the rules are in the package comment.
-func (r *Report) byRules() Verdict {
-	rows := fmt.Sprintf("with %.0f rows a class", r.PerClass.Median)
-	agree := r.Names.Agreement
-	source := "names"
-	if r.Kind == "text" && r.PerClass.Median < fewRows {
-		source = "names+examples"
-	}
-	switch {
+func (r *Report) byRules() (v Verdict, reason string) {
+	supported := r.Supported()
+	switch agree := r.Names.Agreement; {
 	case r.PerClass.Median >= manyRows:
-		return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help: %s there is little left for knowledge of the classes to add.", rows)}
+		return Verdict{Help: No}, "many rows"
+	case agree.Say() && r.FewRows():
+		return Verdict{Help: Yes, Source: r.NamesMethod()}, "names agree"
 	case agree.Say():
-		v := Verdict{Help: Perhaps, Source: source}
-		how, too := "a point or less", ""
-		if given := r.supported(); len(given) > 0 {
-			too = fmt.Sprintf(" %s may help, too.", capital(inWords(strings.Join(given, "+"))))
-		}
-		if r.PerClass.Median < fewRows {
-			v.Help, how = Yes, "points"
-		}
-		v.Sentence = fmt.Sprintf("Sharing by %s can be expected to help, by %s: the nearest name is right for %.0f %% of the rows, chance is %.1f %%, and %s there is room.%s",
-			inWords(source), how, 100*agree.Rate, 100*agree.Chance, rows, too)
-		return v
-	case len(r.supported()) > 0:
-		best := r.supported()[0]
-		return Verdict{Help: Perhaps, Source: best, Sentence: fmt.Sprintf("Sharing by %s may help, by about a point, if classes that are near in it have similar examples; %s it is worth measuring.%s", inWords(best), rows, r.namesToo())}
+		return Verdict{Help: Perhaps, Source: r.NamesMethod()}, "names agree"
+	case len(supported) > 0:
+		return Verdict{Help: Perhaps, Source: supported[0]}, "supported"
 	case agree == nil && r.Names.Wordless < r.Classes:
-		return Verdict{Help: Unknown, Source: "names", Sentence: fmt.Sprintf("Whether sharing helps cannot be told without training: the rows are no texts, so nothing shows whether classes with like names have like rows; %s it is worth measuring.", rows)}
+		return Verdict{Help: Unknown, Source: "names"}, "no texts"
 	}
-	might := " Vectors of the names or a taxonomy might."
-	if len(r.Sources) > 0 {
-		might = " The data do not support what was given."
+	return Verdict{Help: No}, "nothing"
+}
+
+// FewRows tells whether gains of names are points, not tenths of one.
+func (r *Report) FewRows() bool { return r.PerClass.Median < fewRows }
+
+// NamesMethod is the method by which names are shared: as examples, too, where texts
+// are few.
+func (r *Report) NamesMethod() string {
+	if r.Kind == "text" && r.FewRows() {
+		return "names+examples"
 	}
-	return Verdict{Help: No, Sentence: fmt.Sprintf("Sharing is not expected to help with what is known.%s%s", r.namesToo(), might)}
+	return "names"
 }
 
 // enoughClasses is the number of classes from which a source that the rows do
@@ -124,9 +115,9 @@ func (r *Report) byRules() Verdict {
 // AgreesBy standard errors.
 const enoughClasses = 20
 
-// supported returns the given sources that the rows support, or cannot speak
+// Supported returns the given sources that the rows support, or cannot speak
 // about as there are too few classes, the best first.
-func (r *Report) supported() []string {
+func (r *Report) Supported() []string {
 	given := slices.Clone(r.Sources)
 	slices.SortStableFunc(given, func(a, b Evidence) int { return cmp.Compare(b.Errors, a.Errors) })
 	var out []string
@@ -136,22 +127,6 @@ func (r *Report) supported() []string {
 		}
 	}
 	return out
-}
-
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// namesToo says why names are not counted on.
-func (r *Report) namesToo() string {
-	a := r.Names.Agreement
-	switch {
-	case r.Names.Wordless == r.Classes:
-		return " The names hold no letters, so they say nothing."
-	case a == nil:
-		return ""
-	case a.Errors > AgreesBy:
-		return fmt.Sprintf(" The names say next to nothing: the nearest one is right for %.1f %% of the rows, chance is %.1f %%.", 100*a.Rate, 100*a.Chance)
-	}
-	return fmt.Sprintf(" The names say nothing about the rows: the nearest one is right for %.1f %% of them, chance is %.1f %%.", 100*a.Rate, 100*a.Chance)
 }
 
 // inWords reads a method's name to people.

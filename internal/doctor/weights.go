@@ -67,14 +67,14 @@ func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space m
 	if opts.Progress != nil {
 		o.Progress = func(p softmax.Progress) { opts.Progress("weights of plain cross entropy", p) }
 	}
-	layer, record, err := softmax.Fit(ctx, softmax.Examples{X: e.x, Class: e.class, Weight: e.rows}, k, o)
+	layer, record, err := softmax.Fit(ctx, e.Examples, k, o)
 	if err != nil {
 		return fmt.Errorf("doctor: plain cross entropy: %w", err)
 	}
-	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.x), Base: cmp.Or(opts.Base, 2)}
+	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.X), Base: cmp.Or(opts.Base, 2)}
 	norm := 0.0
 	w.Largest, norm = theory.Norms(layer.Weight, k)
-	root := w.Longest / math.Sqrt(float64(len(e.class)))
+	root := w.Longest / math.Sqrt(float64(len(e.Class)))
 	add := func(parameters string, norm, stretch float64, result string, theory *float64) {
 		if theory != nil {
 			*theory *= root
