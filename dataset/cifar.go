@@ -10,6 +10,7 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
+// The sizes of a record: pixels a side, bytes of a picture, bytes with the labels.
 const (
 	cifarSide   = 32
 	cifarPixels = cifarSide * cifarSide * 3

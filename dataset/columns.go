@@ -63,6 +63,8 @@ type chooser struct {
 	first, last map[string]int // name to the columns that have it; they differ if several do
 }
 
+// newChooser takes the columns in file order. Names are put into maps once, since a
+// table may have a million columns and Options.Columns may name each of them.
 func newChooser(cols []column, opts Options, noun string, typed bool) *chooser {
 	c := &chooser{cols: cols, opts: opts, noun: noun, typed: typed, first: make(map[string]int, len(cols)), last: make(map[string]int, len(cols))}
 	for i, col := range cols {
@@ -260,6 +262,7 @@ func (c *chooser) unique(i int) error {
 	return c.twice(name, c.first[name], c.last[name])
 }
 
+// twice says that columns i and j, from 0, have one name, with their places from 1.
 func (c *chooser) twice(name string, i, j int) error {
 	return fmt.Errorf("%s %q occurs twice, as %d and %d; rename one", c.noun, name, i+1, j+1)
 }
@@ -341,6 +344,7 @@ func describe(cols []column, c choice, noun string) parts {
 	return p
 }
 
+// labelPart says which column is the label.
 func labelPart(p parts, noun string) string {
 	switch {
 	case p.labelName == "":

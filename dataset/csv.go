@@ -117,6 +117,8 @@ func (r *records) unquote(line []byte, i int, open mark) ([]byte, int, error) {
 	}
 }
 
+// add keeps a field, or counts it if the record has its fill: a row with a million
+// separators more than the header has takes no memory for them.
 func (r *records) add(s span) {
 	if len(r.spans) < r.limit {
 		r.spans = append(r.spans, s)

@@ -21,6 +21,8 @@ type fastText struct {
 	parts
 }
 
+// newFastText reads the text format of fastText (github.com/facebookresearch/fastText,
+// docs/supervised-tutorial.md).
 func newFastText(in *input.Stream, opts Options) (source, error) {
 	f := &fastText{lines: in.Lines(opts.maxRecord()), opts: opts}
 	f.about = "fastText lines, labels begin with " + labelPrefix

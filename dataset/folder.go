@@ -102,6 +102,8 @@ func (f *Folder) add(dir string) error {
 	return nil
 }
 
+// isPicture goes by the name alone: a damaged picture is then an error of the one who
+// reads it and no silent omission.
 func isPicture(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".jpg", ".jpeg", ".png":
@@ -194,6 +196,8 @@ func (f *Folder) Picture(i int) (image.Image, error) {
 	return picture, nil
 }
 
+// decode reads a JPEG or a PNG by its first bytes, after a look at how many pixels it
+// claims to have.
 func decode(r *bufio.Reader) (image.Image, error) {
 	head, _ := r.Peek(1 << 12)
 	config, read := jpeg.DecodeConfig, jpeg.Decode

@@ -26,6 +26,8 @@ type jsonl struct {
 	mix    []Share // memory of Example.Mix
 }
 
+// newJSONL takes the keys of the first object for the columns of the file (JSON as in
+// RFC 8259, one object a line as in jsonlines.org).
 func newJSONL(in *input.Stream, opts Options) (source, error) {
 	j := &jsonl{lines: in.Lines(opts.maxRecord()), opts: opts, part: make(map[string]int)}
 	line, err := j.next()
@@ -89,6 +91,8 @@ func (j *jsonl) survey() holding {
 	return other
 }
 
+// use implements cells. With Options.Unlabelled the label may be missing from any
+// line.
 func (j *jsonl) use(c choice) error {
 	j.at = make([]int, len(j.cols))
 	for _, i := range slices.Concat([]int{c.label, c.text, c.weight}, c.numbers) {
@@ -103,6 +107,7 @@ func (j *jsonl) use(c choice) error {
 	return j.find(j.scan.b)
 }
 
+// read implements cells.
 func (j *jsonl) read() error {
 	line, err := j.next()
 	if err != nil {
@@ -164,6 +169,8 @@ func (j *jsonl) float(i int, option string) (float64, error) {
 	return v, err
 }
 
+// numbers implements cells. An array is read to its end even if it is longer than
+// width, so that the error can say how long it is.
 func (j *jsonl) numbers(dst []float64, c choice, width int) ([]float64, error) {
 	if !c.list {
 		for _, i := range c.numbers {
@@ -187,6 +194,8 @@ func (j *jsonl) numbers(dst []float64, c choice, width int) ([]float64, error) {
 	return dst, err
 }
 
+// label implements cells. A number, true or false becomes the text that stands there,
+// so that 1 and 1.0 are two classes, as they are in CSV.
 func (j *jsonl) label(ex *Example, i int) error {
 	if j.scan.i = j.at[i]; j.scan.i == 0 {
 		return nil // missing, and may be
@@ -211,6 +220,7 @@ func (j *jsonl) fail(i int, format string, args ...any) error {
 	return j.scan.fail("key %q: %s", j.cols[i].name, fmt.Sprintf(format, args...))
 }
 
+// refuse implements cells: an error where the value of the key begins.
 func (j *jsonl) refuse(i int, format string, args ...any) error {
 	j.scan.i = j.at[i]
 	return j.fail(i, format, args...)

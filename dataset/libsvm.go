@@ -19,6 +19,8 @@ type libsvm struct {
 	parts
 }
 
+// newLIBSVM reads the format of LIBSVM and SVMlight (Chang and Lin 2011), which
+// scikit-learn calls svmlight.
 func newLIBSVM(in *input.Stream, opts Options) (source, error) {
 	s := &libsvm{lines: in.Lines(opts.maxRecord()), opts: opts}
 	s.kind = Sparse
@@ -73,6 +75,8 @@ func (s *libsvm) next(ex *Example) error {
 	}
 }
 
+// takeLabel sets the label from the first word of a line, of labels with commas
+// between them the first. column, from 1, is where the word begins.
 func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 	one, _, several := bytes.Cut(word, []byte(","))
 	if several && !s.opts.FirstLabel && !s.opts.Unlabelled {
@@ -85,6 +89,9 @@ func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 	return nil
 }
 
+// takePair appends the entry that a word such as 7:0.5 is. Numbers ascend, so that a
+// line is a sparse row as it stands and a number that occurs twice is found without a
+// set.
 func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 	name, value, found := bytes.Cut(word, []byte(":"))
 	if !found || len(name) == 0 {

@@ -28,6 +28,8 @@ type npy struct {
 // numberTypes lists the element types of x.
 const numberTypes = "float16, float32, float64, int8 to int64, uint8 to uint64"
 
+// newNPY refuses at once what has no rows and columns of numbers, by naming the line
+// of NumPy that mends it.
 func newNPY(in *input.Stream, opts Options) (source, error) {
 	if err := opts.withoutColumns(in.Name, NPY, Numbers); err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ var parquetHolds = map[parquet.Kind]holding{
 	parquet.Int: number, parquet.Uint: number, parquet.Float: number,
 }
 
+// newParquet reads the footer, which names the columns and their types. All else is
+// read as rows are asked for.
 func newParquet(in *input.Stream, opts Options) (source, error) {
 	where, size, err := in.Random("Parquet")
 	if err != nil {
@@ -90,6 +92,7 @@ func (p *parquetRow) use(c choice) error {
 	return err
 }
 
+// read implements cells.
 func (p *parquetRow) read() error {
 	err := p.rows.Next()
 	if err != nil && err != io.EOF {
@@ -101,6 +104,8 @@ func (p *parquetRow) read() error {
 
 func (p *parquetRow) line() int { return p.row }
 
+// label implements cells. Labels are text: integers in decimal, exact beyond 2^53,
+// truth values as true and false.
 func (p *parquetRow) label(ex *Example, i int) error {
 	v := p.rows.Value(p.slot[i])
 	var text []byte
@@ -147,6 +152,8 @@ func (p *parquetRow) checkText(i int, v parquet.Value) error {
 	return nil
 }
 
+// number implements cells. Decimals are divided by their power of ten, half precision
+// is widened.
 func (p *parquetRow) number(i int, option string) (float64, error) {
 	v := p.rows.Value(p.slot[i])
 	if v.Null {
@@ -158,6 +165,7 @@ func (p *parquetRow) number(i int, option string) (float64, error) {
 	return v.Number, nil
 }
 
+// numbers implements cells. The length of a list is for the caller to see.
 func (p *parquetRow) numbers(dst []float64, c choice, _ int) ([]float64, error) {
 	if !c.list {
 		for _, i := range c.numbers {
@@ -182,6 +190,7 @@ func (p *parquetRow) numbers(dst []float64, c choice, _ int) ([]float64, error) 
 	return append(dst, values...), nil
 }
 
+// refuse implements cells. Rows have numbers and no lines: the first is 1.
 func (p *parquetRow) refuse(i int, format string, args ...any) error {
 	return input.Refuse(p.in.Name, p.row, 0, "column %q: %s", p.cols[i].name, fmt.Sprintf(format, args...))
 }

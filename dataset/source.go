@@ -43,6 +43,9 @@ func newCursor(in *input.Stream, opts Options) (*cursor, error) {
 	return c, nil
 }
 
+// newSource opens the reader of the format: that of the options, else that of the
+// name, else what the first bytes or the first line look like. A name goes before the
+// content, so that a CSV whose first header is a brace stays one.
 func newSource(in *input.Stream, opts Options) (source, error) {
 	format := opts.Format
 	if format == Auto {

@@ -77,6 +77,8 @@ func synset(path string, line int, id, words string) (Synset, error) {
 	return s, nil
 }
 
+// synsetsFromCSV reads a header, then a wnid and the names of the class in each row; a
+// name with a comma in it cannot be told from two.
 func synsetsFromCSV(path string) ([]Synset, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -106,6 +108,8 @@ func synsetsFromCSV(path string) ([]Synset, error) {
 	}
 }
 
+// synsetsFromJSON reads what Keras hands out as imagenet_class_index.json: class
+// numbers, from 0 without gaps, to a wnid and one name, with _ for spaces.
 func synsetsFromJSON(path string) ([]Synset, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -20,6 +20,8 @@ type table struct {
 	labels interner
 }
 
+// newTable reads the header and the first row. What a column holds is guessed from
+// that row: a field that is empty may be a number that is missing.
 func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	t := &table{rec: &records{lines: in.Lines(opts.maxRecord()), comma: ',', quotes: !opts.NoQuotes, limit: maxColumns}}
 	if format == TSV {
@@ -46,6 +48,8 @@ func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	return newRows(t, in, cols, header, opts, "column", "list", false)
 }
 
+// readHeader reads the names of the columns, without outer white space. A carriage
+// return in it tells a file with the line ends of old Macs, of which all is one line.
 func (t *table) readHeader() error {
 	name := t.rec.lines.Name()
 	if err := t.rec.read(); err == io.EOF {
@@ -100,6 +104,8 @@ func (t *table) number(i int, option string) (float64, error) {
 	return v, err
 }
 
+// numbers implements cells. The loop is here and not in rows, since tables of
+// numbers are read the slower for a call through an interface for each of them.
 func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
 	for _, i := range c.numbers {
 		v, err := t.number(i, "Options.Columns")
@@ -111,6 +117,7 @@ func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
 	return dst, nil
 }
 
+// refuse implements cells: an error where the field begins.
 func (t *table) refuse(i int, format string, args ...any) error {
 	line, column := t.rec.at(i)
 	return input.Refuse(t.rec.lines.Name(), line, column, "column %q: %s", t.header[i], fmt.Sprintf(format, args...))

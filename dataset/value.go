@@ -8,6 +8,7 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
+// Why a value is refused, as the rest of a sentence that begins with the value.
 var (
 	errNotNumber = errors.New("is not a number")
 	errNotFinite = errors.New("is not a finite number")
@@ -47,11 +48,14 @@ type interner struct {
 	bytes int
 }
 
+// Bounds of an interner: labels, and bytes of them together.
 const (
 	internLabels = 1 << 15
 	internBytes  = 1 << 20
 )
 
+// get returns the text of b, which it does not keep. A label that is known costs one
+// lookup and no memory.
 func (in *interner) get(b []byte) string {
 	if s, ok := in.known[string(b)]; ok {
 		return s

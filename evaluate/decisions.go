@@ -176,6 +176,7 @@ type hedging struct {
 // newHedging returns a hedging of k classes.
 func newHedging(k int) *hedging { return &hedging{open: make([]int, k+1)} }
 
+// add counts one answer.
 func (h *hedging) add(a hedge) {
 	count := func(n *int, yes bool) {
 		if yes {
@@ -192,6 +193,8 @@ func (h *hedging) add(a hedge) {
 	count(&h.root, a.root)
 }
 
+// report divides the counts. An answer that leaves n of k classes open says log2(k/n)
+// bits: that many questions of yes and no need not be asked any more.
 func (h *hedging) report() HedgingReport {
 	n, bits := float64(h.examples), 0.0
 	all := math.Log2(float64(len(h.open) - 1))

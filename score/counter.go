@@ -149,6 +149,7 @@ func Count[T matrix.Float](c *Counter, truth int, mix Mix, probabilities []T, co
 	return nil
 }
 
+// checkCosts allows infinite costs: a class that must not be answered.
 func checkCosts(costs []float64, k int) error {
 	if len(costs) != k {
 		return fmt.Errorf("%d costs, want one for each of the %d classes", len(costs), k)

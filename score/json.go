@@ -74,6 +74,7 @@ func number(x float64) *float64 {
 	return &x
 }
 
+// fromNumber is the way back from number: NaN for null.
 func fromNumber(x *float64) float64 {
 	if x == nil {
 		return math.NaN()

@@ -114,6 +114,7 @@ func ratio(a, b float64) float64 {
 // all, so the order of the additions cannot matter.
 type exactSum struct{ high, low uint64 }
 
+// exactUnit is 1 in fixed point.
 const exactUnit = 1 << 40
 
 func (s *exactSum) add(x float64) {

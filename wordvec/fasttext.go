@@ -78,6 +78,7 @@ func (v *Vectors) readFastText(in *bufio.Reader, opts Options) error {
 	return v.readWantedRows(in, ids, opts)
 }
 
+// check refuses a head before anything is allocated by its numbers.
 func (h *fastTextHead) check() error {
 	switch {
 	case h.Magic != fastTextMagic:

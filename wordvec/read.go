@@ -77,6 +77,7 @@ func reading(ctx context.Context, opts Options) input.Options {
 		Through: func(r io.Reader) io.Reader { return &meter{ctx: ctx, r: r, progress: opts.Progress} }}
 }
 
+// read closes in, whatever comes of it.
 func read(in *input.Stream, opts Options) (*Vectors, error) {
 	defer in.Close()
 	v := &Vectors{
@@ -91,6 +92,7 @@ func read(in *input.Stream, opts Options) (*Vectors, error) {
 	return v, nil
 }
 
+// fill reads a file of the given format, or of the one that its content tells.
 func (v *Vectors) fill(in *input.Stream, opts Options) (err error) {
 	if v.info.Format == Auto {
 		if v.info.Format, err = detect(in); err != nil {

@@ -44,6 +44,7 @@ func eachSpelling(label string, f func(string)) {
 	})
 }
 
+// firstOf returns the first of the spellings that the file has, "" for none.
 func firstOf(spellings []string, has func(string) bool) string {
 	for _, s := range spellings {
 		if s != "" && has(s) {

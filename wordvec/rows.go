@@ -15,6 +15,7 @@ type inputMatrix struct {
 	next int // the row that in stands at
 }
 
+// row reads row n, which is not before next, and passes over those between.
 func (m *inputMatrix) row(n int) ([]float32, error) {
 	err := skip(m.in, 4*int64(m.info.Dim)*int64(n-m.next))
 	var row []float32
@@ -175,6 +176,8 @@ func byRow(ids map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(ids), func(a, b string) int { return cmp.Compare(ids[a], ids[b]) })
 }
 
+// addTo adds a row in double precision: the sum of thousands of n-grams then rounds
+// once.
 func addTo(sum []float64, row []float32) {
 	for j, x := range row {
 		sum[j] += float64(x)

@@ -70,6 +70,8 @@ func nameSpellings(name string) []string {
 // wordSpellings is nameSpellings for one word of a name.
 func wordSpellings(word string) []string { return spellings(word) }
 
+// spellings returns each form in four cases and, if it has emojis, with and without
+// U+FE0F, in the order in which Names tries them and each once.
 func spellings(forms ...string) []string {
 	var out []string
 	for _, change := range []func(string) string{

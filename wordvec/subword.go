@@ -39,6 +39,7 @@ func (g *ngrams) appendRows(rows []uint32, word string) []uint32 {
 	return rows
 }
 
+// hashOffset is where 32-bit FNV-1a begins.
 const hashOffset = 2166136261
 
 // hashByte is a step of 32-bit FNV-1a with a byte that is first widened as a

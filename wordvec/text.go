@@ -10,6 +10,8 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
+// separators stand between a word and its numbers; other white space may be part of a
+// word.
 const separators = " \t"
 
 // readText reads word2vec's text format and GloVe's. Numbers are taken from

@@ -158,6 +158,7 @@ func scaled(sum []float64, n int) []float32 {
 	return out
 }
 
+// dot returns x·y, summed in double precision. Both have one length.
 func dot(x, y []float32) float64 {
 	var sum float64
 	for i, a := range x {

@@ -132,6 +132,8 @@ func interval(i score.Interval) string {
 	return Points(i.Low) + " to " + Points(i.High)
 }
 
+// accuracy shows how good each method is and, as the same rows make good and bad days
+// for all of them, the paired difference to cross entropy beside it.
 func (p *Page) accuracy() report.Section {
 	last := p.last()
 	accuracies := &report.Chart{Name: "accuracy", Title: "Accuracy", XLabel: "accuracy, points", Percent: true,
@@ -206,6 +208,7 @@ func (p *Page) curve() report.Section {
 	return s
 }
 
+// point adds the result of a number of training rows to a curve, with its interval.
 func point(s *report.Series, shots int, i score.Interval) {
 	s.Add(float64(shots), i.Mean, i.Low, i.High)
 }

@@ -47,6 +47,8 @@ func Refuse(file string, line, column int, format string, args ...any) error {
 // At makes an *Error of err, which has no place yet, and keeps one that has.
 func At(file string, line int, err error) error { return inWords(file, line, err.Error(), err) }
 
+// inWords keeps an error that has its place already: who is nearest to the line knows
+// best.
 func inWords(file string, line int, message string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return err

@@ -60,6 +60,8 @@ type packedReader struct {
 	window uint64
 }
 
+// Read marks all errors but the end: the same io.ErrUnexpectedEOF means another thing
+// in packed data than in a plain file.
 func (p packedReader) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	if err != nil && err != io.EOF {
@@ -68,6 +70,8 @@ func (p packedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// packedError is what a decoder said. window, the most memory that a frame of zstd may
+// ask for, is for the message about a frame that asks for more.
 type packedError struct {
 	by     string
 	window uint64

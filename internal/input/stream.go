@@ -19,6 +19,7 @@ type Options struct {
 	Through func(io.Reader) io.Reader // wraps what is read before it is unpacked, such as to count; may be nil
 }
 
+// fill puts in the defaults.
 func (o *Options) fill() {
 	if o.Want == "" {
 		o.Want = "a text file"

@@ -29,6 +29,9 @@ var starts = []string{"https://", "http://", "www.", "pic.twitter.com/"}
 // a text.
 var cut = []string{"http…", "https…", "https:…", "https:/…", "http:…", "http:/…"}
 
+// withoutAddresses puts a space in place of each address, and takes the stumps of
+// addresses off the end: texts of the API that are cut at 140 characters end in such.
+// It takes O(n).
 func withoutAddresses(text string) string {
 	var out strings.Builder
 	from := 0 // of what is not yet written
@@ -56,6 +59,7 @@ func withoutAddresses(text string) string {
 	return all
 }
 
+// startsAddress is asked at every byte: most answers come from the first letter.
 func startsAddress(text string) bool {
 	switch text[0] {
 	case 'h', 'H', 'w', 'W', 'p', 'P':
@@ -70,6 +74,8 @@ func startsAddress(text string) bool {
 	return false
 }
 
+// withoutNames puts a space in place of each user name, also after the wide @ (U+FF20)
+// that Twitter takes, too.
 func withoutNames(text string) string {
 	var out strings.Builder
 	runes := []rune(text)
@@ -93,6 +99,7 @@ func withoutNames(text string) string {
 	return out.String()
 }
 
+// isName reports what a user name is made of.
 func isName(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

@@ -84,6 +84,8 @@ func Read(ctx context.Context, r io.Reader, o Options, yield func(Example) error
 	return readFrom(ctx, in, o, yield)
 }
 
+// readFrom reads with as many goroutines as Options.Threads; the queue of batches
+// keeps the order of the stream, so that they do not change a result.
 func readFrom(ctx context.Context, in *input.Stream, o Options, yield func(Example) error) (Counts, error) {
 	c := Counts{Examples: map[string]int64{}, Emojis: map[string]int64{}, ByLanguage: map[string]int64{}}
 	defer in.Close()
@@ -115,6 +117,7 @@ func readFrom(ctx context.Context, in *input.Stream, o Options, yield func(Examp
 	return c, ctx.Err()
 }
 
+// fill checks the shares and puts in the number of threads.
 func (o *Options) fill() error {
 	if !(o.Valid >= 0 && o.Test >= 0 && o.Valid+o.Test < 1) {
 		return fmt.Errorf("shares of %g for validation and %g for test, want 0 or more and less than 1 together", o.Valid, o.Test)

@@ -44,6 +44,7 @@ type walker struct {
 	i int
 }
 
+// skip passes over n bytes, which must be there.
 func (w *walker) skip(n uint64) {
 	if n > uint64(len(w.b)-w.i) {
 		panic(errShort)
@@ -56,6 +57,8 @@ func (w *walker) byte() byte {
 	return w.b[w.i-1]
 }
 
+// uvarint reads a number of seven bits a byte, the lowest first. A signed one (zigzag)
+// has the same length.
 func (w *walker) uvarint() uint64 {
 	v, n := binary.Uvarint(w.b[w.i:])
 	if n < 0 {

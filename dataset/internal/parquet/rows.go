@@ -141,6 +141,7 @@ func (r *Rows) List(i int) (list []float64, null bool) {
 	return r.cursors[i].list, r.cursors[i].value.Null
 }
 
+// fail says in which column and row group something is wrong.
 func (r *Rows) fail(c *cursor, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the data ends early; fetch or write the file anew")
