@@ -53,7 +53,7 @@ func newAdamW[T matrix.Float](src *source, opts Options, adam AdamW) (*epochLoop
 	}
 	adam.WeightDecay = max(adam.WeightDecay, 0)
 	outputs := opts.Sharing.Rows()
-	biases := len(opts.newBias())
+	biases := opts.shared().Classes()
 	if opts.Hierarchy != nil {
 		outputs = biases
 	}

@@ -15,15 +15,17 @@ import (
 // Checkpoint is where an SGD or AdamW run stands after an epoch. It is tied to
 // the examples, the options and the seed of its run.
 type Checkpoint struct {
-	Epoch     int // done
-	Steps     int // done
-	Loss      float64
-	Run       Run
-	Arrays    map[string][]float32 // weights and all that the next step depends on
-	Best      *Layer               // best on the validation examples so far, or nil
-	BestEpoch int
-	BestRight float64
-	BestLoss  float64
+	Epoch int     `json:"epoch"` // epochs done
+	Steps int     `json:"steps"` // batches done
+	Loss  float64 `json:"loss"`  // mean of the last epoch, in nats
+	Run   Run     `json:"run"`
+
+	Arrays map[string][]float32 `json:"-"` // weights and all that the next step depends on
+	Best   *Layer               `json:"-"` // best on the validation examples so far, or nil
+
+	BestEpoch int     `json:"best_epoch"`    // when Best was met
+	BestRight float64 `json:"best_accuracy"` // its share 0..1 of the validation examples
+	BestLoss  float64 `json:"best_log_loss"` // its mean log loss there, in nats
 }
 
 // Run tells runs apart that must not go on from each other's checkpoints.

@@ -29,22 +29,15 @@ var ErrCheckpoint = errors.New("not a usable checkpoint")
 
 // checkpointProgress is the part of a Checkpoint that is no array.
 type checkpointProgress struct {
-	Epoch     int     `json:"epoch"`
-	Steps     int     `json:"steps"`
-	Loss      float64 `json:"loss"`
-	Run       Run     `json:"run"`
-	Classes   int     `json:"classes,omitempty"` // of the best layer
-	BestEpoch int     `json:"best_epoch"`
-	BestRight float64 `json:"best_accuracy"`
-	BestLoss  float64 `json:"best_log_loss"`
+	*Checkpoint
+	Classes int `json:"classes,omitempty"` // of the best layer
 }
 
 // SaveCheckpoint writes c to path: the old file or the new one is there, whole,
 // whatever happens in between. The fingerprint is the caller's own note of the
 // data and options that c belongs to; LoadCheckpoint hands it back.
 func SaveCheckpoint(path, fingerprint string, c *Checkpoint) error {
-	about := checkpointProgress{Epoch: c.Epoch, Steps: c.Steps, Loss: c.Loss, Run: c.Run,
-		BestEpoch: c.BestEpoch, BestRight: c.BestRight, BestLoss: c.BestLoss}
+	about := checkpointProgress{Checkpoint: c}
 	f := &safetensors.File{}
 	for _, name := range slices.Sorted(maps.Keys(c.Arrays)) {
 		a := c.Arrays[name]
@@ -93,13 +86,11 @@ func checkpointOf(f *safetensors.File) (*Checkpoint, error) {
 	if err := f.Verify(); err != nil {
 		return nil, err
 	}
-	var about checkpointProgress
+	c := &Checkpoint{Arrays: make(map[string][]float32)}
+	about := checkpointProgress{Checkpoint: c}
 	if err := json.Unmarshal([]byte(f.Metadata["progress"]), &about); err != nil {
 		return nil, fmt.Errorf("progress: %w", err)
 	}
-	c := &Checkpoint{Epoch: about.Epoch, Steps: about.Steps, Loss: about.Loss, Run: about.Run,
-		BestEpoch: about.BestEpoch, BestRight: about.BestRight, BestLoss: about.BestLoss,
-		Arrays: make(map[string][]float32)}
 	for n := range f.Tensors {
 		t := &f.Tensors[n]
 		x, err := t.Float32s()

@@ -20,11 +20,10 @@ import (
 //
 // All vectors are x = (V, b): d x r numbers, feature-major, then the bias.
 type newton[T matrix.Float] struct {
-	design  *design[T]
-	scale   T // of the inputs, a power of two: nothing is rounded by it
-	target  func(i int) target
-	weight  []float32 // nil: all 1
-	total   float64   // sum of the weights
+	ex      Examples   // their targets and weights; the inputs are those of design
+	design  *design[T] // of ex.X, or of what stands for it
+	scale   T          // of the inputs, a power of two: nothing is rounded by it
+	total   float64    // sum of the weights
 	lambda  T
 	threads int
 	heads   chan *head[T]
@@ -47,8 +46,8 @@ type newton[T matrix.Float] struct {
 	part     []float64 // of sums over examples, two a block
 }
 
-func newNewton[T matrix.Float](d *design[T], scale float64, of func(i int) target, weight []float32, newHead func() *head[T], threads int) *newton[T] {
-	t := &newton[T]{design: d, scale: T(scale), target: of, weight: weight, threads: threads}
+func newNewton[T matrix.Float](ex Examples, d *design[T], scale float64, newHead func() *head[T], threads int) *newton[T] {
+	t := &newton[T]{ex: ex, design: d, scale: T(scale), total: ex.totalWeight(), threads: threads}
 	h := newHead()
 	t.r, t.targets = h.outputs, h.targets
 	h.lifted = h.op != nil && d.rows >= d.dim
@@ -61,13 +60,6 @@ func newNewton[T matrix.Float](d *design[T], scale float64, of func(i int) targe
 		other := newHead()
 		other.lifted = h.lifted
 		t.heads <- other
-	}
-	t.total = float64(d.rows)
-	if weight != nil {
-		t.total = 0
-		for _, w := range weight {
-			t.total += float64(w)
-		}
 	}
 	t.outputs = make([]T, d.rows*max(t.r, t.targets))
 	for _, v := range []*[]T{&t.scores, &t.along, &t.p} {
@@ -140,10 +132,7 @@ func (t *newton[T]) pass(width int, visit func(h *head[T], e example[T]) (a, b f
 		clear(e.biasPart)
 		var partA, partB float64
 		for i := lo; i < hi; i++ {
-			e.i, e.class, e.weight = i, t.target(i), 1
-			if t.weight != nil {
-				e.weight = T(t.weight[i])
-			}
+			e.i, e.class, e.weight = i, t.ex.target(i), T(t.ex.weightOf(i))
 			e.outputs = t.outputs[i*width : (i+1)*width]
 			e.scores, e.along, e.p = t.scores[i*k:(i+1)*k], t.along[i*k:(i+1)*k], t.p[i*k:(i+1)*k]
 			a, b := visit(h, e)

@@ -127,7 +127,7 @@ func weights64(t testing.TB, ex Examples, k int, o Options, prior float64) (w, b
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNewton(newDesign[float64](ex.X, true), 1, ex.target, ex.Weight, func() *head[float64] {
+	n := newNewton(ex, newDesign[float64](ex.X, true), 1, func() *head[float64] {
 		return newHead[float64](s, o.Loss, o.Hierarchy)
 	}, 2)
 	for range 2 { // the second start adds the last digits

@@ -47,18 +47,17 @@ const streamDual = 2
 // the classes, the same in all of a fit: its part of W stays in the caches of its
 // core, and what it adds to W is all that its scores of the next batch need.
 type dual[T matrix.Float] struct {
-	x           *matrix.Sparse
+	ex          Examples
+	x           *matrix.Sparse // ex.X
 	k           int
 	scale       T       // of the inputs
 	length      float64 // mean squared length of scaled inputs
 	withinClass float64 // at most length: twice the mean inner product of two of one class
-	weight      []float32
 	threads     int
 	team        *kernel.Team // while solve runs
 	stride      int          // of W and all that has a row of k numbers
 	total       float64      // sum of the weights
 	noBias      bool
-	targets     func(i int) target
 	soft        *loss.SoftLabels // nil: the target of a class is the class, smoothed
 	certain     float64          // mass of a target that is not smoothed away
 	elsewhere   T                // what smoothing gives each class
@@ -152,8 +151,8 @@ func newDual[T matrix.Float](ex Examples, opts Options, scale float64) (*dual[T]
 	x, k, threads := ex.X.(*matrix.Sparse), opts.Sharing.Classes(), opts.Threads
 	n, stride := x.Rows(), dualStride(k)
 	t := &dual[T]{
-		x: x, k: k, stride: stride, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), weight: ex.Weight, threads: threads, total: ex.totalWeight(),
-		noBias: opts.NoBias, targets: ex.target, certain: 1, reach: 1,
+		ex: ex, x: x, k: k, stride: stride, scale: T(scale), length: scale * scale * ex.meanSquaredNorm(), threads: threads, total: ex.totalWeight(),
+		noBias: opts.NoBias, certain: 1, reach: 1,
 		w: make([]T, x.Columns*stride), bias: make([]T, k), logP: make([]T, n*stride), gaps: make([]float64, n), residual: make([]T, k), curvature: make([]T, k),
 		scores: make([]T, batchRows*stride), p: make([]T, batchRows*stride), moved: make([]T, batchRows*stride),
 		updated: make([]T, k), delta: make([]T, k), earlier: make([]float32, 0, batchRows), visits: rand.New(rand.NewPCG(opts.Seed, streamDual)),
@@ -209,7 +208,7 @@ func (t *dual[T]) meanSimilarity(class []int32) float64 {
 		hi := lo
 		var weight, square float64
 		for ; hi < len(rows) && class[rows[hi]] == class[rows[lo]]; hi++ {
-			w := t.weightOf(rows[hi])
+			w := t.ex.weightOf(rows[hi])
 			weight += w
 			index, value := t.x.Row(rows[hi])
 			for n, f := range index {
@@ -362,7 +361,7 @@ func (t *dual[T]) solve(ctx context.Context, lambda, tolerance float64, maxPasse
 
 // target sets to to the target of example i.
 func (t *dual[T]) target(i int, to []T) {
-	of := t.targets(i)
+	of := t.ex.target(i)
 	if t.soft != nil {
 		clear(to)
 		t.softTarget(of, to)
@@ -395,17 +394,10 @@ func (t *dual[T]) softTarget(of target, to []T) {
 // targetScore is the mean of the scores s of example i over its target. spare is
 // as long.
 func (t *dual[T]) targetScore(i int, s, spare []T) float64 {
-	of := t.targets(i)
+	of := t.ex.target(i)
 	if t.soft == nil && t.elsewhere == 0 && len(of.mix.Class) == 0 {
 		return float64(s[of.class])
 	}
 	t.target(i, spare)
 	return float64(kernel.Dot(spare, s))
-}
-
-func (t *dual[T]) weightOf(i int) float64 {
-	if t.weight == nil {
-		return 1
-	}
-	return float64(t.weight[i])
 }

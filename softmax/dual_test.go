@@ -52,7 +52,7 @@ func texts(seed uint64, n, d, k int) Examples {
 // newtons returns the least objective, by Newton's method in float64.
 func newtons(t *testing.T, ex Examples, o Options, prior float64) float64 {
 	t.Helper()
-	n := newNewton(newDesign[float64](ex.X, true), 1, ex.target, ex.Weight, func() *head[float64] {
+	n := newNewton(ex, newDesign[float64](ex.X, true), 1, func() *head[float64] {
 		return newHead[float64](o.Sharing, o.Loss, nil)
 	}, 2)
 	n.noBias = o.NoBias

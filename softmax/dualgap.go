@@ -14,7 +14,7 @@ func (t *dual[T]) certify(lambda float64) (gap, objective float64) {
 	kernel.Parallel(t.threads, n, rowGrain, func(block, lo, hi int) {
 		s, p, spare := make([]T, k), make([]T, k), make([]T, k)
 		for i := lo; i < hi; i++ {
-			w := t.weightOf(i)
+			w := t.ex.weightOf(i)
 			clear(s)
 			index, value := t.x.Row(i)
 			kernel.CombineRows(index, value, t.w, t.stride, s)

@@ -159,7 +159,7 @@ func (t *dual[T]) restore(lambda float64) {
 			kernel.Exp(t.updated, t.logP[i*t.stride:i*t.stride+t.k])
 			t.target(i, t.delta)
 			kernel.Axpy(-1, t.updated, t.delta)
-			kernel.Scale(T(t.weightOf(i)), t.delta)
+			kernel.Scale(T(t.ex.weightOf(i)), t.delta)
 			kernel.Add(t.delta, t.residual)
 			if t.kernel == nil {
 				copy(moved, t.delta)
@@ -177,7 +177,7 @@ func (t *dual[T]) ascend(b *dualBatch, m int, lambda float64, curvature []T) (ga
 	n, k, at, i := len(b.rows), t.k, m*t.stride, b.rows[m]
 	s, p, moved := t.scores[at:at+k], t.p[at:at+k], t.moved[at:at+k]
 	logP := t.logP[i*t.stride : i*t.stride+k]
-	w := t.weightOf(i)
+	w := t.ex.weightOf(i)
 	if w == 0 {
 		clear(moved)
 		return 0, 0

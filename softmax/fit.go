@@ -1,6 +1,7 @@
 package softmax
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,23 +104,13 @@ func Fit(ctx context.Context, ex Examples, k int, opts Options) (*Layer, Record,
 //
 // On a cancelled context visit gets the layer so far, then FitPath returns the
 // error.
-func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []float64, visit func(prior float64, l *Layer, r Record) error) error {
+func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []float64, visit visitor) error {
 	if err := ex.check(k); err != nil {
 		return err
 	}
-	opts, err := opts.withDefaults(k)
+	opts, err := opts.checked(k, ex.X.Cols(), priors)
 	if err != nil {
 		return err
-	}
-	for _, prior := range priors {
-		if !(prior >= 0) || math.IsInf(prior, 1) {
-			return fmt.Errorf("softmax: prior %v, want a number above 0 (or 0 for %d): %w", prior, DefaultPrior, ErrOptions)
-		}
-	}
-	if opts.Init != nil {
-		if err := opts.Init.fits(k, ex.X.Cols(), opts.Hierarchy); err != nil {
-			return err
-		}
 	}
 	switch trainer := opts.Trainer.(type) {
 	case Converge:
@@ -138,7 +129,11 @@ func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []flo
 	return fmt.Errorf("softmax: unknown trainer %T: %w", opts.Trainer, ErrOptions)
 }
 
-func eachPrior(priors []float64, opts Options, visit func(float64, *Layer, Record) error, fit func(float64, Options) (*Layer, Record, error)) error {
+// visitor is told of a fit with a prior that has ended.
+type visitor = func(prior float64, l *Layer, r Record) error
+
+// eachPrior visits the fits of priors of which each begins anew.
+func eachPrior(priors []float64, opts Options, visit visitor, fit func(float64, Options) (*Layer, Record, error)) error {
 	for n, prior := range priors {
 		l, r, err := fit(prior, opts.atFit(n, len(priors)))
 		if err := visitFit(visit, prior, l, r, err); err != nil {
@@ -150,13 +145,28 @@ func eachPrior(priors []float64, opts Options, visit func(float64, *Layer, Recor
 
 // visitFit hands the layer of a fit, nil if it left none, to visit. It returns the
 // error of visit, or else that of the fit.
-func visitFit(visit func(float64, *Layer, Record) error, prior float64, l *Layer, r Record, fitErr error) error {
+func visitFit(visit visitor, prior float64, l *Layer, r Record, fitErr error) error {
 	if l != nil {
 		if err := visit(prior, l, r); err != nil {
 			return err
 		}
 	}
 	return fitErr
+}
+
+// checked is withDefaults for fits of d features with these priors, which it checks
+// too, as it does the layer to start from.
+func (o Options) checked(k, d int, priors []float64) (Options, error) {
+	o, err := o.withDefaults(k)
+	for _, prior := range priors {
+		if !(prior >= 0) || math.IsInf(prior, 1) {
+			err = cmp.Or(err, fmt.Errorf("softmax: prior %v, want a number above 0 (or 0 for %d): %w", prior, DefaultPrior, ErrOptions))
+		}
+	}
+	if err == nil && o.Init != nil {
+		err = o.Init.fits(k, d, o.Hierarchy)
+	}
+	return o, err
 }
 
 // withDefaults checks the options and fills in what 0 and nil stand for.
@@ -202,7 +212,7 @@ func (o Options) atFit(n, of int) Options {
 }
 
 // converge is FitPath for the Converge trainer, in either precision.
-func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
+func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit visitor) error {
 	if !(c.Tolerance >= 0) || c.MaxSteps < 0 {
 		return fmt.Errorf("softmax: tolerance %v, steps %d, want numbers of at least 0: %w", c.Tolerance, c.MaxSteps, ErrOptions)
 	}
@@ -236,14 +246,14 @@ func (ex Examples) inputScale() float64 {
 }
 
 // convergeNewton is converge by Newton's method.
-func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
+func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit visitor) error {
 	scale := ex.inputScale()
 	basis, inputs := newSpan[T](ex.X, opts.Threads)
 	compact, err := sharing.Compact(opts.Sharing)
 	if err != nil {
 		return fmt.Errorf("softmax: %w", err)
 	}
-	solver := newNewton(newDesign[T](inputs, true), scale, ex.target, ex.Weight, func() *head[T] {
+	solver := newNewton(ex, newDesign[T](inputs, true), scale, func() *head[T] {
 		return newHead[T](compact, opts.Loss, opts.Hierarchy)
 	}, opts.Threads)
 	solver.noBias = opts.NoBias
@@ -271,7 +281,7 @@ func convergeNewton[T matrix.Float](ctx context.Context, ex Examples, opts Optio
 
 // convergeDual is converge by dual ascent, for problems that dualPays tells. Where
 // the ascent of a small one stalls, Newton's method goes on from there.
-func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit func(float64, *Layer, Record) error) error {
+func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options, c Converge, priors []float64, visit visitor) error {
 	scale := ex.inputScale()
 	if ex.X.Cols()*opts.Sharing.Classes() > manyWeights {
 		runtime.GC() // else what the fit before has left counts beside this

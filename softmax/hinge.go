@@ -88,7 +88,7 @@ type hingeBlock struct {
 
 // trainHinge is FitPath for SquaredHinge. Each prior starts at the duals of the
 // one before.
-func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer SquaredHinge, priors []float64, visit func(float64, *Layer, Record) error) error {
+func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer SquaredHinge, priors []float64, visit visitor) error {
 	if err := trainer.check(ex, opts); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func newSGD[T matrix.Float](src *source, opts Options, sgd SGD, prior float64) (
 	if !sgd.RawInputs {
 		square = 1 / src.squaredNorm
 	}
-	outputs := len(opts.newBias())
+	outputs := opts.shared().Classes()
 	u := &linearUpdate[T]{sgd: sgd, square: T(square), outputs: outputs, dim: src.features, threads: opts.Threads, hierarchy: opts.Hierarchy, noBias: opts.NoBias, classes: opts.Sharing.Classes()}
 	n := u.dim * outputs
 	u.weight, u.last = make([]T, n), make([]int32, u.dim)
@@ -106,20 +106,13 @@ func newStepper[T matrix.Float](src *source, opts Options, u *linearUpdate[T]) s
 	return &rows
 }
 
-// shared returns what the scores of the loss share: those of nodes share nothing.
+// shared returns what the scores of the loss share: those of nodes share nothing. It
+// has as many classes as there are biases.
 func (o Options) shared() sharing.Sharing {
 	if o.Hierarchy != nil {
 		return sharing.None{K: o.Hierarchy.Scores()}
 	}
 	return o.Sharing
-}
-
-// newBias returns the zeros of a bias: one a class, or one a scored node.
-func (o Options) newBias() []float32 {
-	if o.Hierarchy != nil {
-		return make([]float32, o.Hierarchy.Scores())
-	}
-	return make([]float32, o.Sharing.Classes())
 }
 
 func positive(n, otherwise int) int {

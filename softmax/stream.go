@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -35,17 +34,9 @@ func FitStream(ctx context.Context, s Stream, k int, opts Options) (*Layer, Reco
 	if s.Rows < 1 || s.Features < 1 || k < 1 || s.Epoch == nil {
 		return nil, Record{}, fmt.Errorf("softmax: a stream of %d examples with %d features and %d classes, want at least one of each: %w", s.Rows, s.Features, k, ErrOptions)
 	}
-	if !(opts.Prior >= 0) || math.IsInf(opts.Prior, 1) {
-		return nil, Record{}, fmt.Errorf("softmax: prior %v, want a number above 0 (or 0 for %d): %w", opts.Prior, DefaultPrior, ErrOptions)
-	}
-	opts, err := opts.withDefaults(k)
+	opts, err := opts.checked(k, s.Features, []float64{opts.Prior})
 	if err != nil {
 		return nil, Record{}, err
-	}
-	if opts.Init != nil {
-		if err := opts.Init.fits(k, s.Features, opts.Hierarchy); err != nil {
-			return nil, Record{}, err
-		}
 	}
 	src := s.source(k)
 	switch trainer := opts.Trainer.(type) {
