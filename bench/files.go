@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -21,34 +21,28 @@ func fastTextFile(from, to string) error {
 		return err
 	}
 	defer r.Close()
-	f, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
+	var out bytes.Buffer
 	apart := strings.NewReplacer(".", " . ", "!", " ! ", "?", " ? ", ",", " , ", "'", " ' ", "(", " ( ", ")", " ) ", "\n", " ")
 	for ex, err := range r.All() {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "__label__%s %s\n", strings.ReplaceAll(ex.Label, " ", "_"), apart.Replace(strings.ToLower(ex.Text)))
+		fmt.Fprintf(&out, "__label__%s %s\n", strings.ReplaceAll(ex.Label, " ", "_"), apart.Replace(strings.ToLower(ex.Text)))
 	}
-	return w.Flush()
+	return os.WriteFile(to, out.Bytes(), 0o600)
 }
 
-// writeFloats writes numbers as they lie in memory.
+// writeFloats writes numbers as they lie in memory of most machines, for numpy.fromfile.
 func writeFloats(path string, x []float32) error {
-	f, err := os.Create(path)
+	data, err := binary.Append(nil, binary.LittleEndian, x)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	return binary.Write(f, binary.LittleEndian, x)
+	return os.WriteFile(path, data, 0o600)
 }
 
-// maxMemory returns the most memory that a process that has ended took, in
-// bytes.
+// maxMemory returns the most memory that a process that has ended took, in bytes, 0
+// where the system does not say. Linux counts it in KiB.
 func maxMemory(cmd *exec.Cmd) int64 {
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -32,6 +32,8 @@ import (
 	"time"
 )
 
+// peersScript is the program of the peers, written beside the data of a run.
+//
 //go:embed peers.py
 var peersScript string
 
@@ -130,7 +132,8 @@ func (p *panel) run(folders []string, shots string, seeds int, only []string, pa
 	return nil
 }
 
-// open reads the results so far.
+// open reads the results so far, a line of JSON each, and leaves the file open: each
+// result is written when it is there, so that a run may be broken off at any time.
 func (p *panel) open(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -148,38 +151,32 @@ func (p *panel) open(path string) error {
 	}
 }
 
-// draw measures the methods on one draw of the rows of a set.
-func (p *panel) draw(folder string, rows [][]string, shots int, seed uint64, only []string) ([]result, error) {
-	var out []result
-	train := filepath.Join(p.dir, "train.csv")
-	written := false
+// draw measures the methods on one draw of the rows of a set, those that were not
+// measured before. The rows are written once, when they are needed.
+func (p *panel) draw(folder string, rows [][]string, shots int, seed uint64, only []string) (out []result, err error) {
+	train := ""
 	for _, method := range only {
 		c := cell{filepath.Base(folder), shots, seed, method}
 		r, there := p.done[c]
 		if !there {
-			if !written {
+			if train == "" {
+				train = filepath.Join(p.dir, "train.csv")
 				if err := writeRows(train, sample(rows, shots, seed)); err != nil {
 					return nil, err
 				}
-				written = true
 			}
-			r = p.measure(c, folder, train)
-			line, err := json.Marshal(r)
-			if err != nil {
+			if r, err = p.measure(c, folder, train); err != nil {
 				return nil, err
 			}
-			if _, err := p.results.Write(append(line, '\n')); err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(os.Stderr, "%s\n", line)
 		}
 		out = append(out, r)
 	}
 	return out, nil
 }
 
-// measure trains and tests one method.
-func (p *panel) measure(c cell, folder, train string) result {
+// measure trains and tests one method and writes the result down. A method that fails
+// is a result, too: the table has a dash for it.
+func (p *panel) measure(c cell, folder, train string) (result, error) {
 	r := result{cell: c}
 	test := filepath.Join(folder, "test.csv")
 	var err error
@@ -191,7 +188,13 @@ func (p *panel) measure(c cell, folder, train string) result {
 	if err != nil {
 		r.Failed = err.Error()
 	}
-	return r
+	line, err := json.Marshal(r)
+	if err != nil {
+		return r, err
+	}
+	fmt.Fprintf(os.Stderr, "%s\n", line)
+	_, err = p.results.Write(append(line, '\n'))
+	return r, err
 }
 
 // treeloss trains by the program and evaluates on the test rows.
@@ -244,8 +247,9 @@ func (p *panel) peer(r *result, train, test string) error {
 	return json.Unmarshal(text, r)
 }
 
-// command runs a program and returns its standard output, its seconds and its
-// peak memory, that of its children included.
+// command runs a program and returns its standard output, its seconds by the clock and
+// its peak memory, that of its children included. One that is not done at the time limit
+// is killed; of one that fails the last line of its standard error is the reason.
 func (p *panel) command(name string, args ...string) (stdout []byte, seconds, megabytes float64, err error) {
 	var out, errs bytes.Buffer
 	c := exec.Command(name, args...)
@@ -294,7 +298,7 @@ func writeRows(path string, rows [][]string) error {
 }
 
 // sample draws shots rows of each class, all of a class that has fewer; the header
-// stays.
+// stays. A seed draws the same rows of a file each time, those of more shots among them.
 func sample(rows [][]string, shots int, seed uint64) [][]string {
 	if shots == 0 {
 		return rows
