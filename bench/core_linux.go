@@ -25,7 +25,8 @@ func onOneCore(work func() error) error {
 	return work()
 }
 
-// moveThreads lets all threads of this process run on some cores only.
+// moveThreads lets all threads of this process run on some cores only. Linux sets this
+// for each thread; new ones take it from the thread that starts them.
 func moveThreads(to *unix.CPUSet) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {

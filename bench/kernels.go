@@ -17,13 +17,16 @@ import (
 	"github.com/treeloss/treeloss/internal/speed"
 )
 
+// The shapes of the rows: the last layer of a large net with a large and with a small
+// batch, and that of a small net.
 var (
 	large  = speed.Shape{B: 256, D: 768, K: 1000}
 	middle = speed.Shape{B: 64, D: 768, K: 1000}
 	small  = speed.Shape{B: 128, D: 64, K: 100}
 )
 
-// products reads the table of the program openblas.
+// products reads the table of the program openblas, which runs both sides of its rows in
+// turns, call by call, on one core.
 func (s *suite) products() error {
 	if s.openblas == "" {
 		return errors.New("no program openblas: it needs cgo and OpenBLAS's development files")
@@ -42,7 +45,8 @@ func (s *suite) products() error {
 	return nil
 }
 
-// readProducts makes rows of the table of the program openblas.
+// readProducts makes rows of the table of the program openblas: shape, form, and how
+// fast OpenBLAS and we are.
 func (s *suite) readProducts(table []byte) {
 	line := regexp.MustCompile(`(?m)^(\d+,\d+,\d+) +(NT|TN|NN|gemv) +([\d.]+) (GF/s|us) +([\d.]+) (?:GF/s|us) +([\d.]+)`)
 	for _, m := range line.FindAllSubmatch(table, -1) {
@@ -120,7 +124,7 @@ func (s *suite) softmax() error {
 	return nil
 }
 
-// steps compares training steps with PyTorch's.
+// steps compares training steps with PyTorch's, on one thread and on two.
 func (s *suite) steps() error {
 	if err := onOneCore(func() error { return s.stepsOn(1) }); err != nil {
 		return err
@@ -144,6 +148,7 @@ func (s *suite) stepsOn(threads int) error {
 		task := func(none bool) map[string]any {
 			return map[string]any{"task": "step", "b": tc.shape.B, "d": tc.shape.D, "k": tc.shape.K, "none": none, "seconds": s.budget.Seconds() / shorter, "clock": clockName, "threads": threads}
 		}
+		// PyTorch by its default of the time, gradients set to zero, and set to none.
 		t, core, err := s.quietTurns(threads, step, p.side(task(false)), p.side(task(true)))
 		stop()
 		if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/treeloss/treeloss/internal/speed"
 )
 
-// suite is what all rows share.
+// suite is what all rows share: the flags, the processes of peers, which are started
+// once, and the rows so far.
 type suite struct {
 	rounds   int
 	budget   time.Duration // of timing a side in a round
@@ -52,6 +53,7 @@ func main() {
 	flag.BoolVar(&s.slow, "slow", false, "also rows that take minutes")
 	only := flag.String("only", "", "regular expression: only the groups that match")
 	flag.Parse()
+	// An empty expression matches every group.
 	var err error
 	if s.only, err = regexp.Compile(*only); err != nil {
 		log.Fatal(err)
@@ -83,7 +85,8 @@ func main() {
 	s.print(os.Stdout)
 }
 
-// print writes the table.
+// print writes the table. What misses its bar is bold: the ratio, or where there is none
+// what is ours.
 func (s *suite) print(out io.Writer) {
 	fmt.Fprintln(out, "| what | ours | peer | ratio | bar | core |\n|---|---|---|---|---|---|")
 	for _, r := range s.rows {
@@ -137,7 +140,8 @@ func cpu() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// clockOf returns the clock by which a number of threads is timed, and its name.
+// clockOf returns the clock by which a number of threads is timed, and its name in
+// peers.py. Several threads are timed by the clock on the wall: their CPU times add up.
 func clockOf(threads int) (speed.Clock, string) {
 	if threads == 1 {
 		return cpu, "cpu"

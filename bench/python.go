@@ -33,6 +33,7 @@ func (s *suite) peer(threads int, pkg string) (*python, error) {
 	if p == nil {
 		return nil, fmt.Errorf("%s cannot be started", s.python)
 	}
+	// A package that is missing is found here, before anything is measured.
 	version, err := p.ask(map[string]any{"task": "version", "package": pkg})
 	if err != nil || version["version"] == nil {
 		return nil, fmt.Errorf("%s has no %s; set PYTHON to one that has", s.python, pkg)
@@ -59,7 +60,8 @@ func startPython(name string, threads int) (*python, error) {
 	return p, p.cmd.Start()
 }
 
-// ask sends a task and returns the answer.
+// ask sends a task, one line of JSON, and returns the answer, which is another. An
+// answer with an error is one.
 func (p *python) ask(task map[string]any) (answer map[string]any, err error) {
 	b, err := json.Marshal(task)
 	if err != nil {

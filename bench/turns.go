@@ -79,6 +79,7 @@ func (s *suite) quietTurns(threads int, sides ...side) ([]float64, *coreRate, er
 		m = newMeter(threads)
 		s.meters[threads] = m
 	}
+	// With one thread nobody looks for work after a side.
 	if threads > 1 {
 		for i, side := range sides {
 			sides[i] = func() (float64, error) {
@@ -112,6 +113,7 @@ func quietTurns(m *meter, wanted int, sides []side) ([]float64, *coreRate, error
 			}
 		}
 	}
+	// Where too few rounds were quiet those count that were quietest.
 	slices.SortStableFunc(rounds, func(a, b round) int { return cmp.Compare(b.rate, a.rate) })
 	rounds = rounds[:min(wanted, len(rounds))]
 	var times [][]float64

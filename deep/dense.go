@@ -77,10 +77,12 @@ func scores(x, v *graph.Node, s sharing.Sharing) *graph.Node {
 	k, m := s.Classes(), s.Rows()
 	var onWeights bool
 	switch s := s.(type) {
+	// A is the identity.
 	case sharing.None, *sharing.None:
 		return product(x, v)
 	case *sharing.Tree:
 		onWeights = batch > d
+	// A = [f1 A1, f2 A2, ...], and V has the rows of the parts one below the other.
 	case *sharing.Sum:
 		var sum *graph.Node
 		for _, p := range s.Parts() {
@@ -94,6 +96,8 @@ func scores(x, v *graph.Node, s sharing.Sharing) *graph.Node {
 			}
 		}
 		return sum
+	// A is written out: count the products of numbers of (A v) xᵀ and of A (v xᵀ), both
+	// divided by k.
 	default:
 		onWeights = m*d+batch*d < batch*m+batch*d*m/max(k, 1)
 	}

@@ -33,6 +33,7 @@ func HierarchicalSoftmax(scope *model.Scope, x *graph.Node, t *labeltree.Tree) *
 	scope = scope.In(denseScope)
 	w := scope.VariableWithShape(weightsName, shapes.Make(x.DType(), d, m)).NodeValue(g)
 	b := scope.VariableWithShape(biasesName, shapes.Make(x.DType(), m)).NodeValue(g)
+	// A column an example, as the sums over paths work on rows of nodes.
 	scores := graph.Dot(w, x).General([]int{0}, nil, []int{1}, nil) // [m, batch]
 	scores = graph.Add(scores, graph.ExpandAxes(b, -1))
 	unweighted, err := t.WithLengths(nil)
@@ -56,6 +57,7 @@ func amongSiblings(scores *graph.Node, t *labeltree.Tree) *graph.Node {
 		}
 		parents[n] = append(parents[n], v)
 	}
+	// The root is certain: log 1.
 	parts := []*graph.Node{graph.Zeros(scores.Graph(), withRows(scores, 1, batch))}
 	place := make([]int, t.Len())
 	next := 1

@@ -11,7 +11,12 @@ import (
 )
 
 // hxe is a loss.HXE as graph operations on rows, one row a node, one column an
-// example. A log-sum over the classes below a node is kept in two parts, the
+// example:
+//
+//	Σ λ(v) (L(parent of v) - L(v)) over the nodes v on the path of the true class,
+//	L(v) = log Σ exp(score of c) over the classes c below v
+//
+// A log-sum over the classes below a node is kept in two parts, the
 // largest score and the log-sum of the scores less that one: the difference of
 // two log-sums is then as exact as that of two scores, whatever their size, and
 // nothing overflows.
@@ -79,7 +84,8 @@ func (h *hxe) lossFn() train.LossFn {
 	}
 }
 
-// familyNodes are what the gradient needs of a family, [nodes, width, batch].
+// familyNodes are what the gradient needs of a family, [nodes, width, batch]. Children
+// that stand in for none have 0 in both.
 type familyNodes struct {
 	p    *graph.Node // of a child among its siblings
 	cost *graph.Node // λ of a child on the path of the true class, else 0
@@ -94,6 +100,8 @@ func (h *hxe) up(x, place *graph.Node) (value *graph.Node, families [][]familyNo
 	var top, rest *graph.Node // of the level below: the log-sum is top + rest
 	for d := len(h.levels) - 1; d >= 0; d-- {
 		var tops, rests []*graph.Node
+		// Blocks are [nodes, width, batch], so that what is among siblings is a reduction
+		// along the middle.
 		for _, f := range h.levels[d].families {
 			n := len(f.nodes)
 			table := func(dtype dtypes.DType, number func(c int) float64) *graph.Node {
@@ -107,6 +115,8 @@ func (h *hxe) up(x, place *graph.Node) (value *graph.Node, families [][]familyNo
 			}
 			block := func(x *graph.Node) *graph.Node { return graph.Reshape(rows(x, row), n, f.width, batch) }
 			high := block(top)
+			// The largest of all below a node is the largest of its children's; the rest of
+			// each child is moved to it before exp, so that no exponent is above 0.
 			tallest := graph.ReduceAndKeep(high, graph.ReduceMax, 1)
 			sums := graph.Add(graph.Sub(high, tallest), block(rest)) // less tallest
 			p := graph.Exp(sums)

@@ -36,6 +36,7 @@ func Loss(l loss.Loss, k int) (train.LossFn, error) {
 	}
 	switch l := l.(type) {
 	case loss.CrossEntropy:
+		// Smoothing gives each class the share s/k, and the true one 1-s more.
 		if l.Smoothing == 0 {
 			return gomlxloss.SparseCategoricalCrossEntropyLogits, nil
 		}
@@ -44,11 +45,13 @@ func Loss(l loss.Loss, k int) (train.LossFn, error) {
 			target = graph.AddScalar(graph.MulScalar(target, 1-l.Smoothing), l.Smoothing/float64(k))
 			return crossEntropy(target, logits[0])
 		}, nil
+	// The cross entropy of row y of a table with the softmax.
 	case *loss.SoftLabels:
 		table := targets(l, k)
 		return func(labels, logits []*graph.Node) *graph.Node {
 			return crossEntropy(look(table, k, labels, logits[0]), logits[0])
 		}, nil
+	// log Σ exp(x) - log Σ S[y,c] exp(x_c): log S is added to the scores.
 	case *loss.SimLoss:
 		table := targets(l, k)
 		for y := range k {

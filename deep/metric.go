@@ -20,6 +20,7 @@ import (
 func Top(n int) metric.Interface {
 	return &ratio{name: fmt.Sprintf("top-%d accuracy", n), kind: metric.AccuracyMetricType, percent: true,
 		parts: func(labels, logits *graph.Node) (sum, count *graph.Node) {
+			// The score of the true class, and how many are above it.
 			own := graph.OneHot(graph.Squeeze(labels, -1), logits.Shape().Dimensions[1], logits.DType())
 			score := graph.ReduceAndKeep(graph.Mul(own, logits), graph.ReduceSum, -1)
 			above := graph.ReduceSum(graph.ConvertDType(graph.GreaterThan(logits, graph.BroadcastToShape(score, logits.Shape())), dtypes.Float32), -1)

@@ -42,6 +42,8 @@ func (s *treeSum) apply(h *graph.Node) *graph.Node {
 	for c := range classes {
 		classes[c] = s.tree.Node(c)
 	}
+	// The value is own + above, and all of the gradient goes through own: it is replaced
+	// there by the sums over the subtrees, and above gives none.
 	up := graph.IdentityWithCustomGradient(h, func(_, v *graph.Node) *graph.Node { return s.subtrees(v) })
 	own := rows(up, classes)
 	if s.tree.Len() == 1 {
@@ -108,7 +110,8 @@ func (s *treeSum) subtrees(v *graph.Node) *graph.Node {
 	for l := len(s.levels) - 1; l >= 0; l-- {
 		level := s.levels[l]
 		sum := rows(v, level.nodes)
-		var parts []*graph.Node // sums over the children
+		// Sums over the children, first of the nodes that have some, in their order.
+		var parts []*graph.Node
 		for _, f := range level.families {
 			none := len(s.levels[l+1].nodes)
 			part := rows(below, each(f, none, func(c int) int { return s.at[c] }))

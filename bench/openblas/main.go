@@ -59,6 +59,7 @@ func main() {
 		seed++
 		return speed.Random(seed, n)
 	}
+	// On the caller's goroutine alone, as OpenBLAS is told to be.
 	product := kernel.NewProduct(nil)
 	for _, s := range [][3]int{{64, 768, 1000}, {256, 768, 1000}, {256, 300, 150}, {32, 2048, 1000}, {128, 64, 100}, {1024, 1024, 1024}} {
 		if *only == "gemv" {
@@ -66,6 +67,7 @@ func main() {
 		}
 		b, d, k := s[0], s[1], s[2]
 		x, w, g := random(b*d), random(k*d), random(b*k)
+		// Results of OpenBLAS and ours, of each of the three products.
 		logits, gradient, back := [2][]float32{random(b * k), random(b * k)}, [2][]float32{random(k * d), random(k * d)}, [2][]float32{random(b * d), random(b * d)}
 		for _, form := range []struct {
 			name   string
@@ -85,6 +87,7 @@ func main() {
 			fmt.Printf("%-16s %-5s %6.1f GF/s %6.1f GF/s %7.2f %9.1e\n", fmt.Sprintf("%d,%d,%d", b, d, k), form.name, flop/theirs, flop/ours, theirs/ours, difference(form.out))
 		}
 	}
+	// One row times the weights, which is what a prediction takes.
 	for _, s := range [][2]int{{768, 1000}, {1000, 768}, {768, 150}, {300, 150}, {64, 100}} {
 		d, k := s[0], s[1]
 		x, w := random(d), random(d*k)

@@ -298,7 +298,8 @@ func writeRows(path string, rows [][]string) error {
 }
 
 // sample draws shots rows of each class, all of a class that has fewer; the header
-// stays. A seed draws the same rows of a file each time, those of more shots among them.
+// stays. A seed draws the same rows of a file each time, and those of fewer shots are
+// among those of more.
 func sample(rows [][]string, shots int, seed uint64) [][]string {
 	if shots == 0 {
 		return rows

@@ -98,7 +98,8 @@ func CheckLinear(path string) error {
 // bytes, the last of them 0, and the brace of a header.
 func Starts(content []byte) bool { return len(content) >= 9 && content[7] == 0 && content[8] == '{' }
 
-// batch is how many examples a network looks at together.
+// batch is how many examples a network looks at together: enough to keep a processor
+// busy, few enough to have the first answers soon.
 const batch = 100
 
 // deep is a network as a classify.Classifier.
@@ -155,6 +156,7 @@ func (d *deep) each(ctx context.Context, data train.Data, use func(i int, p []fl
 			return err
 		}
 	}
+	// In float64, so that the probabilities of many classes sum to 1.
 	p, wide := make([]float32, len(d.model.Classes)), make([]float64, len(d.model.Classes))
 	return d.evaluator.Each(ctx, data, func(i int, logits []float32) error {
 		for c, v := range logits {

@@ -25,7 +25,8 @@ const (
 	settingsFile  = "tokenizer_config.json" // may be missing
 )
 
-// Encoder is BERT up to the vector of a text.
+// Encoder is BERT up to the vector of a text. It has the configuration and the
+// tokenizer; the weights are in a store. It is immutable and safe for concurrent use.
 type Encoder struct {
 	dir       string // of the weights; "" for an encoder out of a model file
 	config    transformer.Config
@@ -137,6 +138,7 @@ func newTokenizer(settings *api.Config, text string) (t *hftokenizer.Tokenizer, 
 // check refuses what is no BERT, and sizes that no BERT has.
 func (e *Encoder) check() error {
 	c := &e.config
+	// Early checkpoints name the architecture and no model_type.
 	isBERT := c.ModelType == "bert" || c.ModelType == "" && len(c.Architectures) > 0 && strings.HasPrefix(c.Architectures[0], "Bert")
 	if !isBERT {
 		return fmt.Errorf("model_type %q, want bert: RoBERTa, DistilBERT and others are not supported", c.ModelType)
@@ -157,6 +159,7 @@ func (e *Encoder) check() error {
 	if c.LayerNormEps == 0 {
 		c.LayerNormEps = 1e-12
 	}
+	// Sizes of a file that is damaged must not make us allocate that much.
 	const most = 1 << 24
 	for _, n := range []int{c.HiddenSize, c.NumHiddenLayers, c.NumAttentionHeads, c.IntermediateSize, c.MaxPositionEmbeddings, c.VocabSize, e.types()} {
 		if n < 1 || n > most {
@@ -197,6 +200,7 @@ func (e *Encoder) Tokens(text string, most int) (tokens []int32, err error) {
 			err = fmt.Errorf("bert: the tokenizer fails: %v", r)
 		}
 	}()
+	// The tokenizer adds [CLS] and [SEP] itself, as its post-processor says.
 	ids := e.tokenizer.Encode(text)
 	if most < 2 || len(ids) == 0 {
 		return nil, fmt.Errorf("bert: %d tokens and at most %d, want at least 1 and 2", len(ids), most)

@@ -12,7 +12,7 @@ import (
 // DefaultLength is the number of tokens of a text by default, the authors'.
 const DefaultLength = 64
 
-// Texts are texts as tokens; they are a train.Data.
+// Texts are texts as tokens, 4 bytes each; they are a train.Data.
 type Texts struct {
 	tokens [][]int32
 	labels []int32

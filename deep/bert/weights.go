@@ -111,6 +111,7 @@ func (e *Encoder) Weights(store *model.Store) error {
 		return err
 	}
 	byName := map[string]*safetensors.Tensor{}
+	// Of several names that end so, the first says the prefix of all.
 	prefix, found := "", false
 	for _, file := range files {
 		f, err := safetensors.ReadFile(file)
@@ -145,7 +146,8 @@ func (e *Encoder) Weights(store *model.Store) error {
 	return nil
 }
 
-// modern returns the name that a tensor has since 2019.
+// modern returns the name that a tensor has since 2019: the checkpoints of Devlin et
+// al. call gain and offset of a norm gamma and beta.
 func modern(name string) string {
 	name = strings.Replace(name, "LayerNorm.gamma", "LayerNorm.weight", 1)
 	return strings.Replace(name, "LayerNorm.beta", "LayerNorm.bias", 1)

@@ -121,7 +121,8 @@ type run struct {
 	head    network.Head
 	loss    loss.Loss
 
-	// What pictures and texts have of their own.
+	// What pictures and texts have of their own. about is filled in on the way: the size
+	// and scale of pictures, or the tokens of a text, are those of the training data.
 	what    string // "picture" or "text"
 	open    func(ctx context.Context, paths []string, labels string) (examples, error)
 	network network.Network
@@ -131,7 +132,8 @@ type run struct {
 	set, valid train.Data // valid is nil without examples for it
 }
 
-// Run reads the examples, trains, and writes the model. A cancelled ctx ends it
+// Run reads the examples, trains, and writes the model. Nothing is written, but for the
+// folders of checkpoints and event files, before all epochs are done. A cancelled ctx ends it
 // after a step with an error that wraps context.Canceled; what Train.Folder holds is
 // gone on from with Train.Resume.
 func Run(ctx context.Context, o Options) (*Result, error) {
@@ -239,7 +241,8 @@ func (r *run) readValid(ctx context.Context) error {
 	return err
 }
 
-// prepare asks what is known about the classes, and makes head and loss of it.
+// prepare asks what is known about the classes, and makes head and loss of it. One class
+// alone is an error that wraps tune.ErrOneClass.
 func (r *run) prepare(labels []string) (err error) {
 	if r.classes, err = r.o.Classes(labels); err != nil {
 		return err
@@ -248,6 +251,7 @@ func (r *run) prepare(labels []string) (err error) {
 		return fmt.Errorf("%s: %w; give examples of at least two", r.o.Data[0], corpus.ErrOneClass)
 	}
 	plan := r.o.Plan
+	// A network is too slow to try several sharings: what is known decides.
 	spec := plan.Sharing
 	if spec == nil {
 		spec = classinfo.Spec{classinfo.None}

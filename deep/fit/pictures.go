@@ -44,6 +44,7 @@ func (r *run) openPictures(ctx context.Context, paths []string, labels string) (
 		return nil, err
 	}
 	if !p.InFolder() && (o.Side != 0 || o.SkipDamaged) {
+		// The name of a file is no format.
 		name := "Side"
 		if o.SkipDamaged {
 			name = "Damaged"

@@ -41,6 +41,7 @@ func ReadTexts(in classify.Input, log func(format string, args ...any)) (*Labell
 		if x.Mix != nil && !in.Options.Unlabelled {
 			return nil, fmt.Errorf("%s: the label is shared among classes, which networks do not learn; give each row one label", x.Place)
 		}
+		// Clones, as a reader's strings share the memory of a block of the file.
 		t.Texts, t.Labels = append(t.Texts, strings.Clone(x.Text)), append(t.Labels, strings.Clone(x.Label))
 	}
 	if len(t.Texts) == 0 {

@@ -27,11 +27,12 @@ func classNames(spec string, classes []string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	sorted := slices.Sorted(slices.Values(names))
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i] == sorted[i-1] {
-			return nil, fmt.Errorf("%s: the class name %q occurs twice", spec, sorted[i])
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			return nil, fmt.Errorf("%s: the class name %q occurs twice", spec, name)
 		}
+		seen[name] = true
 	}
 	return names, nil
 }
@@ -57,6 +58,8 @@ func readColumn(path, column string, classes []string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	// A column with most of the classes is meant, and must have all; one with fewer has
+	// something else in it.
 	for key, name := range header {
 		names, missing := lookUp(rows, key, at, classes)
 		switch {
@@ -74,24 +77,21 @@ func readColumn(path, column string, classes []string) ([]string, error) {
 }
 
 // lookUp returns for each class the field of the row whose key it is, and the
-// classes that are the key of no row. A key of two rows finds nothing.
+// classes that are the key of no row. A class that is the key of two rows ends the
+// search: the column is no key.
 func lookUp(rows [][]string, key, field int, classes []string) (names, missing []string) {
-	place := make(map[string]int, len(classes))
-	for i, c := range classes {
-		place[c] = i
-	}
-	names, found := make([]string, len(classes)), make([]bool, len(classes))
+	fields := map[string][]string{}
 	for _, row := range rows {
-		if i, ok := place[row[key]]; ok {
-			if found[i] {
-				return nil, classes
-			}
-			names[i], found[i] = row[field], true
-		}
+		fields[row[key]] = append(fields[row[key]], row[field])
 	}
-	for i, ok := range found {
-		if !ok {
-			missing = append(missing, classes[i])
+	for _, c := range classes {
+		switch found := fields[c]; len(found) {
+		case 0:
+			missing = append(missing, c)
+		case 1:
+			names = append(names, found[0])
+		default:
+			return nil, classes
 		}
 	}
 	return names, missing

@@ -72,6 +72,7 @@ func middle(b image.Rectangle) image.Rectangle {
 func randomPart(rng *rand.Rand, b image.Rectangle) image.Rectangle {
 	w, h := b.Dx(), b.Dy()
 	for range 10 {
+		// The area is drawn evenly, the ratio of the sides evenly in its logarithm.
 		area := float64(w) * float64(h) * (0.08 + 0.92*rng.Float64())
 		shape := math.Exp(math.Log(0.75) + rng.Float64()*2*math.Log(4.0/3))
 		pw, ph := int(math.Round(math.Sqrt(area*shape))), int(math.Round(math.Sqrt(area/shape)))

@@ -14,7 +14,8 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 )
 
-// Pictures are labelled pictures: CIFAR-100 in memory, or a folder of files.
+// Pictures are labelled pictures: CIFAR-100 in memory, some 150 MB, or a folder of
+// files, of which only the names are. It is for one goroutine.
 type Pictures struct {
 	path   string
 	cifar  *dataset.Images
@@ -51,6 +52,7 @@ func Open(paths []string, o OpenOptions) (*Pictures, error) {
 		return nil, err
 	}
 	p := &Pictures{path: path, side: cmp.Or(o.Side, DefaultSide)}
+	// A folder with the files of CIFAR-100 is no folder of pictures.
 	cifar := dataset.IsCIFAR100(path)
 	switch {
 	case o.Unlabelled && !cifar && (info.IsDir() || isPicture(path)):

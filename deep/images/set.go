@@ -152,6 +152,7 @@ func (s *Set) random(row, epoch int) *rand.Rand {
 
 // shift writes a picture of bytes, shifted and mirrored.
 func (s *Set) shift(out []float32, pixels []byte, random *rand.Rand) {
+	// The order of the draws is part of the format: a resumed training must see the same.
 	dy, dx, flip := 0, 0, false
 	if pad := s.opts.Pad; random != nil {
 		dy, dx = random.IntN(2*pad+1)-pad, random.IntN(2*pad+1)-pad

@@ -28,6 +28,7 @@ func Convolution(scope *model.Scope, x *graph.Node, out, size, stride int) *grap
 	if stride > 1 && size == 1 {
 		x, stride = Subsample(x, stride), 1
 	}
+	// The stride that the backend is asked for.
 	native := stride
 	if strings.HasPrefix(x.Graph().Backend().Name(), "onnx") {
 		native = 1
@@ -52,6 +53,7 @@ func Subsample(x *graph.Node, stride int) *graph.Node {
 	first := make([]float32, stride)
 	first[0] = 1
 	keep := graph.ConvertDType(graph.Const(x.Graph(), first), x.DType())
+	// Rows in groups of stride, of which the first is kept, and then columns.
 	x = graph.Reshape(x, d[0], h, stride, w, stride*d[3])
 	x = graph.ReduceSum(graph.Mul(x, graph.Reshape(keep, 1, 1, stride, 1, 1)), 2)
 	x = graph.Reshape(x, d[0], h, w, stride, d[3])

@@ -141,6 +141,7 @@ func (m *Model) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
+	// What else a reader needs to build the same graph.
 	metadata := map[string]string{"about": string(about)}
 	switch {
 	case m.Encoder != nil:
@@ -166,7 +167,7 @@ func IsFile(path string) bool {
 	return safetensors.HasFormat(path, pictureFormat) || safetensors.HasFormat(path, bertFormat)
 }
 
-// Load reads a model that Save wrote. Any other file is an error that wraps
+// Load reads a model that Save wrote, and checks its checksum before anything else. Any other file is an error that wraps
 // ErrFile, a file that cannot be read one that names it.
 func Load(path string) (*Model, error) {
 	f, err := safetensors.ReadFile(path)

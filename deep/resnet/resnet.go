@@ -55,6 +55,7 @@ func rectified(x *graph.Node) *graph.Node { return graph.Max(x, graph.ZerosLike(
 func basicBlock(scope *model.Scope, x *graph.Node, channels, stride int) *graph.Node {
 	y := rectified(unit(scope.In("first"), x, channels, 3, stride))
 	y = unit(scope.In("second"), y, channels, 3, 1)
+	// Option A: the shortcut has no weights.
 	if stride > 1 {
 		more := channels - x.Shape().Dimensions[3]
 		x = layer.ZeroChannels(layer.Subsample(x, stride), more/2, more-more/2)

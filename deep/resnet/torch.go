@@ -40,6 +40,7 @@ func LoadTorch(store *model.Store, path string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
+		// Kernels are [out, in, height, width] there, [height, width, in, out] here.
 		if len(dims) == 4 {
 			x = channelsLast(x, dims)
 			dims = []int{dims[2], dims[3], dims[1], dims[0]}

@@ -25,7 +25,8 @@ const (
 	logFile        = "log.jsonl"              // a line an epoch
 )
 
-// state is what a checkpoint holds beside the variables, in its metadata.
+// state is what a checkpoint holds beside the variables, in its metadata. With seed and
+// epoch all that is drawn is drawn again, so there is no state of a generator in it.
 type state struct {
 	About     string  `json:"about"`
 	Seed      uint64  `json:"seed"`
@@ -40,7 +41,8 @@ type state struct {
 // does not write over.
 var ErrCheckpoint = errors.New("there is a checkpoint already")
 
-// begin takes up the checkpoint if asked to, or sees that there is none.
+// begin takes up the checkpoint if asked to, or sees that there is none. A checkpoint of
+// other options, as About says them, is an error: to go on from it would mix two trainings.
 func (t *Trainer) begin() error {
 	t.state = state{About: t.opts.About, Seed: t.opts.Seed}
 	if t.opts.Folder == "" {
@@ -99,6 +101,7 @@ func (t *Trainer) save(p Progress, took time.Duration) error {
 	if t.opts.Folder == "" && !best {
 		return nil
 	}
+	// One copy of all variables for both files.
 	f, err := t.snapshot()
 	if err != nil {
 		return err

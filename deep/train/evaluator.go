@@ -54,6 +54,7 @@ func (e *Evaluator) Close() { e.exec.Finalize() }
 // example, so that the backend compiles once: the size of the first set, if that is
 // smaller than a batch. It ends at the first error, or with ctx.
 func (e *Evaluator) Each(ctx context.Context, data Data, use func(i int, out []float32) error) error {
+	// Each other size would have to be compiled anew, which takes seconds.
 	e.batch = max(min(e.batch, data.Len()), 1)
 	size := e.batch
 	for from := 0; from < data.Len(); from += size {

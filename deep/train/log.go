@@ -15,7 +15,8 @@ import (
 	"github.com/treeloss/treeloss/internal/tensorboard"
 )
 
-// line is an epoch in the log.
+// line is an epoch in the log. Losses are in nats, the rate is that at the start of the
+// epoch, seconds are those of the epoch with its evaluation.
 type line struct {
 	Epoch     int     `json:"epoch"`
 	Step      int     `json:"step"`

@@ -157,7 +157,8 @@ func (o AdamW) Clear(scope *model.Scope) error {
 	return scope.Store().DeleteVariablesInScope(adamScope)
 }
 
-// clip shortens gradients, as one vector, to at most a length.
+// clip shortens gradients, as one vector, to at most a length; 1e-6 is added to theirs,
+// as PyTorch's clip_grad_norm_ does.
 func clip(gradients []*graph.Node, most float64) {
 	if len(gradients) == 0 {
 		return

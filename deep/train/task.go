@@ -73,6 +73,7 @@ type Options struct {
 // without a whole batch would train nothing.
 func (o Options) withDefaults(examples int) Options {
 	o.Epochs, o.Batch = cmp.Or(o.Epochs, 200), min(cmp.Or(o.Batch, DefaultBatch), examples)
+	// Milestones that are given without a rate stay.
 	if o.Rate.Base == 0 {
 		o.Rate.Base = 0.1
 		if o.Rate.Milestones == nil && o.Epochs > 1 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -162,36 +163,25 @@ func (t *Trainer) epochRate(epoch int) float64 { return t.opts.Rate.Rate(float64
 
 // epoch trains one epoch, evaluates, and writes the checkpoint.
 func (t *Trainer) epoch(ctx context.Context) error {
-	epoch, start := t.state.Epoch, time.Now()
-	p := Progress{Epoch: epoch + 1, Epochs: t.opts.Epochs, Steps: t.data.Len() / t.opts.Batch}
-	batches, stop := prefetch(t.data, order(t.data.Len(), t.opts.Seed, epoch), t.opts.Batch, epoch)
-	defer stop()
-	var loss, right float64
-	last, evaluations := start, 0
+	start := time.Now()
+	p := Progress{Epoch: t.state.Epoch + 1, Epochs: t.opts.Epochs, Steps: t.data.Len() / t.opts.Batch}
+	evaluations := 0 // left, this epoch's among them
 	if t.valid != nil {
-		evaluations = t.opts.Epochs - epoch
+		evaluations = p.Epochs - t.state.Epoch
 	}
+	batches, stop := prefetch(t.data, order(t.data.Len(), t.opts.Seed, t.state.Epoch), t.opts.Batch, t.state.Epoch)
+	defer stop()
+	var loss, right float64 // sums over the steps so far
+	last := start
 	for b := range batches {
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), b.err); err != nil {
 			return err
 		}
-		rate := t.opts.Rate.Rate(float64(epoch) + float64(p.Step)/float64(p.Steps))
-		if err := SetRate(t.store, rate); err != nil {
-			return err
-		}
-		if b.err != nil {
-			return b.err
-		}
-		out, err := t.step.Call(b.inputs...)
+		l, hits, err := t.takeStep(b, p)
 		if err != nil {
 			return err
 		}
-		l := float64(tensors.ToScalar[float32](out[0]))
-		if l-l != 0 { // NaN or infinite
-			return fmt.Errorf("step %d: the loss is %v; a smaller learning rate than %g may help", p.Step+1, l, rate)
-		}
-		loss += l
-		right += float64(tensors.ToScalar[float32](out[1]))
+		loss, right = loss+l, right+hits
 		p.Step++
 		t.state.Step++
 		n := float64(p.Step)
@@ -212,6 +202,8 @@ func (t *Trainer) epoch(ctx context.Context) error {
 		}
 		t.pace.evaluate = time.Since(last)
 		p.Valid, p.Left = &v, t.pace.left((p.Epochs-p.Epoch)*p.Steps, evaluations-1)
+		// Of epochs that are as good the first is the best: later ones are trained on for
+		// nothing.
 		if t.state.Best == nil || v.Accuracy > t.state.Best.Accuracy {
 			t.state.Best, t.state.BestEpoch = &v, t.state.Epoch
 		}
@@ -220,14 +212,35 @@ func (t *Trainer) epoch(ctx context.Context) error {
 	return t.save(p, time.Since(start))
 }
 
+// takeStep makes one step at the rate of its place in the epoch, and returns its loss
+// and how many examples the logits got right. A loss that is no number is an error: the
+// weights are lost.
+func (t *Trainer) takeStep(b step, p Progress) (loss, right float64, err error) {
+	rate := t.opts.Rate.Rate(float64(t.state.Epoch) + float64(p.Step)/float64(p.Steps))
+	if err := SetRate(t.store, rate); err != nil {
+		return 0, 0, err
+	}
+	out, err := t.step.Call(b.inputs...)
+	if err != nil {
+		return 0, 0, err
+	}
+	loss = float64(tensors.ToScalar[float32](out[0]))
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return 0, 0, fmt.Errorf("step %d: the loss is %v; a smaller learning rate than %g may help", p.Step+1, loss, rate)
+	}
+	return loss, float64(tensors.ToScalar[float32](out[1])), nil
+}
+
 // step is what one step of training takes: inputs and, last, labels.
 type step struct {
 	inputs []any
 	err    error
 }
 
-// prefetch makes the batches of an epoch ahead of their use. The examples that
-// are left over when the last whole batch is full are left out.
+// prefetch makes the batches of an epoch ahead of their use, on a goroutine of its own:
+// pictures are decoded while the backend computes. The examples that are left over when
+// the last whole batch is full are left out, as a batch of another size would have to be
+// compiled again. Call the function to end it early.
 func prefetch(data Data, rows []int, batch, epoch int) (<-chan step, func()) {
 	out, done := make(chan step, 2), make(chan struct{})
 	go func() {

@@ -51,6 +51,7 @@ type File struct {
 // Create creates an empty file in the folder of path, under another name. It is
 // an error if path is there and is no regular file. Commit or Discard ends it.
 func Create(path string) (*File, error) {
+	// A link stays a link: what it leads to is replaced.
 	f := &File{path: path, target: path}
 	if behindLink, err := filepath.EvalSymlinks(path); err == nil {
 		f.target = behindLink
@@ -72,6 +73,8 @@ func Create(path string) (*File, error) {
 // says that only the last sync failed.
 func (f *File) Commit() error {
 	defer f.Discard()
+	// The rename must come last: before it the data have to be on disk, or a power cut
+	// could leave an empty file under the name.
 	err := f.Flush()
 	if err == nil && f.mode != 0 {
 		err = f.out.Chmod(f.mode)
@@ -161,6 +164,7 @@ func cannotWrite(path string, err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		advice = "free some space or choose another disk"
 	}
+	// The errors of os name the temporary file, which nobody knows.
 	cause := err
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		cause = e.Err
@@ -170,7 +174,8 @@ func cannotWrite(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w; %s", path, cause, advice)
 }
 
-// Kind names what stands at a path that is no regular file.
+// Kind names what stands at a path that is no regular file, for a message such as "x is
+// a folder, want a regular file".
 func Kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():

@@ -62,6 +62,7 @@ func Run(ctx context.Context, opts Options, visit func(Row)) (Report, error) {
 		shrink = func(n int) int { return (n + 19) / 20 }
 	}
 	shape := func(b, d, k int) Shape { return Shape{shrink(b), shrink(d), shrink(k)} }
+	// The last layer of a deep net of 1,000 classes, and a small net's.
 	large, small := shape(256, 768, 1000), shape(128, 64, 100)
 	for _, part := range []func(){
 		func() { r.products(large) },
@@ -103,7 +104,8 @@ func (r *run) add(row Row, amount float64) {
 	}
 }
 
-// products measures the three matrix products of a step.
+// products measures the three matrix products of a step: the scores X Wᵀ, the gradient
+// of the weights Gᵀ X, and that of the rows G W, which a deep net passes on.
 func (r *run) products(s Shape) {
 	x, w, g := Random(1, s.B*s.D), Random(2, s.K*s.D), Random(3, s.B*s.K)
 	scores, gradient, back := make([]float32, s.B*s.K), make([]float32, s.K*s.D), make([]float32, s.B*s.D)
@@ -141,7 +143,8 @@ func (r *run) softmax(s Shape) {
 	r.add(Row{Name: "softmax", Size: size, Threads: 1, Seconds: t[1], Unit: "M numbers", Ratio: t[1] / t[0]}, numbers)
 }
 
-// steps measures training steps on dense rows, without and with a tree.
+// steps measures training steps on dense rows, without and with a tree. A step takes two
+// products, scores and gradient: the rows are data and need none.
 func (r *run) steps(s Shape) {
 	for _, threads := range r.threads {
 		plain, stopPlain := Dense(threads, s, false)
@@ -157,7 +160,7 @@ func (r *run) steps(s Shape) {
 	}
 }
 
-// epochs measures an epoch of SGD on sparse text.
+// epochs measures an epoch of SGD on sparse text, all rows once.
 func (r *run) epochs(ctx context.Context, rows, features, classes int) {
 	ex := Text(rows, features, classes)
 	size := fmt.Sprintf("%d texts, d=%d k=%d", rows, features, classes)
@@ -169,7 +172,8 @@ func (r *run) epochs(ctx context.Context, rows, features, classes int) {
 	}
 }
 
-// coverTree measures the building of a cover tree.
+// coverTree measures the building of a cover tree over points in clusters; a tenth of
+// the budget, as one call takes longer than that.
 func (r *run) coverTree(k, d int) {
 	space, err := metric.Euclidean(Points(k, d))
 	if err != nil {

@@ -69,6 +69,7 @@ func fileName(now time.Time) string {
 		}
 		return r
 	}, host)
+	// Ten digits hold until the year 2286.
 	return fmt.Sprintf("events.out.tfevents.%010d.%s", now.Unix(), host)
 }
 

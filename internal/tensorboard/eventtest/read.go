@@ -45,6 +45,7 @@ func ReadFolder(folder string) (files []string, events [][]Event, err error) {
 // Read decodes a file, and checks both checksums of each record.
 func Read(file []byte) (events []Event, err error) {
 	for len(file) > 0 {
+		// Length, its checksum and that of the data take 16 bytes.
 		if len(file) < 16 {
 			return nil, fmt.Errorf("%d bytes are left", len(file))
 		}
@@ -83,6 +84,7 @@ var errUnknown = errors.New("an unknown field")
 // decode decodes an Event; fields that it does not know are an error.
 func (e *Event) decode(message []byte) error {
 	return fields(message, func(tag uint64, x uint64, content []byte) error {
+		// Field number and wire type: 0 varint, 1 fixed64, 2 counted, 5 fixed32.
 		switch tag {
 		case 1<<3 | 1:
 			e.Wall = math.Float64frombits(x)
@@ -102,7 +104,7 @@ func (e *Event) decode(message []byte) error {
 	})
 }
 
-// scalar decodes a value of a summary.
+// scalar decodes a value of a summary: its tag, which comes first, and the number.
 func (e *Event) scalar(_ uint64, message []byte) error {
 	var name string
 	return fields(message, func(tag, x uint64, content []byte) error {
