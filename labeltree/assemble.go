@@ -143,6 +143,7 @@ type cycleError struct {
 	called string
 }
 
+// Error names the node.
 func (e cycleError) Error() string {
 	return fmt.Sprintf("node %s is its own ancestor, want a tree without cycles", e.called)
 }
@@ -298,6 +299,7 @@ func (t *Tree) Check() error {
 	return nil
 }
 
+// checkAll is Check without the name of the package: it builds the index anew and compares.
 func (t *Tree) checkAll() error {
 	n := len(t.parent)
 	if len(t.class) != n || len(t.name) != n || t.length != nil && len(t.length) != n {

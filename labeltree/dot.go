@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// escapeDOT is for texts within double quotes.
 var escapeDOT = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`)
 
 // WriteDOT writes the tree as a Graphviz digraph, to be drawn by `dot -Tsvg`,

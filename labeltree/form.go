@@ -8,6 +8,7 @@ import (
 // form is how a file holds a tree.
 type form int
 
+// The forms, told apart by formOf.
 const (
 	formRows form = iota // child,parent
 	formPaths

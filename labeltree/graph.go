@@ -39,12 +39,14 @@ type words struct {
 	remedy               string // followed by "it" or "each"
 }
 
+// The words of rows, of paths, and of trees that are written as such.
 var (
 	inRows  = words{"has no row", "have no row", "add a row child,parent for"}
 	inPaths = words{"is at the end of no path", "are at the end of no path", "add a path for"}
 	inTree  = words{"is not in the tree", "are not in the tree", "add a node for"}
 )
 
+// newGraph returns an empty graph of the words of rows.
 func newGraph(place func(line int, format string, args ...any) error) *graph {
 	return &graph{place: place, words: inRows, number: make(map[string]int), children: make(map[sibling]int)}
 }

@@ -151,6 +151,7 @@ func list(names []string, one, several string) string {
 	return input.Some(names, 5, len(names)) + " " + pick(len(names) == 1, one, several)
 }
 
+// pick returns a if first is true, else b: a word for one, or for several.
 func pick(first bool, a, b string) string {
 	if first {
 		return a

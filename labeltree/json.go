@@ -12,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
+// What the head of a file says.
 const (
 	jsonFormat  = "treeloss-tree"
 	jsonVersion = 1
@@ -74,6 +75,8 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 	return readMarked(data, name, scanJSON)
 }
 
+// scanJSON reads the nodes of a file in the form of WriteJSON. The head is read first, so that
+// a newer version is called that and not an unknown key.
 func scanJSON(data []byte, name string) (parts, error) {
 	fail := func(format string, args ...any) (parts, error) {
 		return parts{}, input.Refuse(name, 0, 0, format, args...)

@@ -32,6 +32,7 @@ func (n names) free(want string) string {
 	}
 }
 
+// has tells whether a name is taken.
 func (n names) has(name string) bool {
 	_, taken := n[name]
 	return taken

@@ -10,6 +10,7 @@ import (
 // Kind says what a nested tree becomes: a UTree or a VTree.
 type Kind int
 
+// The kinds.
 const (
 	// VTree puts each class on a leaf and a pseudoclass on each inner node, the
 	// paper's choice wherever it says "the tree loss".
@@ -70,6 +71,7 @@ type structure struct {
 	inner         []bool
 }
 
+// add adds a node behind all others.
 func (s *structure) add(class, parent int, inner bool) int {
 	s.class = append(s.class, class)
 	s.parent = append(s.parent, parent)
@@ -77,6 +79,7 @@ func (s *structure) add(class, parent int, inner bool) int {
 	return len(s.class) - 1
 }
 
+// coverStructure takes over the nodes of a cover tree, which are in preorder.
 func coverStructure(ct *covertree.Tree) structure {
 	var s structure
 	for _, n := range ct.Nodes() {
@@ -123,6 +126,10 @@ func nestedStructure(n Nested) (s structure, labels []string, err error) {
 	return s, labels, list(&n, -1)
 }
 
+// fromStructure makes the tree over the labels. For a class i and its leaf the paths are
+//
+//	U:  the classes on the way up, each once   P_i of the paper's Section 3.1
+//	V:  the nodes on the way up                P_i of Section 3.2
 func fromStructure(s structure, labels []string, kind Kind) (*Tree, error) {
 	k := 0
 	for _, inner := range s.inner {

@@ -115,6 +115,7 @@ type nested struct {
 	seen map[sibling]int
 }
 
+// fail refuses a value with its line.
 func (n *nested) fail(v *value, format string, args ...any) error {
 	return input.Refuse(n.name, v.line, 0, format, args...)
 }

@@ -59,6 +59,11 @@ type newick struct {
 	open []int // inner nodes whose closing parenthesis is still to come
 }
 
+// scanNewick reads the nodes of one tree, parents before children:
+//
+//	tree = node ";"    node = [ "(" node { "," node } ")" ] [ name ] [ ":" length ]
+//
+// with spaces and comments anywhere between these.
 func scanNewick(data []byte, name string) (parts, error) {
 	s := &newick{scanner: scanner{data: data, name: name}}
 	for {

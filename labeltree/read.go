@@ -46,6 +46,7 @@ func Read(r io.Reader, name string) (*Tree, error) {
 	return nil, input.Refuse(name, 1, 0, "starts with %q, want a tree as JSON ({) or Newick ((); a taxonomy CSV is read together with the class names", start[:min(len(start), 20)])
 }
 
+// refuseDrawing is for what WriteSVG, WriteDOT and WriteText write.
 func refuseDrawing(name string) error {
 	return input.Refuse(name, 1, 0, "a drawing of a tree (SVG, DOT or text), which is written for people; give the tree as .json or .nwk, or as rows child,parent")
 }
@@ -81,6 +82,7 @@ func (s *scanner) fail(format string, args ...any) error {
 	return s.failAt(s.at, format, args...)
 }
 
+// failAt is fail for another place.
 func (s *scanner) failAt(at int, format string, args ...any) error {
 	column := at - (bytes.LastIndexByte(s.data[:at], '\n') + 1)
 	return input.Refuse(s.name, lineOf(s.data, at), column+1, format, args...)
@@ -103,6 +105,7 @@ func (s *scanner) found() string {
 	return fmt.Sprintf("%q", r)
 }
 
+// isSpace tells whether c is white space between the parts of a file.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // readMarked scans a file that says itself which nodes are classes and makes its tree.

@@ -55,6 +55,7 @@ func separator(data []byte) rune {
 	return ','
 }
 
+// newCSV reads rows of any width, whose slice is used again for the next row.
 func newCSV(data []byte, comma rune) *csv.Reader {
 	rows := csv.NewReader(bytes.NewReader(data))
 	rows.FieldsPerRecord = -1

@@ -140,6 +140,7 @@ func shorten(name string) string {
 	return string(runes)
 }
 
+// escapeXML makes a text one of XML; what that cannot hold becomes a replacement character.
 func escapeXML(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail

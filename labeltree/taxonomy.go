@@ -114,6 +114,7 @@ func (p *parts) fits(labels []string) bool {
 	return true
 }
 
+// errNoRows is about an empty file or map.
 var errNoRows = errors.New("no rows, want one row child,parent for each class")
 
 // FromParents returns the tree of a taxonomy given as a map from each node to

@@ -94,6 +94,7 @@ func (t *Tree) folded(siblings []int) string {
 	return text
 }
 
+// plural writes a number with the word for one or for several.
 func plural(n int, one, several string) string {
 	return strconv.Itoa(n) + " " + pick(n == 1, one, several)
 }

@@ -143,6 +143,7 @@ func (o Options) Check() error {
 		option.Threads(o.Threads))
 }
 
+// kindWord is the kind of rows in JSON.
 func kindWord(k dataset.Kind) string {
 	switch k {
 	case dataset.Text:
@@ -156,6 +157,8 @@ func kindWord(k dataset.Kind) string {
 // examples are the rows as features fitted on all of them, with one class each.
 type examples struct{ *corpus.Fitted }
 
+// featuresOf fits features on the rows as training would. A row with several classes
+// counts as its likeliest: the theory knows one a row.
 func featuresOf(d *corpus.Data, rows []int) (*examples, error) {
 	fitted, err := d.Fit(rows, false)
 	if err != nil {

@@ -43,6 +43,7 @@ const (
 	maxConvergeSize = 1e9  // numbers that the convergent trainer keeps
 )
 
+// fitsConverge tells whether training to convergence stays within the limits for k classes.
 func fitsConverge(e *examples, k int) bool {
 	numbers := float64(k) * (7*float64(e.X.Cols()) + 2*float64(e.X.Rows()))
 	return e.values()*float64(k) <= maxConvergeWork && numbers <= maxConvergeSize

@@ -60,6 +60,7 @@ func (r *Report) weighSources(ctx context.Context, d *corpus.Data, rows []int) e
 	return nil
 }
 
+// skip notes what was left out, and why.
 func (r *Report) skip(format string, args ...any) {
 	r.Skipped = append(r.Skipped, fmt.Sprintf(format, args...))
 }

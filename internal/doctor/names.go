@@ -54,12 +54,14 @@ type Pair struct {
 	Cosine float64 `json:"cosine"` // of the n-grams of the names
 }
 
+// Limits of what is looked at.
 const (
 	similarCosine     = 0.8   // names from here on are nearly the same
 	maxSimilarClasses = 10000 // every pair with a common n-gram is looked at
 	maxAgreementRows  = 10000 // enough for a standard error of half a point
 )
 
+// namesOf looks at the names alone, and asks a sample of the rows for the name nearest to each.
 func namesOf(d *corpus.Data, rows []int, seed uint64) (Names, error) {
 	labels := d.Classes.Labels
 	out := Names{SimilarExamples: []Pair{}}

@@ -28,6 +28,8 @@ type Records struct {
 	hidden map[rune]map[string]int
 }
 
+// fingerprint is half of a SHA-256: two of 10^9 contents have the same one with a probability of
+// 10^-21.
 type fingerprint [16]byte
 
 // Rows returns the number of examples so far.
@@ -88,6 +90,7 @@ func normalized(e dataset.Example) string {
 // excerptRunes is how much of a text is worth showing.
 const excerptRunes = 60
 
+// excerpt returns what a report shows of an example.
 func excerpt(e dataset.Example) string {
 	if len(e.Values) > 0 {
 		return fmt.Sprintf("%d numbers beginning with %v", len(e.Values), e.Values[0])

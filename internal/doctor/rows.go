@@ -23,6 +23,7 @@ type RowsPerClass struct {
 // fewest is the number of rows a class must have for one to be held out.
 const fewest = 3
 
+// rowsPerClass counts the rows of each class; class has one of 0 to len(labels)-1 for each row.
 func rowsPerClass(class []int, labels []string) RowsPerClass {
 	counts := make([]int, len(labels))
 	for _, c := range class {

@@ -43,6 +43,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
+// words has the templates of text.tmpl and verdict.tmpl, and the functions that they use.
 var words = template.Must(template.New("report").Funcs(template.FuncMap{
 	"points": points, "short": short, "join": strings.Join,
 	"hundred": func(x float64) float64 { return 100 * x },

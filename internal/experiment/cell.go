@@ -24,8 +24,12 @@ var suffixes = [2]string{"", averaged}
 // chosen is what the learning rate or prior of a method is called.
 const chosen = " chosen"
 
-// Rates and Priors are the budget of each method under the tuned protocols.
-func Rates() []float64  { return []float64{1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1} }
+// Rates are the learning rates that each method may choose from under OnePass, for inputs as
+// they are.
+func Rates() []float64 { return []float64{1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1} }
+
+// Priors are the prior variances τ² that each method may choose from under Converged, for
+// inputs scaled to a mean squared length of 1.
 func Priors() []float64 { return []float64{0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 10_000} }
 
 // cellName names a cell: methods of one sweep at one x (NaN: at all) in one run

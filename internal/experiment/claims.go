@@ -339,17 +339,20 @@ type theoryFindings struct {
 // Verdict is that of one of the claims.
 func (t theoryFindings) Verdict(claim string) string { return cmp.Or(t.verdicts[claim], notTested) }
 
-// At and First return a quantity at the largest and the smallest k.
+// At returns a quantity at the largest k.
 func (t theoryFindings) At(name string) Interval {
 	row, _ := t.Find(name, t.K)
 	return row.Value
 }
 
+// First is At for the smallest k.
 func (t theoryFindings) First(name string) Interval {
 	row, _ := t.Find(name, t.Sweep.Points[0].X)
 	return row.Value
 }
 
+// theory judges the claims about norms: growth by its exponent in k, bounds by the largest
+// ratio to them over all k, and the cost of building a tree by what a class takes.
 func (r *Results) theory() theoryFindings {
 	n := r.Norms
 	if n == nil {
@@ -389,12 +392,12 @@ func (r *Results) theory() theoryFindings {
 // root class alone has weights.
 func starExample() (ratio float64, k int) {
 	k = 100
-	nested := labeltree.Nested{Label: "0", Children: []labeltree.Nested{{Label: "0"}}}
+	nodes := []labeltree.Node{{Name: "0", Parent: -1, Class: 0, Length: 1}}
 	for i := 1; i < k; i++ {
-		nested.Children = append(nested.Children, labeltree.Nested{Label: fmt.Sprint(i)})
+		nodes = append(nodes, labeltree.Node{Name: fmt.Sprint(i), Parent: 0, Class: i, Length: 1})
 	}
 	w := slices.Concat([]float32{1}, make([]float32, k-1))
-	t, err := labeltree.FromNested(nested, labeltree.UTree)
+	t, err := labeltree.New(nodes)
 	if err == nil {
 		ratio, err = theory.LeastNorm(t, w)
 	}

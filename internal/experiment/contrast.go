@@ -26,6 +26,7 @@ type Tally struct {
 // Points returns how many differences were counted.
 func (t Tally) Points() int { return t.Above + t.Below + t.Neither + t.Equal }
 
+// add counts a difference at x by where its interval lies.
 func (t *Tally) add(x float64, d Interval) {
 	if t.Points() == 0 || d.Mean > t.Most.Mean {
 		t.Most, t.MostX = d, x

@@ -61,6 +61,8 @@ func newDraw(opts Options, run, k, d, n, test int) *draw {
 	return g
 }
 
+// drawTruth draws W*, k x d, also its noisy counterpart W^bad: numbers of variance 1, a product
+// of rank 5 as in the scripts of the authors, or about sqrt(k) clusters of deviation 0.3.
 func drawTruth(truth Truth, rng *rand.Rand, k, d int) *matrix.Dense {
 	w := matrix.NewDense(k, d)
 	normals := func(x []float32) []float32 {
@@ -91,6 +93,8 @@ func drawTruth(truth Truth, rng *rand.Rand, k, d int) *matrix.Dense {
 	return w
 }
 
+// noise draws n labels, uniform over the k classes, and n x d numbers of variance 1, each
+// from the stream of its purpose.
 func (g *draw) noise(n, labels, numbers int) noise {
 	e := noise{y: make([]int32, n), z: make([]float32, n*g.d)}
 	rng := stream(g.seed, labels, g.run, g.k, g.d)

@@ -24,6 +24,8 @@ type classInfo struct {
 	labels  []string
 }
 
+// newClassInfo makes the metric from the vectors w^epsilon and the cover tree of a base. The
+// tree has a seed of its own that does not depend on epsilon or the base.
 func newClassInfo(g *draw, base, epsilon float64) (*classInfo, error) {
 	n := &classInfo{draw: g, seed: stream(g.seed, streamTree, g.run, g.k, g.d).Uint64(), vectors: g.vectors(epsilon), labels: make([]string, g.k)}
 	for i := range n.labels {

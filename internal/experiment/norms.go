@@ -71,6 +71,8 @@ var quantities = []struct {
 	{RatioVW, func(v Values, _ Point) float64 { return v[NormV] / v[NormW] }},
 }
 
+// norms reads the cells of a sweep over k: of each quantity the mean over the runs at each k,
+// and its exponent of growth, fitted in each run.
 func (r *runner) norms(s *Sweep) *NormsResult {
 	out := &NormsResult{Sweep: *s, Name: s.Name}
 	cells := make([][]Values, len(s.Points)) // by point, then run

@@ -39,6 +39,8 @@ func (r *Results) Page() *report.Page {
 	return page
 }
 
+// section shows a sweep: what holds, and under each protocol the accuracies beside their
+// differences to cross entropy.
 func (r *Results) section(s *SweepResult) report.Section {
 	out := report.Section{
 		Heading:    s.Sweep.Title,
@@ -147,6 +149,8 @@ func (s *SweepResult) trees() report.Table {
 	return t
 }
 
+// normsSection shows the norms, and the norms times the factor by which the gradient in U and V
+// is longer: what the bound of SGD should compare.
 func (r *Results) normsSection() report.Section {
 	n := r.Norms
 	curve := func(f *report.Figure, look int, name, title string) {

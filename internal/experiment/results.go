@@ -54,13 +54,16 @@ type Tree struct {
 // The bounds are NaN, null in JSON, for a single run.
 type Interval struct{ score.Interval }
 
-// Above and Below tell whether the whole interval is on that side of x; an
-// unknown one is on neither.
+// Above tells whether the whole interval is above x; an unknown one is not.
 func (i Interval) Above(x float64) bool { return i.Low > x }
+
+// Below tells whether the whole interval is below x; an unknown one is not.
 func (i Interval) Below(x float64) bool { return i.High < x }
 
-// Same tells whether all runs are 0, and Unknown whether there is but one.
-func (i Interval) Same() bool    { return i.Low == 0 && i.High == 0 }
+// Same tells whether all runs are 0.
+func (i Interval) Same() bool { return i.Low == 0 && i.High == 0 }
+
+// Unknown tells whether there are no bounds, as after a single run.
 func (i Interval) Unknown() bool { return math.IsNaN(i.Low) }
 
 // interval returns the mean of x and its interval; without x, or with an infinity
@@ -114,6 +117,8 @@ func (r *runner) differences(s *Sweep, x float64, protocol Protocol, method, min
 	return a
 }
 
+// sweep reads the cells of a sweep. Everything in its rows is paired: a difference is taken in
+// each run, where both methods had the same draws, before the mean over runs.
 func (r *runner) sweep(s *Sweep) SweepResult {
 	out := SweepResult{Sweep: *s, Name: s.Name}
 	for _, protocol := range r.opts.Protocols {

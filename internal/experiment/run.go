@@ -216,6 +216,7 @@ func (r *runner) do(ctx context.Context, j job) error {
 	return nil
 }
 
+// report tells the progress after a task, its share of the work by the estimates.
 func (r *runner) report(s *Sweep, t task) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

@@ -6,6 +6,7 @@ import "slices"
 // Sections 5.1.2 to 5.1.5).
 type Name string
 
+// The experiments.
 const (
 	DataRegimes   Name = "data-regimes"   // I, figure 2: n, d, k and sigma vary
 	Norms         Name = "norms"          // II, figure 3: norms of parameters over k
@@ -24,6 +25,7 @@ func Names() []Name { return []Name{DataRegimes, Norms, TreeShapes, MetricQualit
 // Truth says how the true parameters W*, k x d, are drawn.
 type Truth string
 
+// The ways to draw W*. Their expected squared norms differ: k d, 5 k d and 1.09 k d.
 const (
 	Isotropic Truth = "isotropic" // numbers of variance 1: the paper's text
 	LowRank   Truth = "low-rank"  // k x 5 times 5 x d such numbers: the authors' scripts
@@ -33,6 +35,7 @@ const (
 // Init says where training under Paper starts; OnePass and Converged start at 0.
 type Init string
 
+// The starts.
 const (
 	TorchInit Init = "torch" // each parameter uniform within ±1/sqrt(d), as PyTorch's Linear layer
 	ZeroInit  Init = "zeros"
@@ -43,6 +46,7 @@ const (
 // on ValidationRows further examples.
 type Protocol string
 
+// The protocols.
 const (
 	Paper     Protocol = "paper"     // one pass, one learning rate for all methods
 	OnePass   Protocol = "one-pass"  // one pass, each method at its own best rate
@@ -55,6 +59,7 @@ func Protocols() []Protocol { return []Protocol{Paper, OnePass, Converged} }
 // Method is a way to classify.
 type Method string
 
+// The methods. Trees are those of the cover tree, but for Linkage.
 const (
 	CrossEntropy        Method = "cross-entropy"
 	UTree               Method = "u-tree"
@@ -68,6 +73,8 @@ const (
 	ScaledCrossEntropy Method = "cross-entropy-scaled"
 )
 
+// Lists of methods in the order of tables. treeMethods are those that depend on the base of
+// the cover tree.
 var (
 	allMethods  = []Method{CrossEntropy, UTree, VTree, SimLoss, HierarchicalSoftmax, Linkage, ScaledCrossEntropy}
 	treeMethods = []Method{UTree, VTree, HierarchicalSoftmax, ScaledCrossEntropy}

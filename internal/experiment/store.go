@@ -27,12 +27,14 @@ type Store struct {
 	cells map[string]Values
 }
 
+// storeHead is the first line of a file of cells; Options names what cells depend on.
 type storeHead struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	Options string `json:"options"`
 }
 
+// storeLine is each further line.
 type storeLine struct {
 	Cell   string `json:"cell"`
 	Values Values `json:"values"`
@@ -88,6 +90,8 @@ func OpenStore(path string, opts Options, resume bool) (*Store, error) {
 	return s, nil
 }
 
+// read takes over the finished cells of a file. head is the first line that it must have; a
+// file of other options is refused, as its cells would be those of another experiment.
 func (s *Store) read(path string, head []byte, lines [][]byte) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("experiment: %s %s: %w", path, fmt.Sprintf(format, args...), ErrStore)
@@ -132,6 +136,7 @@ func (s *Store) Len() int {
 	return len(s.cells)
 }
 
+// get returns a finished cell, and whether there is one.
 func (s *Store) get(cell string) (Values, bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

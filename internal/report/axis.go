@@ -16,6 +16,7 @@ type axis struct {
 	empty    bool // nothing is to be shown
 }
 
+// tick is a number on an axis with its text.
 type tick struct {
 	value float64
 	label string

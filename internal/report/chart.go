@@ -32,8 +32,10 @@ type Chart struct {
 	Series []Series // Y has a number for each row, X is nil
 }
 
+// about implements Picture.
 func (c *Chart) about() about { return about{c.Name, c.Title, c.Caption} }
 
+// check returns an error if the chart cannot be drawn.
 func (c *Chart) check() error {
 	if n := len(c.Rows); n > mostRows {
 		return fmt.Errorf("report: chart %s has %d rows, want at most %d; a table can show more", c.Name, n, mostRows)
@@ -52,6 +54,8 @@ func (c *Chart) WriteCSV(w io.Writer) error {
 	return writeCSV(w, c, []string{"series", "row", "x", "low", "high"}, rows)
 }
 
+// scene draws the names of the rows on the left, each at most half as wide as the picture, and
+// beside each one number a series, one below the other in the order of the legend.
 func (c *Chart) scene(own bool) (*scene, error) {
 	s, err := newScene(c, own)
 	if err != nil {

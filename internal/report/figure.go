@@ -45,8 +45,10 @@ type Marker struct {
 	Label  string // what it is, such as "paper"; equal labels share a line of the legend
 }
 
+// about implements Picture.
 func (f *Figure) about() about { return about{f.Name, f.Title, f.Caption} }
 
+// check returns an error if the figure cannot be drawn.
 func (f *Figure) check() error {
 	if err := f.about().check(f.Series, func(s Series) int { return len(s.X) }); err != nil {
 		return err
@@ -83,6 +85,9 @@ type plot struct {
 	x, y    axis
 }
 
+// scene draws from top to bottom title, legend, name of the y axis, plot, name of the x axis, so
+// that nothing lies on data. Of the data all intervals come first, then all curves, then
+// all markers: no curve hides the points of another.
 func (f *Figure) scene(own bool) (*scene, error) {
 	s, err := newScene(f, own)
 	if err != nil {
@@ -196,6 +201,7 @@ func (p *plot) addIntervals(s Series) {
 	}
 }
 
+// addCurve joins the points of each stretch; one point alone has a marker only.
 func (p *plot) addCurve(s Series) {
 	for _, run := range p.runs(s) {
 		var line []point

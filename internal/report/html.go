@@ -74,6 +74,7 @@ func (t Table) Shown() [][]string {
 	return t.Rows
 }
 
+// Left returns how many rows a page does not show.
 func (t Table) Left() int { return len(t.Rows) - len(t.Shown()) }
 
 // Alignment returns an attribute for the cells of each column: texts stand to the
@@ -129,6 +130,7 @@ func (p *Page) Save(dir string) ([]string, error) {
 	return names, nil
 }
 
+// file is one file of a page.
 type file struct {
 	name string
 	data []byte

@@ -100,6 +100,8 @@ func drawn(list []Series, percent bool) []Series {
 	return list
 }
 
+// scaled returns n numbers, times 100 if they are fractions to be drawn as points; NaN where
+// there are none.
 func scaled(x []float64, n int, percent bool) []float64 {
 	out := make([]float64, n)
 	for i := range out {

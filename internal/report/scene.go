@@ -69,6 +69,7 @@ func newScene(p Picture, own bool) (*scene, error) {
 	return s, nil
 }
 
+// add draws marks on top of what is there.
 func (s *scene) add(m ...mark) { s.marks = append(s.marks, m...) }
 
 // note adds a faint text, cut if it is wider than widest.

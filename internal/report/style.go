@@ -18,6 +18,7 @@ const looks = 8
 // The inks 1 to looks are those of series.
 type ink int
 
+// The inks beside those of series; none draws nothing.
 const (
 	none  ink = -1
 	paper ink = 0
@@ -91,8 +92,11 @@ func polygon(n int) []point {
 // widths.
 type fonts struct{ cache *font.Cache }
 
+// fontFamily names fonts that are as wide as the one that texts are measured in.
 const fontFamily = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
 
+// newFonts reads the font that is part of the program, so that pictures do not depend on those
+// of the machine.
 func newFonts() (fonts, error) {
 	regular, err := opentype.Parse(liberationsansregular.TTF)
 	if err != nil {
@@ -101,6 +105,7 @@ func newFonts() (fonts, error) {
 	return fonts{font.NewCache(font.Collection{{Font: font.Font{Typeface: "Liberation", Variant: "Sans"}, Face: regular}})}, nil
 }
 
+// face returns the font at a size in pixels.
 func (f fonts) face(size float64) font.Face {
 	return f.cache.Lookup(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Length(size))
 }

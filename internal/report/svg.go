@@ -36,6 +36,7 @@ func (s *scene) svg(w io.Writer) error {
 	return out.Flush()
 }
 
+// svg writes a mark; a hint becomes a group whose title viewers show over it.
 func (m mark) svg(out *bufio.Writer) {
 	switch {
 	case m.hint != "":
