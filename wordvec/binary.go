@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 )
 
 // readBinary reads word2vec's binary format.
@@ -91,13 +92,12 @@ func skip(in *bufio.Reader, n int64) error {
 func atEnd(in *bufio.Reader, count int64) error {
 	for {
 		b, err := in.ReadByte()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		if !isASCIISpace(rune(b)) {
+		case !strings.ContainsRune(" \t\n\v\f\r", rune(b)):
 			return fmt.Errorf("there is more after the %d words that the first line promises", count)
 		}
 	}

@@ -70,10 +70,8 @@ func detect(in *input.Stream) (Format, error) {
 	if !found && !whole {
 		return Auto, fmt.Errorf("no line break in the first %d bytes: %s", len(head), knownFormats)
 	}
-	fields := fieldsOf(first)
-	if isHeader(fields) {
-		dim, err := strconv.Atoi(string(fields[1]))
-		if err != nil || dim < 1 || dim > maxDim {
+	if _, dim, is, err := parseHeader(first); is {
+		if err != nil {
 			return Word2VecText, nil // its reader has the error
 		}
 		record, _, found := bytes.Cut(bytes.TrimLeft(rest, "\n"), []byte("\n"))
@@ -82,7 +80,7 @@ func detect(in *input.Stream) (Format, error) {
 		}
 		return Word2VecBinary, nil
 	}
-	if len(fields) > 1 && isRecord(first, len(fields)-1) {
+	if numbers := len(fieldsOf(first)) - 1; numbers > 0 && isRecord(first, numbers) {
 		return GloVe, nil
 	}
 	return Auto, fmt.Errorf("it starts with %s: %s", quote(first), knownFormats)
@@ -92,18 +90,28 @@ const knownFormats = "want " + knownForms
 
 const knownForms = "word2vec (binary or text), GloVe text, or fastText (.vec or .bin, version 11 or 12)"
 
-// isHeader reports whether a line is "words dimensions", right or wrong.
-func isHeader(fields [][]byte) bool {
+// parseHeader reads the line "words dimensions". is tells whether it is one, be its
+// numbers right or wrong, which err says.
+func parseHeader(line []byte) (words int64, dim int, is bool, err error) {
+	fields := fieldsOf(line)
 	if len(fields) != 2 {
-		return false
+		return 0, 0, false, nil
 	}
 	for _, f := range fields {
 		f = bytes.TrimPrefix(f, []byte("-"))
 		if len(f) == 0 || len(bytes.Trim(f, "0123456789")) > 0 {
-			return false
+			return 0, 0, false, nil
 		}
 	}
-	return true
+	words, err = strconv.ParseInt(string(fields[0]), 10, 64)
+	if err != nil || words < 1 {
+		return 0, 0, true, fmt.Errorf("the first line promises %s words, want a number of 1 to 9223372036854775807", fields[0])
+	}
+	dim, err = strconv.Atoi(string(fields[1]))
+	if err != nil || dim < 1 || dim > maxDim {
+		return 0, 0, true, fmt.Errorf("the first line promises vectors of %s numbers, want 1 to %d", fields[1], maxDim)
+	}
+	return words, dim, true, nil
 }
 
 // isRecord reports whether a line is a word and dim numbers.
@@ -149,17 +157,9 @@ func header(in *bufio.Reader) (words int64, dim int, err error) {
 	if err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	fields := fieldsOf(line)
-	if !isHeader(fields) {
+	words, dim, is, err := parseHeader(line)
+	if !is {
 		return 0, 0, fmt.Errorf("the first line is %s, want \"words dimensions\"", quote(bytes.TrimRight(line, "\r\n")))
 	}
-	words, err = strconv.ParseInt(string(fields[0]), 10, 64)
-	if err != nil || words < 1 {
-		return 0, 0, fmt.Errorf("the first line promises %s words, want a number of 1 to 9223372036854775807", fields[0])
-	}
-	dim, err = strconv.Atoi(string(fields[1]))
-	if err != nil || dim < 1 || dim > maxDim {
-		return 0, 0, fmt.Errorf("the first line promises vectors of %s numbers, want 1 to %d", fields[1], maxDim)
-	}
-	return words, dim, nil
+	return words, dim, err
 }

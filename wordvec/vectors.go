@@ -174,8 +174,6 @@ func notFinite(x []float32) int {
 	})
 }
 
-func isASCIISpace(r rune) bool { return r == ' ' || '\t' <= r && r <= '\r' }
-
 // quote is %q cut to a length that an error message can bear.
 func quote[T string | []byte](word T) string {
 	const longest = 80
