@@ -69,8 +69,8 @@ func (c *Calibration) Check() error {
 	return nil
 }
 
-// FitConfidence adds scale and power to a temperature that FitTemperature, or with
-// mixes FitTemperatureToMixes, found on the same rows: those with the lowest log
+// FitConfidence adds scale and power to a temperature that FitTemperature found on the
+// same rows: those with the lowest log
 // loss of the statement "the most probable class is right",
 //
 //   - r log c - (1 - r) log(1 - c),
@@ -84,11 +84,10 @@ func (c *Calibration) Check() error {
 // keeps the parameters finite where all rows are right. Of one class, or AtLimit, c
 // is returned as it is. Errors are those of FitTemperature.
 func FitConfidence(c Calibration, rows []float32, k int, classes []int, mixes []score.Mix, threads int) (Calibration, error) {
-	h, err := newHeldOut(rows, k, classes, threads)
+	h, err := newHeldOut(rows, k, classes, mixes, threads)
 	if err != nil || k < 2 || c.AtLimit {
 		return c, err
 	}
-	h.mixes = mixes
 	h.fitConfidence(&c)
 	c.LogLossAfter, c.CalibrationErrorAfter, err = h.measure(&c)
 	return c, err

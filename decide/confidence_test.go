@@ -62,7 +62,7 @@ func TestFitConfidence(t *testing.T) {
 		}
 		classes = append(classes, y)
 	}
-	plain, err := FitTemperature(rows, k, classes, 1)
+	plain, err := FitTemperature(rows, k, classes, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func ExampleDecider() {
 // Scores that are twice as far apart as they should be.
 func ExampleFitTemperature() {
 	rows := []float32{2, 0, 2, 0, 2, 0, 0, 2} // four held-out rows, two classes
-	c, err := decide.FitTemperature(rows, 2, []int{0, 0, 1, 1}, 1)
+	c, err := decide.FitTemperature(rows, 2, []int{0, 0, 1, 1}, nil, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -58,34 +58,15 @@ type Calibration struct {
 //
 // No classes, no rows, another number of scores than n k, a class outside
 // 0..k-1, a score that is NaN or +Inf and a row of nothing but -Inf are errors.
-func FitTemperature(rows []float32, k int, classes []int, threads int) (Calibration, error) {
-	h, err := newHeldOut(rows, k, classes, threads)
+//
+// With mixes, one a row, the truth of a row is a distribution over the classes, and
+// what is minimised is the cross entropy against it; classes then only say how many
+// rows there are. nil: each row is of its class alone.
+func FitTemperature(rows []float32, k int, classes []int, mixes []score.Mix, threads int) (Calibration, error) {
+	h, err := newHeldOut(rows, k, classes, mixes, threads)
 	if err != nil {
 		return Calibration{}, err
 	}
-	return h.fit()
-}
-
-// FitTemperatureToMixes is FitTemperature for rows whose truth is a distribution
-// over the classes: it minimises the cross entropy against it.
-func FitTemperatureToMixes(rows []float32, k int, truths []score.Mix, threads int) (Calibration, error) {
-	classes := make([]int, len(truths))
-	for i, m := range truths {
-		if len(m.Class) == 0 || len(m.Share) != len(m.Class) || slices.ContainsFunc(m.Class, func(c int32) bool { return c < 0 || int(c) >= k }) {
-			return Calibration{}, fmt.Errorf("decide: row %d has %d shares of %d classes, want one for each and classes from 0 to %d", i, len(m.Share), len(m.Class), k-1)
-		}
-		classes[i] = m.Truth()
-	}
-	h, err := newHeldOut(rows, k, classes, threads)
-	if err != nil {
-		return Calibration{}, err
-	}
-	h.mixes = truths
-	return h.fit()
-}
-
-func (h *heldOut) fit() (Calibration, error) {
-	var err error
 	beta, limit := minimize(h.derivatives, 1/float64(MaxTemperature), 1/MinTemperature)
 	c := Calibration{Temperature: 1 / beta, Rows: len(h.classes), AtLimit: limit}
 	if c.LogLossBefore, c.CalibrationErrorBefore, err = h.measure(&Calibration{Temperature: 1}); err != nil {
@@ -153,14 +134,22 @@ type heldOut struct {
 	threads int
 }
 
-func newHeldOut(rows []float32, k int, classes []int, threads int) (*heldOut, error) {
+func newHeldOut(rows []float32, k int, classes []int, mixes []score.Mix, threads int) (*heldOut, error) {
 	if k < 1 || len(classes) == 0 {
 		return nil, fmt.Errorf("decide: fit a temperature on %d rows of %d classes, want at least one of each", len(classes), k)
 	}
 	if len(rows)%k != 0 || len(rows)/k != len(classes) {
 		return nil, fmt.Errorf("decide: %d scores for %d rows of %d classes, want a score for each class of each row", len(rows), len(classes), k)
 	}
-	h := &heldOut{rows: rows, k: k, classes: classes, threads: threads}
+	h := &heldOut{rows: rows, k: k, classes: classes, mixes: mixes, threads: threads}
+	if mixes != nil && len(mixes) != len(classes) {
+		return nil, fmt.Errorf("decide: %d mixes for %d rows, want one for each", len(mixes), len(classes))
+	}
+	for i, m := range mixes {
+		if len(m.Class) == 0 || len(m.Share) != len(m.Class) || slices.ContainsFunc(m.Class, func(c int32) bool { return c < 0 || int(c) >= k }) {
+			return nil, fmt.Errorf("decide: row %d has %d shares of %d classes, want one for each and classes from 0 to %d", i, len(m.Share), len(m.Class), k-1)
+		}
+	}
 	for i, y := range classes {
 		if y < 0 || y >= k {
 			return nil, fmt.Errorf("decide: row %d has class %d, want 0 to %d; leave rows of other classes out", i, y, k-1)

@@ -19,11 +19,11 @@ func TestFitTemperatureToMixes(t *testing.T) {
 	for i, y := range classes {
 		single[i] = score.Mix{Class: []int32{int32(y)}, Share: []float32{1}}
 	}
-	plain, err := FitTemperature(rows, k, classes, 1)
+	plain, err := FitTemperature(rows, k, classes, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := FitTemperatureToMixes(rows, k, single, 2); err != nil || math.Abs(got.Temperature-plain.Temperature) > 1e-9 || math.Abs(got.LogLossAfter-plain.LogLossAfter) > 1e-6 {
+	if got, err := FitTemperature(rows, k, make([]int, len(single)), single, 2); err != nil || math.Abs(got.Temperature-plain.Temperature) > 1e-9 || math.Abs(got.LogLossAfter-plain.LogLossAfter) > 1e-6 {
 		t.Errorf("%+v, %v, want %+v", got, err, plain)
 	}
 	var mixes []score.Mix
@@ -41,11 +41,11 @@ func TestFitTemperatureToMixes(t *testing.T) {
 			}
 		}
 	}
-	want, err := FitTemperature(again, k, each, 1)
+	want, err := FitTemperature(again, k, each, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := FitTemperatureToMixes(rows, k, mixes, 1)
+	got, err := FitTemperature(rows, k, make([]int, len(mixes)), mixes, 1)
 	if err != nil || math.Abs(got.Temperature-want.Temperature) > 1e-5*want.Temperature ||
 		math.Abs(got.LogLossBefore-want.LogLossBefore) > 1e-5 || math.Abs(got.LogLossAfter-want.LogLossAfter) > 1e-5 || got.Rows != 60 {
 		t.Errorf("%+v, %v, want as from ten rows for each, %+v", got, err, want)
@@ -55,7 +55,7 @@ func TestFitTemperatureToMixes(t *testing.T) {
 	}
 	for _, bad := range []score.Mix{{}, {Class: []int32{k}, Share: []float32{1}}, {Class: []int32{0, 1}, Share: []float32{1}}} {
 		mixes[3] = bad
-		if _, err := FitTemperatureToMixes(rows, k, mixes, 1); err == nil || !strings.Contains(err.Error(), "row 3") {
+		if _, err := FitTemperature(rows, k, make([]int, len(mixes)), mixes, 1); err == nil || !strings.Contains(err.Error(), "row 3") {
 			t.Errorf("%v: error %v, want one that names row 3", bad, err)
 		}
 	}

@@ -72,7 +72,7 @@ func TestFitTemperatureAgainstGoldenSection(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rows, classes := drawRows(rand.New(rand.NewPCG(2, 3)), tc.n, tc.k, tc.spread, tc.temperature)
-			got, err := FitTemperature(rows, tc.k, classes, 1)
+			got, err := FitTemperature(rows, tc.k, classes, nil, 1)
 			if err != nil || got.AtLimit {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -95,7 +95,7 @@ func TestFitTemperatureAgainstGoldenSection(t *testing.T) {
 // probabilities are calibrated.
 func TestFitTemperatureFindsTheTrueOne(t *testing.T) {
 	rows, classes := drawRows(rand.New(rand.NewPCG(9, 3)), 20000, 8, 6, 3)
-	got, err := FitTemperature(rows, 8, classes, 0)
+	got, err := FitTemperature(rows, 8, classes, nil, 0)
 	if err != nil || math.Abs(got.Temperature-3) > 0.1 {
 		t.Errorf("temperature %v, %v; want about 3", got.Temperature, err)
 	}
@@ -107,11 +107,11 @@ func TestFitTemperatureFindsTheTrueOne(t *testing.T) {
 func TestFitTemperatureInvariances(t *testing.T) {
 	const n, k = 500, 12
 	rows, classes := drawRows(rand.New(rand.NewPCG(4, 3)), n, k, 5, 2)
-	want, err := FitTemperature(rows, k, classes, 1)
+	want, err := FitTemperature(rows, k, classes, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	threads, err := FitTemperature(rows, k, classes, 5)
+	threads, err := FitTemperature(rows, k, classes, nil, 5)
 	if err != nil || threads != want {
 		t.Errorf("with threads %+v, %v; want %+v", threads, err, want)
 	}
@@ -126,11 +126,11 @@ func TestFitTemperatureInvariances(t *testing.T) {
 			logs[i*k+c] = float32(float64(s) - total)
 		}
 	}
-	got, err := FitTemperature(doubled, k, classes, 1)
+	got, err := FitTemperature(doubled, k, classes, nil, 1)
 	if err != nil || !near(got.Temperature, 2*want.Temperature) {
 		t.Errorf("twice the scores: temperature %v, %v; want %v", got.Temperature, err, 2*want.Temperature)
 	}
-	got, err = FitTemperature(logs, k, classes, 1)
+	got, err = FitTemperature(logs, k, classes, nil, 1)
 	if err != nil || math.Abs(got.Temperature/want.Temperature-1) > 1e-5 {
 		t.Errorf("log probabilities: temperature %v, %v; want %v", got.Temperature, err, want.Temperature)
 	}
@@ -177,7 +177,7 @@ func TestFitTemperatureAtTheEdge(t *testing.T) {
 		{"and one of probability 0", []float32{1, 0, 1, 0, 1, 0, 1, 0, 0, inf}, 2, []int{0, 0, 0, 1, 1}, 1 / math.Log(3), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := FitTemperature(tc.rows, tc.k, tc.classes, 1)
+			got, err := FitTemperature(tc.rows, tc.k, tc.classes, nil, 1)
 			if err != nil || !near(got.Temperature, tc.want) || got.AtLimit != tc.limit {
 				t.Errorf("got %+v, %v; want %v, at a limit: %v", got, err, tc.want, tc.limit)
 			}
@@ -204,7 +204,7 @@ func TestFitTemperatureRefuses(t *testing.T) {
 		{"all -Inf", []float32{-inf, -inf}, 2, []int{0}, "row 0 is -Inf"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := FitTemperature(tc.rows, tc.k, tc.classes, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := FitTemperature(tc.rows, tc.k, tc.classes, nil, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want an error with %q", err, tc.want)
 			}
 		})
@@ -289,7 +289,7 @@ func FuzzFitTemperature(f *testing.F) {
 		}
 		classes := 1 + int(k)%16
 		rows, truths := drawRows(rand.New(rand.NewPCG(seed, 1)), 1+int(n), classes, spread, temperature)
-		got, err := FitTemperature(rows, classes, truths, 1)
+		got, err := FitTemperature(rows, classes, truths, nil, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

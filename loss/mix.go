@@ -14,6 +14,17 @@ type Mix struct {
 	Share []float32
 }
 
+// Truth returns the class with the largest share, the first of equals.
+func (m Mix) Truth() int {
+	best := 0
+	for n, s := range m.Share {
+		if s > m.Share[best] {
+			best = n
+		}
+	}
+	return int(m.Class[best])
+}
+
 // EvaluateMix is Evaluate for a mix: the expected loss Σ_n Share[n] loss(Class[n])
 // with its gradient, as if the example were given once for each class with its
 // share as weight. For CrossEntropy that is the cross entropy against the mix,

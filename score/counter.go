@@ -102,7 +102,7 @@ func Count[T matrix.Float](c *Counter, truth int, mix Mix, probabilities []T, co
 	switch {
 	case err != nil:
 	case len(mix.Class)+len(mix.Share) > 0:
-		if err = mix.check(c.k); err == nil {
+		if err = checkMix(mix, c.k); err == nil {
 			truth = mix.Truth()
 		}
 	case truth < Unknown || truth >= c.k:

@@ -3,28 +3,15 @@ package score
 import (
 	"fmt"
 	"math"
+
+	"github.com/treeloss/treeloss/loss"
 )
 
-// Mix is a truth that several classes share: Share[n] of it belongs to
-// Class[n]. Shares are at least 0 and sum to 1.
-type Mix struct {
-	Class []int32
-	Share []float32
-}
+// Mix is a truth that several classes share.
+type Mix = loss.Mix
 
-// Truth returns the class with the largest share, the first of equals.
-func (m Mix) Truth() int {
-	best := 0
-	for n, s := range m.Share {
-		if s > m.Share[best] {
-			best = n
-		}
-	}
-	return int(m.Class[best])
-}
-
-// check returns an error unless the shares are a distribution over k classes.
-func (m Mix) check(k int) error {
+// checkMix returns an error unless the shares are a distribution over k classes.
+func checkMix(m Mix, k int) error {
 	if len(m.Class) == 0 || len(m.Class) != len(m.Share) {
 		return fmt.Errorf("%d shares of %d classes, want one for each", len(m.Share), len(m.Class))
 	}

@@ -150,11 +150,7 @@ func (h *heldOut) judge(a *attempt) error {
 		}
 	}
 	var err error
-	if h.mixes != nil {
-		a.calibration, err = decide.FitTemperatureToMixes(a.scores, k, h.mixes, h.opts.Threads)
-	} else {
-		a.calibration, err = decide.FitTemperature(a.scores, k, h.class, h.opts.Threads)
-	}
+	a.calibration, err = decide.FitTemperature(a.scores, k, h.class, h.mixes, h.opts.Threads)
 	return err
 }
 
