@@ -89,7 +89,7 @@ func Export(store *model.Store, file string, metadata map[string]string) error {
 		if err != nil {
 			return err
 		}
-		out.Tensors = append(out.Tensors, safetensors.Float32(strings.TrimPrefix(v.Path(), "/"), x, dims...))
+		out.Tensors = append(out.Tensors, safetensors.New(strings.TrimPrefix(v.Path(), "/"), x, dims...))
 	}
 	if len(out.Tensors) == 0 {
 		return fmt.Errorf("deep: export to %s: the store has no model; train or load one first", file)
@@ -106,17 +106,25 @@ func Import(store *model.Store, file string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ImportFrom(store, in); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return in.Metadata, nil
+}
+
+// ImportFrom is Import of a file that was read already. The numbers are copied.
+func ImportFrom(store *model.Store, in *safetensors.File) error {
 	for i := range in.Tensors {
 		t := &in.Tensors[i]
 		x, err := t.Float32s()
-		if err == nil {
-			err = Put(store, "/"+t.Name, tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...))
-		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return err
+		}
+		if err := Put(store, "/"+t.Name, tensors.FromFlatDataAndDimensions(slices.Clone(x), t.Shape...)); err != nil {
+			return err
 		}
 	}
-	return in.Metadata, nil
+	return nil
 }
 
 // Put puts a value into a store, in place of that of a variable with this path, which

@@ -42,13 +42,13 @@ func (s *Set) Store(f *safetensors.File) error {
 			vocabulary.WriteByte('\n') // no n-gram holds white space but ' '
 		}
 		f.Tensors = append(f.Tensors,
-			safetensors.Bytes(vocabularyTensor, []byte(vocabulary.String()), vocabulary.Len()),
-			safetensors.Float32(idfTensor, s.idf, len(s.idf)))
+			safetensors.New(vocabularyTensor, []byte(vocabulary.String()), vocabulary.Len()),
+			safetensors.New(idfTensor, s.idf, len(s.idf)))
 	case dataset.Numbers:
 		meta.Kind = "numbers"
 		f.Tensors = append(f.Tensors,
-			safetensors.Float64(meanTensor, s.mean, len(s.mean)),
-			safetensors.Float64(scaleTensor, s.scale, len(s.scale)))
+			safetensors.New(meanTensor, s.mean, len(s.mean)),
+			safetensors.New(scaleTensor, s.scale, len(s.scale)))
 	default:
 		meta.Kind = "sparse"
 	}

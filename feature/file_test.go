@@ -62,8 +62,8 @@ func textFile(meta, vocabulary string, idf ...float32) *safetensors.File {
 	return &safetensors.File{
 		Metadata: map[string]string{metadataKey: meta},
 		Tensors: []safetensors.Tensor{
-			safetensors.Bytes(vocabularyTensor, []byte(vocabulary), len(vocabulary)),
-			safetensors.Float32(idfTensor, idf, len(idf)),
+			safetensors.New(vocabularyTensor, []byte(vocabulary), len(vocabulary)),
+			safetensors.New(idfTensor, idf, len(idf)),
 		},
 	}
 }
@@ -72,8 +72,8 @@ func numbersFile(meta string, mean, scale []float64) *safetensors.File {
 	return &safetensors.File{
 		Metadata: map[string]string{metadataKey: meta},
 		Tensors: []safetensors.Tensor{
-			safetensors.Float64(meanTensor, mean, len(mean)),
-			safetensors.Float64(scaleTensor, scale, len(scale)),
+			safetensors.New(meanTensor, mean, len(mean)),
+			safetensors.New(scaleTensor, scale, len(scale)),
 		},
 	}
 }
@@ -86,9 +86,9 @@ func TestLoadRefuses(t *testing.T) {
 	noIDF := textFile(two, "ca\ncb\n")
 	noIDF.Tensors = noIDF.Tensors[:1]
 	wrongIDF := textFile(two, "ca\ncb\n", 1, 1)
-	wrongIDF.Tensors[1] = safetensors.Int32(idfTensor, []int32{1, 1}, 2)
+	wrongIDF.Tensors[1] = safetensors.New(idfTensor, []int32{1, 1}, 2)
 	wrongMean := numbersFile(`{"kind":"numbers","dim":1,"columns":["x"]}`, nil, nil)
-	wrongMean.Tensors[0] = safetensors.Float32(meanTensor, []float32{1}, 1)
+	wrongMean.Tensors[0] = safetensors.New(meanTensor, []float32{1}, 1)
 	for _, tc := range []struct {
 		name string
 		file *safetensors.File

@@ -41,13 +41,13 @@ func SaveCheckpoint(path, fingerprint string, c *Checkpoint) error {
 	f := &safetensors.File{}
 	for _, name := range slices.Sorted(maps.Keys(c.Arrays)) {
 		a := c.Arrays[name]
-		f.Tensors = append(f.Tensors, safetensors.Float32(statePrefix+name, a, len(a)))
+		f.Tensors = append(f.Tensors, safetensors.New(statePrefix+name, a, len(a)))
 	}
 	if b := c.Best; b != nil {
 		about.Classes = b.Classes
 		f.Tensors = append(f.Tensors,
-			safetensors.Float32(bestWeight, b.Weight, b.Features, len(b.Bias)),
-			safetensors.Float32(bestBias, b.Bias, len(b.Bias)))
+			safetensors.New(bestWeight, b.Weight, b.Features, len(b.Bias)),
+			safetensors.New(bestBias, b.Bias, len(b.Bias)))
 	}
 	text, err := json.Marshal(about)
 	if err != nil {

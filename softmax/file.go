@@ -86,14 +86,14 @@ func (m *Model) file() (*safetensors.File, error) {
 		f.Metadata["output"] = hierarchicalOutput
 	}
 	d, k := m.Layer.Features, m.Layer.Outputs()
-	f.Tensors = append(f.Tensors, safetensors.Float32(biasTensor, m.Layer.Bias, k))
+	f.Tensors = append(f.Tensors, safetensors.New(biasTensor, m.Layer.Bias, k))
 	if l := pack(m.Layer, runtime.GOMAXPROCS(0)); l.packed != nil {
 		f.Tensors = append(f.Tensors, l.packed.tensors()...)
 	} else {
-		f.Tensors = append(f.Tensors, safetensors.Float32(weightTensor, kernel.Transposed(l.Weight, d, k), k, d))
+		f.Tensors = append(f.Tensors, safetensors.New(weightTensor, kernel.Transposed(l.Weight, d, k), k, d))
 	}
 	if v := m.Vectors; v != nil {
-		f.Tensors = append(f.Tensors, safetensors.Float32(vectorTensor, v.Data, v.Rows(), v.Columns))
+		f.Tensors = append(f.Tensors, safetensors.New(vectorTensor, v.Data, v.Rows(), v.Columns))
 	}
 	if err := m.Features.Store(f); err != nil {
 		return nil, err

@@ -277,7 +277,7 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		{"a weight of NaN", m, fill(float32(math.NaN())), "NaN"},
 		{"an infinite weight", m, fill(float32(math.Inf(-1))), "Inf"},
 		{"a bias of NaN", m, func(f *safetensors.File) {
-			*tensor(f, "bias") = safetensors.Float32("bias", slices.Repeat([]float32{float32(math.NaN())}, 6), 6)
+			*tensor(f, "bias") = safetensors.New("bias", slices.Repeat([]float32{float32(math.NaN())}, 6), 6)
 		}, "NaN"},
 		{"fewer labels", m, set("labels", `["a"]`), "shape"},
 		{"no labels", m, set("labels", `[]`), "shape"},
@@ -313,10 +313,10 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		{"transposed weights", m, func(f *safetensors.File) { slices.Reverse(tensor(f, "weight").Shape) }, "shape"},
 		{"weights of whole numbers", m, func(f *safetensors.File) { tensor(f, "weight").DType = safetensors.I32 }, "F32"},
 		{"flat vectors", m, func(f *safetensors.File) {
-			f.Tensors = append(f.Tensors, safetensors.Float32(vectorTensor, make([]float32, 6), 6))
+			f.Tensors = append(f.Tensors, safetensors.New(vectorTensor, make([]float32, 6), 6))
 		}, vectorTensor},
 		{"vectors of fewer classes", m, func(f *safetensors.File) {
-			f.Tensors = append(f.Tensors, safetensors.Float32(vectorTensor, make([]float32, 6), 2, 3))
+			f.Tensors = append(f.Tensors, safetensors.New(vectorTensor, make([]float32, 6), 2, 3))
 		}, vectorTensor},
 		{"no bias", m, func(f *safetensors.File) {
 			f.Tensors = slices.DeleteFunc(f.Tensors, func(x safetensors.Tensor) bool { return x.Name == "bias" })

@@ -273,12 +273,12 @@ func (w *baseWeights[C]) tensors() []safetensors.Tensor {
 	var classes safetensors.Tensor
 	switch c := any(w.class).(type) {
 	case []uint16:
-		classes = safetensors.Uint16(classTensor, c, n)
+		classes = safetensors.New(classTensor, c, n)
 	case []int32:
-		classes = safetensors.Int32(classTensor, c, n)
+		classes = safetensors.New(classTensor, c, n)
 	}
 	return []safetensors.Tensor{
-		safetensors.Float32(baseTensor, w.base, len(w.base)), safetensors.Int64(startTensor, w.start, len(w.start)),
+		safetensors.New(baseTensor, w.base, len(w.base)), safetensors.New(startTensor, w.start, len(w.start)),
 		classes, safetensors.Float16(valueTensor, w.value, n),
 	}
 }

@@ -316,9 +316,9 @@ func TestCheckpointFileIsChecked(t *testing.T) {
 		"no progress":     {Metadata: map[string]string{"format": checkpointFormat, "format_version": "1"}},
 		"a newer version": {Metadata: map[string]string{"format": checkpointFormat, "format_version": "2", "progress": "{}"}},
 		"a strange tensor": {Metadata: map[string]string{"format": checkpointFormat, "format_version": "1", "progress": "{}"},
-			Tensors: []safetensors.Tensor{safetensors.Float32("x", []float32{1}, 1)}},
+			Tensors: []safetensors.Tensor{safetensors.New("x", []float32{1}, 1)}},
 		"whole numbers": {Metadata: map[string]string{"format": checkpointFormat, "format_version": "1", "progress": "{}"},
-			Tensors: []safetensors.Tensor{safetensors.Int32("state.weight", []int32{1}, 1)}},
+			Tensors: []safetensors.Tensor{safetensors.New("state.weight", []int32{1}, 1)}},
 	} {
 		if err := safetensors.WriteFile(path, f); err != nil {
 			t.Fatal(err)

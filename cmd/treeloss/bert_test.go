@@ -60,7 +60,7 @@ func bertFolder(t *testing.T) string {
 				x[i] = 1
 			}
 		}
-		all = append(all, safetensors.Float32("bert."+name, x, dims...))
+		all = append(all, safetensors.New("bert."+name, x, dims...))
 	}
 	add("embeddings.word_embeddings.weight", len(vocabulary), hidden)
 	add("embeddings.position_embeddings.weight", positions, hidden)

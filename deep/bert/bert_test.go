@@ -175,7 +175,7 @@ func TestRefusals(t *testing.T) {
 		{"other shape", "config.json says", func(dir string) { edit(t, filepath.Join(dir, configFile), map[string]any{"intermediate_size": 41}) }},
 		{"missing layer", "no tensor encoder.layer.2", func(dir string) { edit(t, filepath.Join(dir, configFile), map[string]any{"num_hidden_layers": 3}) }},
 		{"other weights", "no tensor embeddings", func(dir string) {
-			safetensors.WriteFile(filepath.Join(dir, weightsFile), &safetensors.File{Tensors: []safetensors.Tensor{safetensors.Float32("x", []float32{1}, 1)}})
+			safetensors.WriteFile(filepath.Join(dir, weightsFile), &safetensors.File{Tensors: []safetensors.Tensor{safetensors.New("x", []float32{1}, 1)}})
 		}},
 		{"damaged weights", "model.safetensors", func(dir string) { os.WriteFile(filepath.Join(dir, weightsFile), []byte("x"), 0o600) }},
 		{"index", "names the file", func(dir string) {

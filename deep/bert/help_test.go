@@ -101,10 +101,10 @@ func folder(t testing.TB, words []string, s size, prefix string) (dir string, we
 			}
 			weights[w.name] = append(weights[w.name], float64(x[i]))
 		}
-		out = append(out, safetensors.Float32(prefix+w.name, x, w.dims...))
+		out = append(out, safetensors.New(prefix+w.name, x, w.dims...))
 	}
-	out = append(out, safetensors.Float32(prefix+"pooler.dense.bias", make([]float32, s.hidden), s.hidden),
-		safetensors.Int64(prefix+"embeddings.position_ids", make([]int64, s.positions), 1, s.positions))
+	out = append(out, safetensors.New(prefix+"pooler.dense.bias", make([]float32, s.hidden), s.hidden),
+		safetensors.New(prefix+"embeddings.position_ids", make([]int64, s.positions), 1, s.positions))
 	if err := safetensors.WriteFile(filepath.Join(dir, weightsFile), &safetensors.File{Tensors: out}); err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func logits(t *testing.T, b compute.Backend, m *network.Model, texts []string) [
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "x.safetensors")
-	if err := safetensors.WriteFile(other, &safetensors.File{Tensors: []safetensors.Tensor{safetensors.Float32("x", []float32{1}, 1)}}); err != nil {
+	if err := safetensors.WriteFile(other, &safetensors.File{Tensors: []safetensors.Tensor{safetensors.New("x", []float32{1}, 1)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := network.Load(other); !errors.Is(err, network.ErrFile) || network.IsFile(other) || network.IsFile(dir) || network.IsFile(other+"y") {
@@ -176,7 +176,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	for _, metadata := range []map[string]string{{"about": "x"}, {"about": "{}"}, {"about": "{}", "config.json": "{}"}} {
 		metadata["format"] = "treeloss-bert"
-		if err := safetensors.WriteFile(other, &safetensors.File{Metadata: metadata, Tensors: []safetensors.Tensor{safetensors.Float32("x", []float32{1}, 1)}}); err != nil {
+		if err := safetensors.WriteFile(other, &safetensors.File{Metadata: metadata, Tensors: []safetensors.Tensor{safetensors.New("x", []float32{1}, 1)}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := network.Load(other); !errors.Is(err, network.ErrFile) {

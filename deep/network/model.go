@@ -208,7 +208,7 @@ func (m *Model) read(path string, f *safetensors.File) (err error) {
 	if err := m.check(); err != nil {
 		return err
 	}
-	if _, err := deep.Import(m.store, path); err != nil {
+	if err := deep.ImportFrom(m.store, f); err != nil {
 		return err
 	}
 	m.Vectors, err = deep.Vectors(m.store, len(m.Classes))

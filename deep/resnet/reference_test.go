@@ -148,7 +148,7 @@ func TestResNet50EqualsReference(t *testing.T) {
 			}
 		}
 		r[tensor.Name] = x
-		*tensor = safetensors.Float32(tensor.Name, x, tensor.Shape...)
+		*tensor = safetensors.New(tensor.Name, x, tensor.Shape...)
 	})
 	store := model.NewStore()
 	if err := LoadTorch(store, file); err != nil {

@@ -38,7 +38,7 @@ func torchFile(t *testing.T, change func(*safetensors.Tensor)) string {
 		for i := range x {
 			x[i] = float32(rng.Float64()) * 0.02
 		}
-		tensor := safetensors.Float32(name, x, dims...)
+		tensor := safetensors.New(name, x, dims...)
 		if change != nil {
 			change(&tensor)
 		}
@@ -50,7 +50,7 @@ func torchFile(t *testing.T, change func(*safetensors.Tensor)) string {
 		for _, part := range []string{"weight", "bias", "running_mean", "running_var"} {
 			add(name+"."+part, channels)
 		}
-		f.Tensors = append(f.Tensors, safetensors.Int64(name+".num_batches_tracked", []int64{7})) // a scalar that nothing reads
+		f.Tensors = append(f.Tensors, safetensors.New(name+".num_batches_tracked", []int64{7})) // a scalar that nothing reads
 	}
 	add("conv1.weight", 64, 3, 7, 7)
 	norm("bn1", 64)

@@ -170,13 +170,13 @@ func tensorOf(v *model.Variable) (safetensors.Tensor, error) {
 	switch v.DType() {
 	case dtypes.Float32:
 		x, err := tensors.CopyFlatData[float32](value)
-		return safetensors.Float32(v.Path(), x, dims...), err
+		return safetensors.New(v.Path(), x, dims...), err
 	case dtypes.Int64:
 		x, err := tensors.CopyFlatData[int64](value)
-		return safetensors.Int64(v.Path(), x, dims...), err
+		return safetensors.New(v.Path(), x, dims...), err
 	case dtypes.Uint64:
 		x, err := tensors.CopyFlatData[uint64](value)
-		return safetensors.Int64(v.Path()+unsigned, converted[int64](x), dims...), err
+		return safetensors.New(v.Path()+unsigned, converted[int64](x), dims...), err
 	}
 	return safetensors.Tensor{}, fmt.Errorf("type %s, want float32, int64 or uint64", v.DType())
 }

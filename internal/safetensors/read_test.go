@@ -203,7 +203,7 @@ func TestVerifyRefuses(t *testing.T) {
 func TestTensorNotThere(t *testing.T) {
 	f := &File{}
 	for i := range 10 {
-		f.Tensors = append(f.Tensors, Bytes(fmt.Sprint("t", i), nil, 0))
+		f.Tensors = append(f.Tensors, New[byte](fmt.Sprint("t", i), nil, 0))
 	}
 	_, err := f.Tensor("weight")
 	if err == nil || !strings.Contains(err.Error(), `no tensor "weight"; the file has 10: "t0", "t1"`) || !strings.HasSuffix(err.Error(), `"t7", ...`) {

@@ -24,46 +24,38 @@ type Tensor struct {
 
 // number is an element type that Go has, too.
 type number interface {
-	~uint8 | ~uint16 | ~int32 | ~int64 | ~float32 | ~float64
+	uint8 | uint16 | int32 | int64 | float32 | float64
 }
 
-// Float32 returns a tensor of type F32. On a little-endian machine its Data is
-// the memory of x, not a copy: leave x alone until the tensor is written. A
-// shape that does not fit x is found by Write. The same holds for Float64,
-// Int32, Int64 and Bytes.
-func Float32(name string, x []float32, shape ...int) Tensor {
-	return Tensor{Name: name, DType: F32, Shape: shape, Data: toBytes(x)}
+// dtypeOf returns the type of numbers of Go: U8, U16, I32, I64, F32 or F64.
+func dtypeOf[T number]() DType {
+	var zero T
+	switch any(zero).(type) {
+	case uint8:
+		return U8
+	case uint16:
+		return U16
+	case int32:
+		return I32
+	case int64:
+		return I64
+	case float32:
+		return F32
+	}
+	return F64
 }
 
-// Float64 returns a tensor of type F64; see Float32.
-func Float64(name string, x []float64, shape ...int) Tensor {
-	return Tensor{Name: name, DType: F64, Shape: shape, Data: toBytes(x)}
-}
-
-// Int32 returns a tensor of type I32; see Float32.
-func Int32(name string, x []int32, shape ...int) Tensor {
-	return Tensor{Name: name, DType: I32, Shape: shape, Data: toBytes(x)}
-}
-
-// Uint16 returns a tensor of type U16; see Float32.
-func Uint16(name string, x []uint16, shape ...int) Tensor {
-	return Tensor{Name: name, DType: U16, Shape: shape, Data: toBytes(x)}
+// New returns a tensor of the type of its numbers. On a little-endian machine its Data
+// is the memory of x, not a copy: leave x alone until the tensor is written. A shape
+// that does not fit x is found by Write.
+func New[T number](name string, x []T, shape ...int) Tensor {
+	return Tensor{Name: name, DType: dtypeOf[T](), Shape: shape, Data: toBytes(x)}
 }
 
 // Float16 returns a tensor of type F16 of binary16 numbers, as half.Round makes
-// them; see Float32.
+// them; see New.
 func Float16(name string, x []uint16, shape ...int) Tensor {
 	return Tensor{Name: name, DType: F16, Shape: shape, Data: toBytes(x)}
-}
-
-// Int64 returns a tensor of type I64; see Float32.
-func Int64(name string, x []int64, shape ...int) Tensor {
-	return Tensor{Name: name, DType: I64, Shape: shape, Data: toBytes(x)}
-}
-
-// Bytes returns a tensor of type U8 whose Data is x; see Float32.
-func Bytes(name string, x []byte, shape ...int) Tensor {
-	return Tensor{Name: name, DType: U8, Shape: shape, Data: x}
 }
 
 // Float32s returns the elements of a tensor of type F32, F16 or BF16. For F32

@@ -21,13 +21,13 @@ import (
 func sample() *File {
 	return &File{
 		Tensors: []Tensor{
-			Bytes("vocabulary", []byte("new\nold"), 7),
-			Float32("weight", []float32{1, -2.5, 3, float32(math.Inf(1)), 0, 1e-40}, 2, 3),
-			Float32("bias", []float32{0.5, 0.25}, 2),
-			Int32("counts", []int32{-1, math.MaxInt32}, 2),
-			Float64("mean", []float64{math.Pi}),
-			Int64("seed", []int64{math.MinInt64}, 1),
-			Float32("none", nil, 0, 5),
+			New("vocabulary", []byte("new\nold"), 7),
+			New("weight", []float32{1, -2.5, 3, float32(math.Inf(1)), 0, 1e-40}, 2, 3),
+			New("bias", []float32{0.5, 0.25}, 2),
+			New("counts", []int32{-1, math.MaxInt32}, 2),
+			New("mean", []float64{math.Pi}),
+			New("seed", []int64{math.MinInt64}, 1),
+			New[float32]("none", nil, 0, 5),
 		},
 		Metadata: map[string]string{"format_version": "1", "labels": `["a \"b\"","\u00fc\tü"]`, "": "empty key"},
 	}
@@ -55,10 +55,10 @@ func TestHeaderIsThatOfPython(t *testing.T) {
 	}{
 		{"nothing", nil, nil, "{}      "},
 		{"metadata only", nil, map[string]string{"format": "pt"}, `{"__metadata__":{"format":"pt"}}`},
-		{"one tensor, no padding needed", []Tensor{Float32("attn.0", make([]float32, 6), 1, 2, 3)}, nil,
+		{"one tensor, no padding needed", []Tensor{New("attn.0", make([]float32, 6), 1, 2, 3)}, nil,
 			`{"attn.0":{"dtype":"F32","shape":[1,2,3],"data_offsets":[0,24]}}`},
 		{"types before names", []Tensor{
-			Bytes("a", []byte{1}, 1), Float32("c", []float32{1}), Float32("b", []float32{1}, 1), Float64("z", []float64{1}, 1), Int64("y", []int64{1}, 1),
+			New("a", []byte{1}, 1), New("c", []float32{1}), New("b", []float32{1}, 1), New("z", []float64{1}, 1), New("y", []int64{1}, 1),
 		}, map[string]string{"b": "2", "a": "1"},
 			`{"__metadata__":{"a":"1","b":"2"},` +
 				`"y":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},` +
@@ -173,14 +173,14 @@ func TestWriteRefuses(t *testing.T) {
 		file File
 		want string
 	}{
-		{"same name twice", File{Tensors: []Tensor{Float32("w", one, 1), Bytes("w", []byte{1}, 1)}}, "is taken"},
-		{"reserved name", File{Tensors: []Tensor{Float32("__metadata__", one, 1)}}, "is taken"},
-		{"shape too large", File{Tensors: []Tensor{Float32("w", one, 2)}}, "4 bytes of data, want 8"},
-		{"shape overflows", File{Tensors: []Tensor{Float32("w", one, 1<<31, 1<<31, 2)}}, "more than"},
-		{"negative shape", File{Tensors: []Tensor{Float32("w", one, -1, -1)}}, "negative"},
-		{"many dimensions", File{Tensors: []Tensor{Float32("w", one, make([]int, 65)...)}}, "at most 64"},
+		{"same name twice", File{Tensors: []Tensor{New("w", one, 1), New("w", []byte{1}, 1)}}, "is taken"},
+		{"reserved name", File{Tensors: []Tensor{New("__metadata__", one, 1)}}, "is taken"},
+		{"shape too large", File{Tensors: []Tensor{New("w", one, 2)}}, "4 bytes of data, want 8"},
+		{"shape overflows", File{Tensors: []Tensor{New("w", one, 1<<31, 1<<31, 2)}}, "more than"},
+		{"negative shape", File{Tensors: []Tensor{New("w", one, -1, -1)}}, "negative"},
+		{"many dimensions", File{Tensors: []Tensor{New("w", one, make([]int, 65)...)}}, "at most 64"},
 		{"unknown type", File{Tensors: []Tensor{{Name: "w", DType: "F4"}}}, `unknown dtype "F4"`},
-		{"name not UTF-8", File{Tensors: []Tensor{Float32("\xff", one, 1)}}, "UTF-8"},
+		{"name not UTF-8", File{Tensors: []Tensor{New("\xff", one, 1)}}, "UTF-8"},
 		{"metadata not UTF-8", File{Metadata: map[string]string{"k": "\xc3"}}, "UTF-8"},
 		{"header too long", File{Metadata: map[string]string{"k": strings.Repeat("x", maxHeader)}}, "at most 100000000"},
 	} {
@@ -227,7 +227,7 @@ func TestEqualContentGivesEqualBytes(t *testing.T) {
 	f := &File{Metadata: map[string]string{}}
 	for i := range 40 {
 		name := string(rune('a'+i%26)) + strings.Repeat("x", i)
-		f.Tensors = append(f.Tensors, Int32(name, []int32{int32(i)}, 1))
+		f.Tensors = append(f.Tensors, New(name, []int32{int32(i)}, 1))
 		f.Metadata[name] = name
 	}
 	want := encodeFile(t, f)
