@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"math/bits"
@@ -109,4 +110,16 @@ func parseNPYHeader(text string) (h *npyHeader, problem string) {
 		}
 	}
 	return h, ""
+}
+
+// WriteNPYHeader writes the header, version 1.0, of a float32 matrix whose numbers follow
+// row by row in little-endian order. It is padded as NumPy does, so that the numbers start
+// at a multiple of 64 bytes. Errors are those of w.
+func WriteNPYHeader(w io.Writer, rows, cols int) error {
+	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
+	pad := 63 - (10+len(text))%64
+	text += strings.Repeat(" ", pad) + "\n"
+	header := binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(text)))
+	_, err := w.Write(append(header, text...))
+	return err
 }

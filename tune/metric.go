@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/score"
 )
 
@@ -27,34 +28,23 @@ func Metrics() []Metric {
 	return []Metric{Accuracy, Top5, MacroF1, SimilarityAccuracy, LogLoss, CalibrationError}
 }
 
-// ParseMetric reads the name of a metric; "" is Accuracy.
-func ParseMetric(name string) (Metric, error) {
-	if name == "" {
-		return Accuracy, nil
+func (m Metric) check() error {
+	return option.Check("Metric", string(m), m == "" || slices.Contains(Metrics(), m), strings.Trim(fmt.Sprint(Metrics()), "[]"))
+}
+
+// Score returns the number of a report that the metric is.
+func (m Metric) Score() score.Metric {
+	key := strings.ReplaceAll(string(m), "-", "_")
+	if m == Top5 {
+		key = "top5_accuracy"
 	}
-	if m := Metric(name); slices.Contains(Metrics(), m) {
-		return m, nil
-	}
-	return "", fmt.Errorf("unknown metric %q, want one of %s", name, strings.Trim(fmt.Sprint(Metrics()), "[]"))
+	all := score.Metrics()
+	return all[max(0, slices.IndexFunc(all, func(s score.Metric) bool { return s.Key == key }))]
 }
 
 // Of returns the metric's value in a report: a fraction 0..1, nats for LogLoss,
 // NaN if it is not known there.
-func (m Metric) Of(r score.Report) float64 {
-	switch m {
-	case Top5:
-		return r.Top5Accuracy
-	case MacroF1:
-		return r.MacroF1
-	case SimilarityAccuracy:
-		return r.SimilarityAccuracy
-	case LogLoss:
-		return r.LogLoss
-	case CalibrationError:
-		return r.CalibrationError
-	}
-	return r.Accuracy
-}
+func (m Metric) Of(r score.Report) float64 { return m.Score().Of(r) }
 
 // LessIsBetter tells whether the metric counts harm.
 func (m Metric) LessIsBetter() bool { return m == LogLoss || m == CalibrationError }

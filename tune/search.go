@@ -34,7 +34,7 @@ func (o SearchOptions) Check() error {
 	if len(o.Tune.Valid) > 0 && o.Folds > 0 {
 		return option.Refuse("%s has the rows to choose by, %s takes them from those of training; leave one out", "Valid", "Folds")
 	}
-	return cmp.Or(
+	return cmp.Or(o.Metric.check(),
 		option.Check("Time", o.Time, o.Time >= 0, "a time above 0, such as 90s"),
 		option.Check("Trials", o.Trials, o.Trials >= 0, "at least 0"),
 		option.Check("Folds", o.Folds, o.Folds >= 0 && o.Folds != 1, "at least 2, or 0 for one split"))

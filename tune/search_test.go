@@ -374,14 +374,14 @@ func TestJackknife(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	r := score.Report{Accuracy: 1, Top5Accuracy: 2, MacroF1: 3, SimilarityAccuracy: 4, LogLoss: 5, CalibrationError: 6}
 	for i, m := range Metrics() {
-		if got, err := ParseMetric(string(m)); err != nil || got != m || m.Of(r) != float64(i+1) {
-			t.Errorf("%s: %v, %v, %v", m, got, err, m.Of(r))
+		if err := (SearchOptions{Metric: m}).Check(); err != nil || m.Of(r) != float64(i+1) {
+			t.Errorf("%s: %v, %v", m, err, m.Of(r))
 		}
 	}
-	if m, err := ParseMetric(""); err != nil || m != Accuracy {
-		t.Errorf("the default is %v, %v", m, err)
+	if err := (SearchOptions{}).Check(); err != nil || Metric("").Of(r) != r.Accuracy {
+		t.Errorf("the default: %v, %v", Metric("").Of(r), err)
 	}
-	if _, err := ParseMetric("speed"); err == nil || !strings.Contains(err.Error(), "macro-f1") {
+	if err := (SearchOptions{Metric: "speed"}).Check(); err == nil || !strings.Contains(err.Error(), "macro-f1") {
 		t.Errorf("error %v", err)
 	}
 	nan := score.Report{Accuracy: math.NaN(), LogLoss: math.NaN()}

@@ -192,6 +192,29 @@ func (l *LabelVectors) Present() []int {
 	return out
 }
 
+// Mean returns the mean of the vectors of labels from..to-1, such as the synonyms of a
+// class; labels without a vector do not count. nil if none has one.
+func (l *LabelVectors) Mean(from, to int) []float64 {
+	var sum []float64
+	known := 0.0
+	for i := from; i < to; i++ {
+		if l.Names[i].Fate != Found {
+			continue
+		}
+		if sum == nil {
+			sum = make([]float64, l.Vectors.Cols())
+		}
+		for j, x := range l.Vectors.Row(i) {
+			sum[j] += float64(x)
+		}
+		known++
+	}
+	for j := range sum {
+		sum[j] /= known
+	}
+	return sum
+}
+
 // String tells what was done: a line of counts, and one line for each class
 // whose name has an unknown word.
 func (l *LabelVectors) String() string {

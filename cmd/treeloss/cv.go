@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,15 +80,11 @@ func reported(r score.Report) measures {
 
 // metricName is how tables call a metric.
 func metricName(m tune.Metric) string {
-	switch m {
-	case tune.Top5:
-		return "top-5 accuracy"
-	case tune.MacroF1:
-		return "macro F1"
-	case tune.LogLoss:
-		return "log loss (nats)"
+	if s := m.Score(); s.Unit == score.Nats {
+		return s.Name + " (nats)"
+	} else {
+		return s.Name
 	}
-	return strings.ReplaceAll(string(m), "-", " ")
 }
 
 // metricCell prints a value of a metric: points, or nats for the log loss.

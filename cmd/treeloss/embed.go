@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/images"
@@ -105,7 +106,9 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	}
 	result := embedded{Out: f.out, Labels: labelsBeside(f.out), Examples: x.set.Len(), Features: width}
 	err = atomicfile.Write(f.out, func(w io.Writer) error {
-		writeNPYHeader(w, x.set.Len(), width)
+		if err := dataset.WriteNPYHeader(w, x.set.Len(), width); err != nil {
+			return err
+		}
 		return e.Each(ctx, x.set, func(_ int, features []float32) error { return binary.Write(w, binary.LittleEndian, features) })
 	})
 	if err != nil {
@@ -184,15 +187,4 @@ func (f *embedFlags) examples(a *app) (*embeddable, error) {
 		return nil, fmt.Errorf("%s: %w", f.data.data[0], err)
 	}
 	return &embeddable{set: set, label: data.Class, model: m}, nil
-}
-
-// writeNPYHeader writes the header of version 1.0 of a float32 matrix, in NumPy's
-// form: padded so that the numbers start at a multiple of 64 bytes.
-func writeNPYHeader(w io.Writer, rows, cols int) {
-	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
-	pad := 64 - (10+len(text)+1)%64
-	text += strings.Repeat(" ", pad%64) + "\n"
-	io.WriteString(w, "\x93NUMPY\x01\x00") // its errors come back from the buffer
-	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(text))))
-	io.WriteString(w, text)
 }

@@ -20,8 +20,6 @@ type experimentFlags struct {
 	opts     experiment.Options
 	folder   string
 	protocol string
-	truth    string
-	init     string
 	average  string
 	resume   bool
 }
@@ -69,21 +67,17 @@ each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on.`,
 	flags.IntVar(&o.Runs, "runs", experiment.DefaultRuns, "draws of the true parameters: more of them make narrower intervals")
 	flags.IntVar(&o.TunedRuns, "tuned-runs", 0, fmt.Sprintf("draws under the protocol tuned; 0 means %d, or --runs if that is less", experiment.DefaultTunedRuns))
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random: another one draws other problems")
-	flags.StringVar(&f.protocol, "protocol", "both", "how to train: paper, tuned or both")
+	addWord(c, &f.protocol, "protocol", "how to train: paper, tuned or both", "both", "paper", "tuned")
 	flags.IntVar(&o.Threads, "threads", 0, "threads; 0: one a CPU. Does not change results")
-	flags.StringVar(&f.truth, "truth", string(experiment.Isotropic), "true parameters: isotropic (the paper's text), low-rank (its authors' scripts) or clustered")
-	flags.StringVar(&f.init, "init", string(experiment.TorchInit), "where training under the protocol paper starts: torch or zeros")
-	flags.StringVar(&f.average, "average", "off", "on: figures show the mean of the weights over the pass; numbers of both are always in the tables")
+	addWord(c, &o.Truth, "truth", "true parameters: isotropic (the paper's text), low-rank (its authors' scripts) or clustered", experiment.Isotropic, "low-rank", "clustered")
+	addWord(c, &o.Init, "init", "where training under the protocol paper starts: torch or zeros", experiment.TorchInit, "zeros")
+	addWord(c, &f.average, "average", "on: figures show the mean of the weights over the pass; numbers of both are always in the tables", "off", "on")
 	flags.Float64Var(&o.Rate, "rate", experiment.DefaultRate, "learning rate of the protocol paper, the same for all losses")
 	flags.Float64Var(&o.Base, "base", 0, "base of cover trees where it does not vary; 0 means 1.3, for norms 2")
 	flags.IntVar(&o.N, "n", 0, "training examples where they do not vary; 0: as in the paper")
 	flags.IntVar(&o.D, "d", 0, "features where they do not vary; 0: as in the paper")
 	flags.IntVar(&o.K, "k", 0, "classes where they do not vary; 0: as in the paper")
 	flags.Float64Var(&o.Sigma, "sigma", 0, "noise of the examples where it does not vary; 0: as in the paper")
-	choices(c, "protocol", "paper", "tuned", "both")
-	choices(c, "truth", "isotropic", "low-rank", "clustered")
-	choices(c, "init", "torch", "zeros")
-	choices(c, "average", "on", "off")
 	a.jsonFlag(c)
 	return c
 }
@@ -100,24 +94,9 @@ func experimentNames() []string {
 // options checks the flags.
 func (f *experimentFlags) options() (experiment.Options, error) {
 	o := f.opts
-	o.Truth, o.Init = experiment.Truth(f.truth), experiment.Init(f.init)
-	switch f.protocol {
-	case "paper":
-		o.Protocols = []experiment.Protocol{experiment.Paper}
-	case "tuned":
-		o.Protocols = []experiment.Protocol{experiment.OnePass, experiment.Converged}
-	case "both":
-		o.Protocols = experiment.Protocols()
-	default:
-		return o, usagef("--protocol %q: want paper, tuned or both", f.protocol)
-	}
-	switch f.average {
-	case "on":
-		o.Averaged = true
-	case "off":
-	default:
-		return o, usagef("--average %q: want on or off", f.average)
-	}
+	o.Protocols = map[string][]experiment.Protocol{"paper": {experiment.Paper},
+		"tuned": {experiment.OnePass, experiment.Converged}, "both": experiment.Protocols()}[f.protocol]
+	o.Averaged = f.average == "on"
 	switch {
 	case o.Runs == 0: // would be the default
 		return o, usagef("--runs 0, want at least 1")
@@ -181,24 +160,15 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 
 // experiment draws the bar of an experiment.
 func (b *progress) experiment(p experiment.Progress) {
-	if b.app.quiet || !b.app.onTerminal() {
-		return
+	if b.due(p.Fraction >= 1) {
+		b.draw(experimentLine(p, time.Since(b.began)))
 	}
-	now := time.Now()
-	if p.Fraction < 1 && now.Sub(b.drawn) < barInterval {
-		return
-	}
-	b.drawn = now
-	b.draw(experimentLine(p, now.Sub(b.began)))
 }
 
 func experimentLine(p experiment.Progress, took time.Duration) string {
-	full := int(p.Fraction * barWidth)
-	line := fmt.Sprintf("[%s%s] %3.0f %%  %d of %d cells  %s", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full),
-		100*p.Fraction, p.Done, p.Total, p.Sweep)
+	line := fmt.Sprintf("%s  %d of %d cells  %s", barOf(p.Fraction), p.Done, p.Total, p.Sweep)
 	if p.Fraction > 0.01 && p.Fraction < 1 {
-		left := time.Duration(float64(took) / p.Fraction * (1 - p.Fraction))
-		line += fmt.Sprintf("  %v left", left.Round(time.Second))
+		line += timeLeft(took, p.Fraction)
 	}
 	return line
 }

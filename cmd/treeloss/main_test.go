@@ -197,7 +197,7 @@ func TestExitStatus(t *testing.T) {
 		{"tree build: bad ending", []string{"tree", "build", "--data", desk, "--out", "tree.png"}, 2, ".json, .svg, .dot, .nwk or .txt"},
 		{"tree build: means of names", []string{"tree", "build", "--labels", desk, "--from", "means"}, 2, "--data"},
 		{"tree show: nothing", []string{"tree", "show"}, 2, "one file"},
-		{"tree show: bad format", []string{"tree", "show", "t.json", "--format", "png"}, 2, "text, dot, json, newick, svg"},
+		{"tree show: bad format", []string{"tree", "show", "t.json", "--format", "png"}, 2, "text, dot, json, newick or svg"},
 		{"tree show: bad depth", []string{"tree", "show", "t.json", "--depth", "-1"}, 2, "--depth"},
 		{"tree show: cut JSON", []string{"tree", "show", "t.json", "--depth", "1", "--json"}, 2, "--format text"},
 		{"tree check: two files", []string{"tree", "check", "a", "b"}, 2, "one file"},

@@ -24,20 +24,24 @@ const (
 	barInterval = 100 * time.Millisecond
 )
 
-// report is a tune.Options.Progress.
-func (b *progress) report(stage string, p softmax.Progress) {
-	if b.app.quiet || !b.app.onTerminal() {
-		return
-	}
+// due tells whether it is time to draw, which whole, the end of a stage, always is.
+func (b *progress) due(whole bool) bool {
 	now := time.Now()
-	if stage != b.stage || p.Step == 1 {
-		b.stage, b.began = stage, now
-	}
-	if p.Fraction < 1 && now.Sub(b.drawn) < barInterval {
-		return
+	if b.app.quiet || !b.app.onTerminal() || !whole && now.Sub(b.drawn) < barInterval {
+		return false
 	}
 	b.drawn = now
-	b.draw(barLine(stage, p, now.Sub(b.began), b.examples))
+	return true
+}
+
+// report is a tune.Options.Progress.
+func (b *progress) report(stage string, p softmax.Progress) {
+	if stage != b.stage || p.Step == 1 {
+		b.stage, b.began = stage, time.Now()
+	}
+	if b.due(p.Fraction >= 1) {
+		b.draw(barLine(stage, p, time.Since(b.began), b.examples))
+	}
 }
 
 // draw writes line over the one before.
@@ -56,17 +60,26 @@ func (b *progress) done() {
 	}
 }
 
+// barOf draws how much of the work is done, 0 to 1.
+func barOf(part float64) string {
+	full := int(part * barWidth)
+	return fmt.Sprintf("[%s%s] %3.0f %%", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*part)
+}
+
+// timeLeft says how long the rest takes if it goes on as so far; part is above 0.
+func timeLeft(took time.Duration, part float64) string {
+	left := time.Duration(float64(took) / part * (1 - part))
+	return fmt.Sprintf("  %v left", left.Round(time.Second))
+}
+
 func barLine(stage string, p softmax.Progress, took time.Duration, examples int) string {
-	full := int(p.Fraction * barWidth)
-	line := fmt.Sprintf("%s [%s%s] %3.0f %%  step %d  loss %.4f", stage,
-		strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*p.Fraction, p.Step, p.Loss)
+	line := fmt.Sprintf("%s %s  step %d  loss %.4f", stage, barOf(p.Fraction), p.Step, p.Loss)
 	if seconds := took.Seconds(); seconds > 0.5 && p.Step > 1 {
 		if examples > 0 {
 			line += fmt.Sprintf("  %.0f rows/s", float64(examples)*float64(p.Step-1)/seconds)
 		}
 		if p.Fraction > 0.02 && p.Fraction < 1 {
-			left := time.Duration(seconds / p.Fraction * (1 - p.Fraction) * float64(time.Second))
-			line += fmt.Sprintf("  %v left", left.Round(time.Second))
+			line += timeLeft(took, p.Fraction)
 		}
 	}
 	return line

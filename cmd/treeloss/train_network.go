@@ -133,12 +133,9 @@ func (p *networkProgress) report(s train.Progress) {
 		a.logf("%s", epochLine(s))
 		return
 	}
-	now := time.Now()
-	if !a.onTerminal() || now.Sub(p.bar.drawn) < barInterval {
-		return
+	if p.bar.due(false) {
+		p.bar.draw(stepLine(s))
 	}
-	p.bar.drawn = now
-	p.bar.draw(stepLine(s))
 }
 
 // epochLine tells of an epoch that is done.

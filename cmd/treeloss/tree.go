@@ -87,54 +87,47 @@ func (f treeFacts) String() string {
 		f.Nodes, f.Classes, f.Inner, f.FanOut.Min, f.FanOut.Max, f.FanOut.Mean, f.Height, f.Depth, kind)
 }
 
-// Formats of a tree, as --format and as the ending of a file.
-const (
-	treeText   = "text"
-	treeDOT    = "dot"
-	treeJSON   = "json"
-	treeNewick = "newick"
-	treeSVG    = "svg"
-)
-
-func treeFormats() []string { return []string{treeText, treeDOT, treeJSON, treeNewick, treeSVG} }
-
-// treeFormatOf returns the format that a file name stands for.
-func treeFormatOf(path string) (string, error) {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".txt":
-		return treeText, nil
-	case ".dot", ".gv":
-		return treeDOT, nil
-	case ".json":
-		return treeJSON, nil
-	case ".nwk", ".newick", ".tree":
-		return treeNewick, nil
-	case ".svg":
-		return treeSVG, nil
-	}
-	return "", usagef("--out %q, want a name that ends in .json, .svg, .dot, .nwk or .txt", path)
+// treeFormat is a form in which trees are written.
+type treeFormat struct {
+	name    string
+	endings string // of its files
+	write   func(t *labeltree.Tree, w io.Writer) error
 }
 
-// writeTree writes a tree in one of the formats.
-func writeTree(w io.Writer, t *labeltree.Tree, format string, text labeltree.TextOptions) error {
-	switch format {
-	case treeDOT:
-		return t.WriteDOT(w)
-	case treeJSON:
-		return t.WriteJSON(w)
-	case treeNewick:
-		return t.WriteNewick(w)
-	case treeSVG:
-		return t.WriteSVG(w)
+// treeText is the form that people read.
+const treeText = "text"
+
+func treeFormats() []treeFormat {
+	return []treeFormat{
+		{treeText, ".txt", func(t *labeltree.Tree, w io.Writer) error { return writeText(w, t, labeltree.TextOptions{}) }},
+		{"dot", ".dot .gv", (*labeltree.Tree).WriteDOT},
+		{"json", ".json", (*labeltree.Tree).WriteJSON},
+		{"newick", ".nwk .newick .tree", (*labeltree.Tree).WriteNewick},
+		{"svg", ".svg", (*labeltree.Tree).WriteSVG},
 	}
+}
+
+// treeFormatOf returns the format that a file name stands for.
+func treeFormatOf(path string) (treeFormat, error) {
+	ending := strings.ToLower(filepath.Ext(path))
+	for _, f := range treeFormats() {
+		if slices.Contains(strings.Fields(f.endings), ending) {
+			return f, nil
+		}
+	}
+	return treeFormat{}, usagef("--out %q, want a name that ends in .json, .svg, .dot, .nwk or .txt", path)
+}
+
+// writeText draws a tree as text, with the lengths of its edges if it has some.
+func writeText(w io.Writer, t *labeltree.Tree, text labeltree.TextOptions) error {
 	text.Lengths = t.Weighted()
 	return t.WriteText(w, text)
 }
 
 // saveTree writes a tree to a file: the old one or the new one is there, whole.
-func saveTree(path string, t *labeltree.Tree, format string) error {
+func saveTree(path string, t *labeltree.Tree, format treeFormat) error {
 	var content bytes.Buffer
-	if err := writeTree(&content, t, format, labeltree.TextOptions{}); err != nil {
+	if err := format.write(t, &content); err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

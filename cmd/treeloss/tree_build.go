@@ -73,7 +73,7 @@ func (f *treeBuildFlags) run(ctx context.Context, a *app) error {
 	if err := cmp.Or(f.files.check(f.info.From, f.labels.data.data), f.info.Check(), f.one()); err != nil {
 		return err
 	}
-	format := treeText
+	var format treeFormat
 	if f.out != "" {
 		var err error
 		if format, err = treeFormatOf(f.out); err != nil {
@@ -163,7 +163,7 @@ func (f *treeBuildFlags) means(a *app) (classinfo.Info, error) {
 	return classes, err
 }
 
-func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format string) error {
+func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format treeFormat) error {
 	facts := factsOf(tree)
 	if f.out != "" {
 		if err := saveTree(f.out, tree, format); err != nil {
@@ -186,5 +186,5 @@ func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format string) erro
 		return nil
 	}
 	a.logf("%v", facts)
-	return writeTree(a.out, tree, treeText, labeltree.TextOptions{})
+	return writeText(a.out, tree, labeltree.TextOptions{})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,11 +25,9 @@ and newick can be read back. --json is the same as --format json.`,
 		Args: oneFile("a model or a tree"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.json {
-				format = treeJSON
+				format = "json"
 			}
 			switch {
-			case !slices.Contains(treeFormats(), format):
-				return usagef("--format %q, want one of %s", format, strings.Join(treeFormats(), ", "))
 			case text.MaxDepth < 0:
 				return usagef("--depth %d, want at least 1, or 0 for all", text.MaxDepth)
 			case text.MaxChildren < 0:
@@ -42,15 +39,18 @@ and newick can be read back. --json is the same as --format json.`,
 			if err != nil {
 				return err
 			}
-			return writeTree(a.out, tree, format, text)
+			if format == treeText {
+				return writeText(a.out, tree, text)
+			}
+			all := treeFormats()
+			return all[slices.IndexFunc(all, func(f treeFormat) bool { return f.name == format })].write(tree, a.out)
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", treeText, strings.Join(treeFormats(), ", "))
+	addWord(c, &format, "format", "text, dot, json, newick, svg", treeText, "dot", "json", "newick", "svg")
 	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, for a look at a large tree; 0 for all")
 	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, for a look at a wide tree; 0 for all")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
-	choices(c, "format", treeFormats()...)
 	return c
 }
 

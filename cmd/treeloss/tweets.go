@@ -40,11 +40,7 @@ type tweetFlags struct {
 	vectors   string
 	languages []string
 	tones     string
-	retweets  bool
-	valid     float64
-	test      float64
-	seed      uint64
-	threads   int
+	options   tweets.Options
 }
 
 func newTweetsPrepare(a *app) *cobra.Command {
@@ -81,13 +77,12 @@ first. Its first lines make a file for --emojis, and another run keeps only thes
 	flags.StringVar(&f.emojis, "emojis", "", "keep only these labels: a file with one a line; of a CSV the first column")
 	flags.StringVar(&f.vectors, "vectors", "", "keep only emojis that have a vector in this file of word vectors, such as emoji2vec.bin")
 	flags.StringSliceVar(&f.languages, "languages", nil, "keep only these, as the API calls them, separated by commas: en,es (default all)")
-	flags.StringVar(&f.tones, "skin-tones", "keep", "emojis that differ by skin tone are classes of their own (keep) or one class (drop)")
-	flags.BoolVar(&f.retweets, "retweets", false, "keep retweets, which repeat the tweets of others")
-	flags.Float64Var(&f.valid, "valid", 0.1, "share of the users for valid.csv")
-	flags.Float64Var(&f.test, "test", 0.1, "share of the users for test.csv")
-	flags.Uint64Var(&f.seed, "seed", 1, "decides which users go where")
-	flags.IntVar(&f.threads, "threads", 0, "processor threads, 0 for all; never changes a result")
-	choices(c, "skin-tones", "keep", "drop")
+	addWord(c, &f.tones, "skin-tones", "emojis that differ by skin tone are classes of their own (keep) or one class (drop)", "keep", "drop")
+	flags.BoolVar(&f.options.Retweets, "retweets", false, "keep retweets, which repeat the tweets of others")
+	flags.Float64Var(&f.options.Valid, "valid", 0.1, "share of the users for valid.csv")
+	flags.Float64Var(&f.options.Test, "test", 0.1, "share of the users for test.csv")
+	flags.Uint64Var(&f.options.Seed, "seed", 1, "decides which users go where")
+	flags.IntVar(&f.options.Threads, "threads", 0, "processor threads, 0 for all; never changes a result")
 	a.jsonFlag(c)
 	return c
 }
@@ -98,14 +93,10 @@ func (f *tweetFlags) check() error {
 		return usagef("no tweets: name files of them with --data")
 	case f.out == "":
 		return usagef("no place for the examples: name a folder with --out")
-	case f.tones != "keep" && f.tones != "drop":
-		return usagef("--skin-tones %q, want keep or drop", f.tones)
-	case !(f.valid >= 0 && f.test >= 0 && f.valid+f.test < 1):
-		return usagef("--valid %g and --test %g, want shares of 0 or more and less than 1 together", f.valid, f.test)
 	case f.emojis != "" && f.vectors != "":
 		return usagef("--emojis and --vectors both say which emojis to keep; give one of them")
 	}
-	return nil
+	return f.options.Check()
 }
 
 func (f *tweetFlags) run(ctx context.Context, a *app) error {
@@ -118,7 +109,7 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	o, err := f.options(ctx)
+	o, err := f.complete(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,10 +122,9 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 	var all tweets.Counts
 	for _, path := range f.data {
 		o.Progress = func(c tweets.Counts) {
-			if now := time.Now(); a.onTerminal() && !a.quiet && now.Sub(bar.drawn) >= barInterval {
-				bar.drawn = now
+			if bar.due(false) {
 				lines := all.Lines + c.Lines
-				bar.draw(fmt.Sprintf("%s  %d lines  %d tweets with emojis  %.0f lines/s", path, lines, all.Tweets+c.Tweets, float64(lines)/now.Sub(bar.began).Seconds()))
+				bar.draw(fmt.Sprintf("%s  %d lines  %d tweets with emojis  %.0f lines/s", path, lines, all.Tweets+c.Tweets, float64(lines)/time.Since(bar.began).Seconds()))
 			}
 		}
 		var c tweets.Counts
@@ -166,8 +156,10 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 	return f.print(a, all)
 }
 
-func (f *tweetFlags) options(ctx context.Context) (tweets.Options, error) {
-	o := tweets.Options{Valid: f.valid, Test: f.test, Seed: f.seed, NoTones: f.tones == "drop", Retweets: f.retweets, Threads: f.threads}
+// complete reads which emojis to keep.
+func (f *tweetFlags) complete(ctx context.Context) (tweets.Options, error) {
+	o := f.options
+	o.NoTones = f.tones == "drop"
 	var labels []string
 	switch {
 	case f.emojis != "":

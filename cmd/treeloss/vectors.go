@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -48,16 +49,20 @@ func (f *vectorFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "vectors", "", "file of word vectors: word2vec, GloVe or fastText, also .gz and .zst; - for standard input")
 }
 
-// check refuses a call without a file before anything else is looked at.
-func (f *vectorFlags) check() error {
-	if f.path == "" {
-		return usagef("no word vectors: name a file of them with --vectors")
+// run reads the words of the options and prints what came of it.
+func (f *vectorFlags) run(ctx context.Context, a *app, opts wordvec.Options, print func(*wordvec.Vectors) error) error {
+	v, err := f.read(ctx, a, opts)
+	if err != nil {
+		return err
 	}
-	return nil
+	return print(v)
 }
 
 // read reads what the options want, with a progress bar.
 func (f *vectorFlags) read(ctx context.Context, a *app, opts wordvec.Options) (*wordvec.Vectors, error) {
+	if f.path == "" {
+		return nil, usagef("no word vectors: name a file of them with --vectors")
+	}
 	bar := &readingBar{progress: progress{app: a, began: time.Now()}}
 	// Files with a word twice are common enough: the first counts, as in gensim.
 	opts.KeepFirst, opts.Progress = true, bar.report
@@ -115,6 +120,16 @@ func vectorOf(v *wordvec.Vectors, word string) (wordVector, error) {
 	}
 	row, err := v.Subword(word)
 	return wordVector{word, sourceNgrams, row}, err
+}
+
+// writeVector writes a line of a word2vec text file.
+func writeVector[T float32 | float64](w io.Writer, word string, vector []T) error {
+	line := []byte(word)
+	for _, x := range vector {
+		line = strconv.AppendFloat(append(line, ' '), float64(float32(x)), 'g', -1, 32)
+	}
+	_, err := w.Write(append(line, '\n'))
+	return err
 }
 
 // unknownWords is the error about words without a vector.

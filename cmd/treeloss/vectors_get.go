@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -34,14 +33,7 @@ unknown, the words without one.
 			return checkWords(words)
 		},
 		RunE: func(c *cobra.Command, words []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			v, err := f.read(c.Context(), a, wordvec.Options{Words: words})
-			if err != nil {
-				return err
-			}
-			return printVectors(a, v, words)
+			return f.run(c.Context(), a, wordvec.Options{Words: words}, func(v *wordvec.Vectors) error { return printVectors(a, v, words) })
 		},
 	}
 	f.add(c)
@@ -67,13 +59,8 @@ func printVectors(a *app, v *wordvec.Vectors, words []string) error {
 			return err
 		}
 	} else {
-		var line []byte
 		for _, w := range known {
-			line = append(line[:0], w.Word...)
-			for _, x := range w.Vector {
-				line = strconv.AppendFloat(append(line, ' '), float64(x), 'g', -1, 32)
-			}
-			if _, err := a.out.Write(append(line, '\n')); err != nil {
+			if err := writeVector(a.out, w.Word, w.Vector); err != nil {
 				return err
 			}
 		}

@@ -36,14 +36,7 @@ vectors for unknown words from their n-grams.
   treeloss vectors info --vectors cc.en.300.bin --json`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			v, err := f.read(c.Context(), a, wordvec.Options{Words: []string{}})
-			if err != nil {
-				return err
-			}
-			return printVectorFacts(a, v.Info())
+			return f.run(c.Context(), a, wordvec.Options{Words: []string{}}, func(v *wordvec.Vectors) error { return printVectorFacts(a, v.Info()) })
 		},
 	}
 	f.add(c)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -16,14 +15,11 @@ type namesFlags struct {
 	vectorFlags
 	names    string
 	synonyms string
-	unknown  string
+	unknown  wordvec.Unknown
 }
 
-// Which of a class's synonyms count.
-const (
-	firstSynonym = "first"
-	allSynonyms  = "all"
-)
+// firstSynonym is the value of --synonyms that leaves out all but the first.
+const firstSynonym = "first"
 
 func newVectorsNames(a *app) *cobra.Command {
 	var f namesFlags
@@ -54,42 +50,34 @@ or imagenet_class_index.json.
 	f.add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.names, "names", "", "file of wnids and their names")
-	flags.StringVar(&f.synonyms, "synonyms", firstSynonym, "names of a class that count: first or all")
-	flags.StringVar(&f.unknown, "unknown", wordvec.UnknownError.String(), "words without a vector: error, average (of known words), subword (fastText .bin) or drop")
-	choices(c, "synonyms", firstSynonym, allSynonyms)
-	choices(c, "unknown", "error", "average", "subword", "drop")
+	addWord(c, &f.synonyms, "synonyms", "names of a class that count: first or all", firstSynonym, "all")
+	addText(c, &f.unknown, "unknown", "words without a vector: error, average (of known words), subword (fastText .bin) or drop", "error", "average", "subword", "drop")
 	return c
 }
 
 func (f *namesFlags) run(c *cobra.Command, a *app) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	policy, err := wordvec.ParseUnknown(f.unknown)
-	switch {
-	case f.names == "":
+	if f.names == "" {
 		return usagef("no names: name a file of wnids and their names with --names")
-	case err != nil || policy == wordvec.UnknownRoot:
-		return usagef("--unknown %q, want error, average, subword or drop", f.unknown)
-	case f.synonyms != firstSynonym && f.synonyms != allSynonyms:
-		return usagef("--synonyms %q, want first or all", f.synonyms)
+	}
+	if f.unknown == wordvec.UnknownRoot { // there is no tree
+		return usagef("--unknown %v, want error, average, subword or drop", f.unknown)
 	}
 	classes, err := dataset.ReadSynsets(f.names)
 	if err != nil {
 		return err
 	}
 	var names []string
-	for _, s := range classes {
+	for i := range classes {
 		if f.synonyms == firstSynonym {
-			s.Names = s.Names[:1]
+			classes[i].Names = classes[i].Names[:1]
 		}
-		names = append(names, s.Names...)
+		names = append(names, classes[i].Names...)
 	}
 	v, err := f.read(c.Context(), a, wordvec.Options{Names: names})
 	if err != nil {
 		return err
 	}
-	found, err := v.Names(names, policy)
+	found, err := v.Names(names, f.unknown)
 	if errors.Is(err, wordvec.ErrUnknown) {
 		return fmt.Errorf("%w (--unknown)", err)
 	}
@@ -101,47 +89,29 @@ func (f *namesFlags) run(c *cobra.Command, a *app) error {
 
 // print prints the mean vector of each class, in the order of the file.
 func (f *namesFlags) print(a *app, classes []dataset.Synset, found *wordvec.LabelVectors) error {
-	var rows [][]float64
-	var ids []string
-	next := 0
-	for _, s := range classes {
-		n := len(s.Names)
-		if f.synonyms == firstSynonym {
-			n = 1
-		}
-		sum, known := make([]float64, found.Vectors.Cols()), 0
-		for i := next; i < next+n; i++ {
-			if found.Names[i].Fate != wordvec.Found {
-				continue
-			}
-			known++
-			for j, x := range found.Vectors.Row(i) {
-				sum[j] += float64(x)
-			}
-		}
-		next += n
-		if known == 0 {
+	means := make([][]float64, len(classes)) // nil without a vector
+	next, known := 0, 0
+	for i, s := range classes {
+		means[i] = found.Mean(next, next+len(s.Names))
+		if next += len(s.Names); means[i] == nil {
 			a.logf("skipped, no vector: %s (%s)", s.ID, s.Names[0])
 			continue
 		}
-		for j := range sum {
-			sum[j] /= float64(known)
-		}
-		ids, rows = append(ids, s.ID), append(rows, sum)
+		known++
 	}
-	if len(rows) == 0 {
+	if known == 0 {
 		return fmt.Errorf("%s: none of the %d classes has a vector in %s", f.names, len(classes), f.path)
 	}
-	line := fmt.Appendf(nil, "%d %d\n", len(rows), found.Vectors.Cols())
-	for i, row := range rows {
-		line = append(line, ids[i]...)
-		for _, x := range row {
-			line = strconv.AppendFloat(append(line, ' '), float64(float32(x)), 'g', -1, 32)
+	if _, err := fmt.Fprintf(a.out, "%d %d\n", known, found.Vectors.Cols()); err != nil {
+		return err
+	}
+	for i, mean := range means {
+		if mean == nil {
+			continue
 		}
-		if _, err := a.out.Write(append(line, '\n')); err != nil {
+		if err := writeVector(a.out, classes[i].ID, mean); err != nil {
 			return err
 		}
-		line = line[:0]
 	}
 	return nil
 }

@@ -34,17 +34,10 @@ much as a binary file is long.
 			return checkWords(words)
 		},
 		RunE: func(c *cobra.Command, words []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
 			if top < 1 {
 				return usagef("--top %d, want at least 1", top)
 			}
-			v, err := f.read(c.Context(), a, wordvec.Options{})
-			if err != nil {
-				return err
-			}
-			return printNearest(a, v, words[0], top)
+			return f.run(c.Context(), a, wordvec.Options{}, func(v *wordvec.Vectors) error { return printNearest(a, v, words[0], top) })
 		},
 	}
 	f.add(c)

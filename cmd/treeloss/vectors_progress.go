@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 )
@@ -24,25 +23,18 @@ func (b *readingBar) wipe() {
 }
 
 func (b *readingBar) report(bytes int64) {
-	if b.app.quiet || !b.app.onTerminal() {
-		return
-	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if b.over || time.Since(b.drawn) < barInterval {
-		return
+	if !b.over && b.due(false) {
+		b.draw(readingLine(bytes, b.size, b.drawn.Sub(b.began)))
 	}
-	b.drawn = time.Now()
-	b.draw(readingLine(bytes, b.size, b.drawn.Sub(b.began)))
 }
 
 // readingLine is the bar of a file of size bytes, of 0 without an end.
 func readingLine(bytes, size int64, took time.Duration) string {
 	line := "reading"
 	if size > 0 {
-		part := min(1, float64(bytes)/float64(size))
-		full := int(part * barWidth)
-		line += fmt.Sprintf(" [%s%s] %3.0f %%", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*part)
+		line += " " + barOf(min(1, float64(bytes)/float64(size)))
 	}
 	line += fmt.Sprintf("  %.0f MB", float64(bytes)/1e6)
 	seconds := took.Seconds()
@@ -51,8 +43,7 @@ func readingLine(bytes, size int64, took time.Duration) string {
 	}
 	line += fmt.Sprintf("  %.0f MB/s", float64(bytes)/1e6/seconds)
 	if size > bytes {
-		left := time.Duration(seconds / float64(bytes) * float64(size-bytes) * float64(time.Second))
-		line += fmt.Sprintf("  %v left", left.Round(time.Second))
+		line += timeLeft(took, float64(bytes)/float64(size))
 	}
 	return line
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // Part is where the tweets of a user go.
@@ -44,6 +45,14 @@ type Options struct {
 	Name        string              // of the stream, for errors
 	Threads     int                 // 0: one a processor; results do not depend on it
 	Progress    func(counts Counts) // called after every few thousand lines; nil: never
+}
+
+// Check returns an *option.Error or *option.Misuse for options out of range.
+func (o Options) Check() error {
+	if !(o.Valid >= 0 && o.Test >= 0 && o.Valid+o.Test < 1) {
+		return option.Refuse("%s and %s, want shares of 0 or more and less than 1 together", fmt.Sprintf("Valid %g", o.Valid), fmt.Sprintf("Test %g", o.Test))
+	}
+	return option.Threads(o.Threads)
 }
 
 // Counts says what became of the lines.
