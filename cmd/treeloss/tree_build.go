@@ -164,7 +164,7 @@ func (f *treeBuildFlags) means(a *app) (classinfo.Info, error) {
 }
 
 func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format treeFormat) error {
-	facts := factsOf(tree)
+	facts := treeFacts{Shape: tree.Shape()}
 	if f.out != "" {
 		if err := saveTree(f.out, tree, format); err != nil {
 			return err
@@ -182,9 +182,9 @@ func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format treeFormat) 
 		}
 		return a.printJSON(facts)
 	case f.out != "":
-		fmt.Fprintf(a.out, "%s: %v\n", f.out, facts)
+		fmt.Fprintf(a.out, "%s: %v\n", f.out, facts.Shape)
 		return nil
 	}
-	a.logf("%v", facts)
+	a.logf("%v", facts.Shape)
 	return writeText(a.out, tree, labeltree.TextOptions{})
 }

@@ -30,7 +30,7 @@ func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
 	default:
 		tree, err := modelTree(path)
 		if err == nil && labels != nil {
-			err = compareLabels(path, tree, labels)
+			err = inFile(path, tree.CheckLabels(labels))
 		}
 		return tree, err
 	}
@@ -39,9 +39,17 @@ func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
 		return tree, err
 	}
 	if whole, err := labeltree.Read(bytes.NewReader(content), name); err == nil {
-		return tree, noOthers(name, whole, labels)
+		return tree, inFile(name, whole.CheckOthers(labels))
 	}
 	return tree, nil // rows, paths and nested JSON do not say which nodes are classes
+}
+
+// inFile names a file in an error about its content.
+func inFile(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // readWhole returns the content of a file, or of the standard input for "-",

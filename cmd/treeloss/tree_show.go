@@ -98,13 +98,12 @@ func checkTree(a *app, path string, flags *labelFlags) error {
 		return err
 	}
 	if err := tree.Check(); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return inFile(path, err)
 	}
-	facts := factsOf(tree)
-	facts.File = path
+	facts := treeFacts{File: path, Shape: tree.Shape()}
 	if a.json {
 		return a.printJSON(facts)
 	}
-	fmt.Fprintf(a.out, "%s is fine: %v\n", path, facts)
+	fmt.Fprintf(a.out, "%s is fine: %v\n", path, facts.Shape)
 	return nil
 }

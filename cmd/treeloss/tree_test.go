@@ -221,7 +221,7 @@ func FuzzReadTree(f *testing.F) {
 		if err := tree.Check(); err != nil {
 			t.Error(err)
 		}
-		if facts := factsOf(tree); facts.Nodes < facts.Classes || facts.Classes < 1 {
+		if facts := tree.Shape(); facts.Nodes < facts.Classes || facts.Classes < 1 {
 			t.Errorf("facts %+v", facts)
 		}
 	})
