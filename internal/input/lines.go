@@ -3,6 +3,7 @@ package input
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"unicode/utf8"
 )
@@ -12,6 +13,7 @@ type Lines struct {
 	Number   int  // of the line last read, from 1
 	Max      int  // longest line in bytes, its end included
 	AnyBytes bool // do not check that the text is UTF-8
+	SkipLong bool // a line beyond Max is nil in place of an error; goes with AnyBytes
 	in       *Stream
 	long     []byte // holds a line that is longer than the buffer
 	next     int64  // offset in the unpacked stream of the line after it
@@ -37,10 +39,13 @@ func (l *Lines) Read() ([]byte, error) {
 	if err == bufio.ErrBufferFull || len(line) > l.Max {
 		line, err = l.readLong(line, err)
 	}
-	if err != nil && err != io.EOF {
+	switch {
+	case err == errLong:
+		l.Number++
+		return nil, nil
+	case err != nil && err != io.EOF:
 		return nil, Unreadable(l.in.Name, l.Number+1, err)
-	}
-	if len(line) == 0 {
+	case len(line) == 0:
 		return nil, io.EOF
 	}
 	start := l.next
@@ -62,19 +67,29 @@ func (l *Lines) Read() ([]byte, error) {
 	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; save the file as UTF-8", line[at], start+int64(at))
 }
 
+// errLong says that a line was too long and passed over.
+var errLong = errors.New("line too long")
+
 // readLong gathers a line that begins with part, up to err.
 func (l *Lines) readLong(part []byte, err error) ([]byte, error) {
 	l.long = l.long[:0]
+	skip := false
 	for {
-		if len(l.long)+len(part) > l.Max {
+		if len(l.long)+len(part) > l.Max && !l.SkipLong {
 			return nil, Refuse(l.in.Name, l.Number+1, 0, "line is longer than %d bytes; is this %s?", l.Max, l.in.opts.Want)
 		}
-		l.long = append(l.long, part...)
+		if skip = skip || len(l.long)+len(part) > l.Max; !skip {
+			l.long = append(l.long, part...)
+		}
 		if err != bufio.ErrBufferFull {
-			return l.long, err
+			break
 		}
 		part, err = l.in.ReadSlice('\n')
 	}
+	if skip && (err == nil || err == io.EOF) {
+		return nil, errLong
+	}
+	return l.long, err
 }
 
 // EachLine calls use with the lines of a file that are not blank, without outer

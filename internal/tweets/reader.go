@@ -1,7 +1,7 @@
 package tweets
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -103,7 +103,9 @@ func readFrom(ctx context.Context, in *input.Stream, o Options, yield func(Examp
 	}
 	ctx, stop := context.WithCancel(ctx)
 	queue := make(chan chan batch, o.Threads)
-	go o.produce(ctx, in.Reader, queue)
+	lines := in.Lines(maxLine)
+	lines.AnyBytes, lines.SkipLong = true, true
+	go o.produce(ctx, lines, queue)
 	defer func() {
 		stop()
 		for range queue { // until nothing reads from r any more
@@ -112,7 +114,7 @@ func readFrom(ctx context.Context, in *input.Stream, o Options, yield func(Examp
 	for result := range queue {
 		b := <-result
 		if b.err != nil {
-			return c, input.Unreadable(in.Name, int(c.Lines)+len(b.outcomes)+1, b.err)
+			return c, b.err
 		}
 		for _, line := range b.outcomes {
 			if err := c.add(line, yield); err != nil {
@@ -145,19 +147,20 @@ type batch struct {
 
 // produce reads lines and has batches of them worked on, as many at a time as
 // the queue is long; the queue has them in the order of the stream.
-func (o *Options) produce(ctx context.Context, in *bufio.Reader, queue chan<- chan batch) {
+func (o *Options) produce(ctx context.Context, in *input.Lines, queue chan<- chan batch) {
 	defer close(queue)
 	for ended := false; !ended; {
 		var lines [][]byte
 		var failed error
 		for len(lines) < batchLines && !ended {
-			line, err := readLine(in)
-			if err == io.EOF {
+			line, err := in.Read()
+			switch {
+			case err == io.EOF:
 				ended = true
-			} else if err != nil {
+			case err != nil:
 				ended, failed = true, err
-			} else {
-				lines = append(lines, line)
+			default:
+				lines = append(lines, bytes.Clone(line)) // nil for one that is too long
 			}
 		}
 		result := make(chan batch, 1)
@@ -173,30 +176,6 @@ func (o *Options) produce(ctx context.Context, in *bufio.Reader, queue chan<- ch
 			}
 			result <- b
 		}()
-	}
-}
-
-// readLine returns a copy of the next line, nil for one that is too long, or
-// io.EOF.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	long := false
-	for {
-		part, err := in.ReadSlice('\n')
-		if !long {
-			line = append(line, part...)
-		}
-		if len(line) > maxLine {
-			line, long = nil, true
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err == io.EOF && (len(line) > 0 || long):
-			return line, nil
-		default:
-			return line, err
-		}
 	}
 }
 
