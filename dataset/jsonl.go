@@ -173,14 +173,7 @@ func (j *jsonl) float(i int, option string) (float64, error) {
 // width, so that the error can say how long it is.
 func (j *jsonl) numbers(dst []float64, c choice, width int) ([]float64, error) {
 	if !c.list {
-		for _, i := range c.numbers {
-			v, err := j.number(i, "Options.Columns")
-			if err != nil {
-				return dst, err
-			}
-			dst = append(dst, v)
-		}
-		return dst, nil
+		return oneByOne(j, dst, c.numbers)
 	}
 	i := c.numbers[0]
 	if j.scan.i = j.at[i]; j.scan.holds() != list {

@@ -168,14 +168,7 @@ func (p *parquetRow) number(i int, option string) (float64, error) {
 // numbers implements cells. The length of a list is for the caller to see.
 func (p *parquetRow) numbers(dst []float64, c choice, _ int) ([]float64, error) {
 	if !c.list {
-		for _, i := range c.numbers {
-			v, err := p.number(i, "Options.Columns")
-			if err != nil {
-				return dst, err
-			}
-			dst = append(dst, v)
-		}
-		return dst, nil
+		return oneByOne(p, dst, c.numbers)
 	}
 	i := c.numbers[0]
 	values, null := p.rows.List(p.slot[i])

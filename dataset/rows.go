@@ -28,6 +28,18 @@ type cells interface {
 	refuse(i int, format string, args ...any) error
 }
 
+// oneByOne appends the numbers of some columns.
+func oneByOne(c cells, dst []float64, columns []int) ([]float64, error) {
+	for _, i := range columns {
+		v, err := c.number(i, "Options.Columns")
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
 // rows reads what has named columns.
 type rows struct {
 	cells    cells

@@ -104,12 +104,13 @@ func (t *table) number(i int, option string) (float64, error) {
 	return v, err
 }
 
-// numbers implements cells. The loop is here and not in rows, since tables of
-// numbers are read the slower for a call through an interface for each of them.
+// numbers is oneByOne without a call through an interface for each number, which
+// would make reading tables of numbers slower.
 func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
 	for _, i := range c.numbers {
-		v, err := t.number(i, "Options.Columns")
+		v, err := parseNumber(t.rec.field(i))
 		if err != nil {
+			_, err = t.number(i, "Options.Columns") // says what is wrong
 			return dst, err
 		}
 		dst = append(dst, v)
