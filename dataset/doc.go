@@ -16,12 +16,42 @@
 //	    |  input    .gz and .zst unpacked, byte-order mark taken off
 //	    |  format   from the name, else from the first line
 //	    |  lines    numbered, checked to be UTF-8, bounded in length
-//	    |  source   one of table (CSV, TSV), jsonl, fastText, libsvm, npy, parquet
+//	    |  source   fastText, libsvm, npy, or rows of named columns:
+//	    |             cells of a table (CSV, TSV), of jsonl, of Parquet
 //	    v
 //	Example{Text or Values, Label or Mix, Weight, Place}
 //
 // A Parquet file skips input and lines: it is read from its end, so it must be
 // a file and not a pipe.
+//
+// # The formats
+//
+// CSV and TSV (RFC 4180): the first line that is not blank names the columns, all
+// other lines have as many fields. Fields that begin with a double quote may hold
+// separators, line breaks and doubled quotes; a quote within another field stands for
+// itself. Lines end in LF or CRLF.
+//
+// JSONL (RFC 8259, one object a line): the keys of the first object are the columns;
+// later objects may have them in any order, and others. Numbers, true and false are
+// labels as they are written. A key that plays a part must not occur twice in an
+// object. Arrays of numbers have one length.
+//
+// fastText: words, of which those that begin with __label__ are labels, anywhere in
+// the line. What is left is the text, with the white space between its words.
+//
+// LIBSVM: a label, then index:value with ascending indices from 1, then perhaps a
+// comment behind #. "+1" and "1" are two labels.
+//
+// NumPy (NEP 1, versions 1 to 3): a matrix in C order of little-endian floats of 2, 4
+// or 8 bytes or of integers. Labels come from a second file, an array of integers or
+// strings, or a text with one a line.
+//
+// Parquet (parquet.apache.org): columns of texts, numbers, decimals or truth values,
+// and lists of numbers; pages packed with Snappy, gzip, zstd, Brotli or LZ4 (raw).
+// Dates, times, UUIDs, groups and nested lists are named as such and not read.
+//
+// Pictures have readers of their own: OpenFolder, a folder for each class, as ImageNet
+// comes, and ReadCIFAR100. ReadSynsets reads what the classes of ImageNet are called.
 //
 // # Which column is what
 //
@@ -60,6 +90,14 @@
 // also hold plain sentences, one a line. It is taken for a table only if its
 // first line has one of the text names above as a field, or Options name columns.
 // Options.Format settles it.
+//
+// # Cost
+//
+// Lines are split where they lie and numbers parsed in place: beside the text of an
+// example nothing is allocated for a row, and a label that was met before costs one
+// lookup. A line of JSON is walked three times: to see that it is valid, to find its
+// values, and to read those that are wanted. A Reader works on one goroutine; who has
+// several files may open a Reader for each.
 //
 // # Splits
 //
