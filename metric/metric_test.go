@@ -174,8 +174,7 @@ func TestRefusals(t *testing.T) {
 	for _, m := range []matrix.Matrix{dense, sparsify(dense)} {
 		for _, make := range []func(matrix.Matrix) (Space, error){Euclidean, Cosine} {
 			_, err := make(m)
-			var row *RowError
-			if !errors.As(err, &row) || row.Row != 1 || row.Column != 1 || !strings.Contains(err.Error(), "row 1, column 1 is NaN") {
+			if err == nil || !strings.Contains(err.Error(), "row 1, column 1 is NaN") {
 				t.Errorf("%T with a NaN: %v", m, err)
 			}
 		}

@@ -8,22 +8,10 @@ import (
 	"github.com/treeloss/treeloss/matrix"
 )
 
-// RowError says that a row of vectors cannot be used. The caller knows the
-// row's name and can print it from Row.
-type RowError struct {
-	Row, Column int
-	Value       float32
-}
-
-// Error names the row, the column and the value.
-func (e *RowError) Error() string {
-	return fmt.Sprintf("metric: row %d, column %d is %v, want a finite number; mend or leave out that row", e.Row, e.Column, e.Value)
-}
-
 // Euclidean returns the space of the rows of m, k x d, at their straight-line
 // distances: sqrt(sum_c (m_ic - m_jc)^2), summed in float64. A distance takes
 // O(d) time, or O(values in the two rows) if m is sparse. m is not copied and
-// must not change. A NaN or an infinity is a *RowError.
+// must not change. A NaN or an infinity is an error that names row and column.
 //
 // Dense rows go through the processor's vector units. The order of the sum is
 // the same with AVX-512 and AVX2 and another in plain Go, which can change a
@@ -68,68 +56,32 @@ type rows struct {
 
 func newRows(m matrix.Matrix) (rows, error) {
 	if err := m.Check(); err != nil {
-		if bad := firstBadValue(m); bad != nil {
-			return rows{}, bad
-		}
-		return rows{}, fmt.Errorf("metric: %w", err)
+		return rows{}, fmt.Errorf("metric: vectors: %w", err)
 	}
-	r := rows{k: m.Rows()}
-	switch m := m.(type) {
-	case *matrix.Dense:
-		r.dense = m
-	case *matrix.Sparse:
-		r.sparse = m
-	default:
-		return rows{}, fmt.Errorf("metric: rows come as %T, want *matrix.Dense or *matrix.Sparse", m)
-	}
-	return r, nil
+	return rowsOf(m), nil
 }
 
-// firstBadValue finds the NaN or infinity that m.Check complained about, or
-// nil if the complaint was about something else.
-func firstBadValue(m matrix.Matrix) error {
-	bad := func(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
-	switch m := m.(type) {
-	case *matrix.Dense:
-		for n, v := range m.Data {
-			if m.Columns > 0 && bad(v) {
-				return &RowError{Row: n / m.Columns, Column: n % m.Columns, Value: v}
-			}
-		}
-	case *matrix.Sparse:
-		for i := range m.Rows() {
-			if m.Start[i] > m.Start[i+1] || m.Start[i+1] > min(len(m.Value), len(m.Index)) || m.Start[i] < 0 {
-				return nil // the shape itself is wrong
-			}
-			index, value := m.Row(i)
-			for n, v := range value {
-				if bad(v) {
-					return &RowError{Row: i, Column: int(index[n]), Value: v}
-				}
-			}
-		}
-	}
-	return nil
+// rowsOf is newRows for a matrix that is known to be good.
+func rowsOf(m matrix.Matrix) rows {
+	r := rows{k: m.Rows()}
+	r.dense, _ = m.(*matrix.Dense)
+	r.sparse, _ = m.(*matrix.Sparse)
+	return r
 }
 
 // Len returns the number of rows.
 func (r rows) Len() int { return r.k }
 
-// pick returns a copy of the given rows, which are known to be good.
+// pick returns a copy of the given rows.
 func (r rows) pick(points []int32) rows {
-	out := rows{k: len(points)}
-	if r.sparse != nil {
-		out.sparse = &matrix.Sparse{Columns: r.sparse.Columns, Start: make([]int, 1, len(points)+1)}
-		for _, p := range points {
-			out.sparse.AppendRow(r.sparse.Row(int(p)))
-		}
-		return out
-	}
-	out.dense = matrix.NewDense(len(points), r.dense.Columns)
+	list := make([]int, len(points))
 	for n, p := range points {
-		copy(out.dense.Row(n), r.dense.Row(int(p)))
+		list[n] = int(p)
 	}
-	return out
+	if r.sparse != nil {
+		return rowsOf(r.sparse.Select(list))
+	}
+	return rowsOf(r.dense.Select(list))
 }
 
 type euclidean struct{ rows }
