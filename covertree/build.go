@@ -1,6 +1,7 @@
 package covertree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -45,10 +46,7 @@ type Options struct {
 // one: metric.Check does. If the triangle inequality fails, the tree is still
 // a tree that keeps nesting and covering, but perhaps not separation.
 func New(space metric.Space, opts Options) (*Tree, error) {
-	base := opts.Base
-	if base == 0 {
-		base = 2
-	}
+	base := cmp.Or(opts.Base, 2)
 	if !(base >= smallestBase && base <= largestBase) {
 		return nil, fmt.Errorf("covertree: base is %v, want more than 1: from %v to %v; 2 is usual: %w", base, smallestBase, largestBase, ErrBase)
 	}

@@ -1,6 +1,7 @@
 package labeltree
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/treeloss/treeloss/internal/kernel"
@@ -36,10 +37,7 @@ func averageRounded(space metric.Space, check func(i, j int, x float64) error) (
 		}
 		unit = max(unit, x) // half the largest distance at least
 	}
-	if unit == 0 {
-		unit = 1
-	}
-	d, err := condense[float32](space, unit, math.MaxFloat32, check)
+	d, err := condense[float32](space, cmp.Or(unit, 1), math.MaxFloat32, check)
 	if err != nil {
 		return nil, err
 	}

@@ -113,8 +113,7 @@ func (r *Results) sides(minus Method, sweeps ...string) (f finding) {
 		var sum Tally
 		for _, name := range sweeps {
 			if s := r.sweepNamed(name); s != nil {
-				t := s.Tally(protocol, false, VTree, minus)
-				sum.Above, sum.Below, sum.Neither, sum.Equal = sum.Above+t.Above, sum.Below+t.Below, sum.Neither+t.Neither, sum.Equal+t.Equal
+				sum = sum.plus(s.Tally(protocol, false, VTree, minus))
 			}
 		}
 		if sum.Points() > 0 {

@@ -23,6 +23,11 @@ type Tally struct {
 	MostX, LeastX                float64
 }
 
+// plus returns how many differences there are on each side of 0 in both.
+func (t Tally) plus(u Tally) Tally {
+	return Tally{Above: t.Above + u.Above, Below: t.Below + u.Below, Neither: t.Neither + u.Neither, Equal: t.Equal + u.Equal}
+}
+
 // Points returns how many differences were counted.
 func (t Tally) Points() int { return t.Above + t.Below + t.Neither + t.Equal }
 

@@ -45,26 +45,13 @@ type Options struct {
 
 // withDefaults fills in what is 0 and checks the rest.
 func (o Options) withDefaults() (Options, error) {
-	if o.Runs == 0 {
-		o.Runs = DefaultRuns
-	}
-	if o.TunedRuns == 0 {
-		o.TunedRuns = min(o.Runs, DefaultTunedRuns)
-	}
+	o.Runs = cmp.Or(o.Runs, DefaultRuns)
+	o.TunedRuns = cmp.Or(o.TunedRuns, min(o.Runs, DefaultTunedRuns))
+	o.Truth, o.Init = cmp.Or(o.Truth, Isotropic), cmp.Or(o.Init, TorchInit)
+	o.Rate = cmp.Or(o.Rate, DefaultRate)
+	o.testRows = cmp.Or(o.testRows, TestRows)
 	if o.Protocols == nil {
 		o.Protocols = Protocols()
-	}
-	if o.testRows == 0 {
-		o.testRows = TestRows
-	}
-	if o.Truth == "" {
-		o.Truth = Isotropic
-	}
-	if o.Init == "" {
-		o.Init = TorchInit
-	}
-	if o.Rate == 0 {
-		o.Rate = DefaultRate
 	}
 	return o, o.check()
 }

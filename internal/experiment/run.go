@@ -30,10 +30,7 @@ func Run(ctx context.Context, names []Name, opts Options) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{opts: opts, store: opts.Store}
-	if r.store == nil {
-		r.store = &Store{cells: map[string]Values{}}
-	}
+	r := &runner{opts: opts, store: cmp.Or(opts.Store, &Store{cells: map[string]Values{}})}
 	for _, name := range names {
 		sweeps, err := Sweeps(name, opts)
 		if err != nil {

@@ -73,13 +73,10 @@ func OpenStore(path string, opts Options, resume bool) (*Store, error) {
 			return nil, err
 		}
 	}
-	if s.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+	if s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 		return nil, err
 	}
 	err = s.file.Truncate(int64(whole))
-	if err == nil {
-		_, err = s.file.Seek(0, 2)
-	}
 	if err == nil && whole == 0 {
 		_, err = s.file.Write(append(head, '\n'))
 	}

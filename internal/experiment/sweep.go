@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -47,30 +48,12 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 		return nil, err
 	}
 	fix := func(s Setting) Setting {
-		if opts.N > 0 {
-			s.N = opts.N
-		}
-		if opts.D > 0 {
-			s.D = opts.D
-		}
-		if opts.K > 0 {
-			s.K = opts.K
-		}
-		if opts.Sigma > 0 {
-			s.Sigma = opts.Sigma
-		}
-		return s
+		return Setting{cmp.Or(opts.N, s.N), cmp.Or(opts.D, s.D), cmp.Or(opts.K, s.K), cmp.Or(opts.Sigma, s.Sigma)}
 	}
-	base := opts.Base
-	if base == 0 {
-		base = 1.3
-	}
+	base := cmp.Or(opts.Base, 1.3)
 	small, large := fix(Setting{100, 64, 10, 1}), fix(Setting{1000, 10, 100, 1})
 	sweep := func(s Sweep, fixed Setting, values []float64, set func(p *Point, x float64)) Sweep {
-		s.Experiment, s.Fixed, s.Base = name, fixed, base
-		if s.Truth == "" {
-			s.Truth = opts.Truth
-		}
+		s.Experiment, s.Fixed, s.Base, s.Truth = name, fixed, base, cmp.Or(s.Truth, opts.Truth)
 		for _, x := range values {
 			p := Point{X: x, Setting: fixed, Base: base}
 			set(&p, x)
@@ -93,9 +76,7 @@ func Sweeps(name Name, opts Options) ([]Sweep, error) {
 		out[0].Fixed.N, out[1].Fixed.D, out[2].Fixed.K, out[3].Fixed.Sigma = 0, 0, 0, 0
 		return out, nil
 	case Norms:
-		if opts.Base == 0 {
-			base = 2
-		}
+		base = cmp.Or(opts.Base, 2)
 		s := sweep(Sweep{Name: "norms", Title: "Norm of the true parameters over the number of classes", XLabel: "classes k", LogX: true},
 			large, []float64{10, 20, 50, 100, 200, 500, 1000}, func(p *Point, x float64) { p.K = int(x) })
 		s.Fixed.K = 0
