@@ -30,6 +30,7 @@ type Options struct {
 	Sharing classinfo.Spec // what classes share parameters by, such as {classinfo.Names, classinfo.Taxonomy}, a sum; nil tries what there is
 	Loss    tune.Loss      // tune.CrossEntropy, tune.SquaredHinge ...; "" tries these two and their mean
 	Names   tune.Choice    // class names as further examples: tune.Auto (also ""), tune.On or tune.Off
+	Fourier tune.Choice    // random Fourier features of numeric columns
 
 	// Files that know something about the classes; "": none. Auto tries what is
 	// given and keeps what helps on held-out rows.
@@ -129,7 +130,7 @@ func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
 			rows = append(rows, row)
 		}
 	}
-	plan := tune.Plan{Sharing: opts.Sharing, Loss: opts.Loss, Names: opts.Names}
+	plan := tune.Plan{Sharing: opts.Sharing, Loss: opts.Loss, Names: opts.Names, Fourier: opts.Fourier}
 	options := tune.Options{Seed: opts.Seed, Threads: opts.Threads, Progress: opts.Progress}
 	m, result, err := plan.Train(ctx, data, rows, options, softmax.Training{Data: c.Fingerprint()})
 	if err != nil {

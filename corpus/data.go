@@ -178,17 +178,23 @@ const maxWeights = 100e6
 // leastFeatures are kept however many classes there are.
 const leastFeatures = 1000
 
+// Inputs says what the examples of a fit are, beside the rows.
+type Inputs struct {
+	Names   bool // the names of the classes are examples, too
+	Fourier int  // random Fourier features behind numeric columns
+}
+
 // Fit fits features on rows, with the names of all classes, in their order, after them
 // if these are examples too. Its cost is that of reading the rows once; what is counted
 // are the rows given, no others.
-func (d *Data) Fit(rows []int, names bool) (*Fitted, error) {
-	if names {
+func (d *Data) Fit(rows []int, in Inputs) (*Fitted, error) {
+	if in.Names {
 		if !d.Named() {
 			return nil, errors.New("names as examples need texts to learn from, this data has numbers")
 		}
 		rows = slices.Concat(rows, dataset.Range(d.names, d.names+len(d.Classes.Labels)))
 	}
-	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: max(maxWeights/len(d.Classes.Labels), leastFeatures)})
+	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: max(maxWeights/len(d.Classes.Labels), leastFeatures), Fourier: in.Fourier})
 	if err != nil {
 		return nil, err
 	}

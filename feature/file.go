@@ -26,13 +26,14 @@ type setMetadata struct {
 	Dim     int      `json:"dim"`
 	Hashed  bool     `json:"hashed,omitempty"`  // of "text": n-grams are FNV-1a hashes
 	Columns []string `json:"columns,omitempty"` // of "numbers"
+	Fourier int      `json:"fourier,omitempty"` // of "numbers": random Fourier features behind the columns
 }
 
 // Store adds the set to a model file: the metadata entry "features" and, for
 // texts, the tensors "vocabulary" and "idf"; for numeric columns "mean" and
 // "scale".
 func (s *Set) Store(f *safetensors.File) error {
-	meta := setMetadata{Dim: s.dim, Hashed: s.hashed, Columns: s.columns}
+	meta := setMetadata{Dim: s.dim, Hashed: s.hashed, Columns: s.columns, Fourier: s.fourier.dim()}
 	switch s.kind {
 	case dataset.Text:
 		meta.Kind = "text"
@@ -49,6 +50,9 @@ func (s *Set) Store(f *safetensors.File) error {
 		f.Tensors = append(f.Tensors,
 			safetensors.New(meanTensor, s.mean, len(s.mean)),
 			safetensors.New(scaleTensor, s.scale, len(s.scale)))
+		if s.fourier != nil {
+			s.fourier.store(f)
+		}
 	default:
 		meta.Kind = "sparse"
 	}
@@ -85,7 +89,7 @@ func Load(f *safetensors.File) (*Set, error) {
 		err = s.loadTexts(f)
 	case "numbers":
 		s.kind, s.columns = dataset.Numbers, meta.Columns
-		err = s.loadNumbers(f)
+		err = s.loadNumbers(f, meta.Fourier)
 	case "sparse":
 		s.kind = dataset.Sparse
 	default:
@@ -145,9 +149,17 @@ func checkGram(gram string, hashed bool) error {
 	return nil
 }
 
-func (s *Set) loadNumbers(f *safetensors.File) error {
-	if s.dim != len(s.columns) {
-		return fmt.Errorf("feature: %d names of numeric columns, want %d", len(s.columns), s.dim)
+func (s *Set) loadNumbers(f *safetensors.File, fourier int) (err error) {
+	if fourier < 0 || fourier > MaxFourier {
+		return fmt.Errorf("feature: %d Fourier features, want 0 to %d", fourier, MaxFourier)
+	}
+	if s.dim-fourier != len(s.columns) {
+		return fmt.Errorf("feature: %d names of numeric columns, want %d", len(s.columns), s.dim-fourier)
+	}
+	if fourier > 0 {
+		if s.fourier, err = loadFourier(f, len(s.columns), fourier); err != nil {
+			return err
+		}
 	}
 	for _, part := range []struct {
 		name string
@@ -160,7 +172,7 @@ func (s *Set) loadNumbers(f *safetensors.File) error {
 		if *part.to, err = t.Float64s(); err != nil {
 			return err
 		}
-		if err := checkNumbers(part.name, *part.to, s.dim); err != nil {
+		if err := checkNumbers(part.name, *part.to, len(s.columns)); err != nil {
 			return err
 		}
 	}

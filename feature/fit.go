@@ -19,6 +19,9 @@ type Options struct {
 	// MaxFeatures bounds the n-grams: where more of them occur in MinRows rows,
 	// MinRows is raised until no more are left. 0 means no bound.
 	MaxFeatures int
+	// Fourier is the number of random Fourier features of numeric columns, behind
+	// the columns themselves, up to MaxFourier; 0 means none.
+	Fourier int
 }
 
 // Fit looks at the given rows of t and returns the features they need. What it
@@ -43,6 +46,10 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 		}
 	case dataset.Numbers:
 		t.fitNumbers(s, rows)
+		if s.dim > 0 && opts.Fourier > 0 {
+			s.fourier = newFourier(s.dim, min(opts.Fourier, MaxFourier))
+			s.dim += s.fourier.dim()
+		}
 	default:
 		for _, i := range rows {
 			if index, _ := t.sparse.Row(i); len(index) > 0 {

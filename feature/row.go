@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
 )
@@ -57,11 +58,12 @@ func (r *Rower) Row(e dataset.Example) (index []int32, value []float32, err erro
 		index, value = r.row.tfidf(s)
 		return index, value, nil
 	case dataset.Numbers:
-		if len(values) != s.dim {
-			return nil, nil, fmt.Errorf("%s%d numbers, but the model was trained on %d: %s", at(e.Place), len(values), s.dim, nameSome(s.columns))
+		if len(values) != len(s.columns) {
+			return nil, nil, fmt.Errorf("%s%d numbers, but the model was trained on %d: %s", at(e.Place), len(values), len(s.columns), nameSome(s.columns))
 		}
-		s.standardize(values, values)
-		return nil, values, nil
+		r.values = slices.Grow(values, s.dim)[:s.dim]
+		s.number(r.values)
+		return nil, r.values, nil
 	}
 	index, value = s.cut(e.Index, values)
 	if index == nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 )
 
@@ -34,6 +35,7 @@ type Set struct {
 	columns []string
 	mean    []float64
 	scale   []float64 // 1 / standard deviation; 0 for a constant column
+	fourier *fourier  // features behind the columns; nil: none
 }
 
 // splitBlocks finds where the block of words begins.
@@ -57,6 +59,9 @@ func (s *Set) Kind() dataset.Kind { return s.kind }
 // Dim returns d, the number of features.
 func (s *Set) Dim() int { return s.dim }
 
+// Fourier returns how many of the features are random Fourier features, the last ones.
+func (s *Set) Fourier() int { return s.fourier.dim() }
+
 // Columns returns the names of the numeric columns that a record must have, in
 // order; nil for other kinds.
 func (s *Set) Columns() []string { return slices.Clone(s.columns) }
@@ -76,6 +81,9 @@ func (s *Set) Name(j int) string {
 		}
 		return "letters " + strconv.Quote(gram[1:])
 	case dataset.Numbers:
+		if n := j - len(s.columns); n >= 0 {
+			return "Fourier feature " + strconv.Itoa(n+1)
+		}
 		return s.columns[j]
 	}
 	return strconv.Itoa(j + 1)
@@ -107,7 +115,7 @@ func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
 }
 
 func (s *Set) numbers(t *Table, rows []int) (*matrix.Dense, error) {
-	place := make([]int, s.dim) // of each feature among the columns of t
+	place := make([]int, len(s.columns)) // of each feature among the columns of t
 	for j, name := range s.columns {
 		place[j] = j
 		if j >= len(t.columns) || t.columns[j] != name { // in the same order, names may be equal
@@ -118,13 +126,15 @@ func (s *Set) numbers(t *Table, rows []int) (*matrix.Dense, error) {
 		}
 	}
 	out := matrix.NewDense(len(rows), s.dim)
-	for n, i := range rows {
-		x, row := t.dense.Row(i), out.Row(n)
-		for j := range row {
-			row[j] = x[place[j]]
+	kernel.Parallel(0, len(rows), fourierGrain, func(_, lo, hi int) {
+		for n := lo; n < hi; n++ {
+			x, row := t.dense.Row(rows[n]), out.Row(n)
+			for j, at := range place {
+				row[j] = x[at]
+			}
+			s.number(row)
 		}
-		s.standardize(row, row)
-	}
+	})
 	return out, nil
 }
 
@@ -139,18 +149,23 @@ func (s *Set) cut(index []int32, value []float32) ([]int32, []float32) {
 // with a number that the training rows are no guide to.
 const maxDeviations = 1e6
 
-// standardize sets dst to x in standard deviations from the mean; they may be
-// the same slice.
-func (s *Set) standardize(dst, x []float32) {
-	for j, v := range x {
+// number makes a row of the columns, its first numbers: in standard deviations from
+// the mean, and the Fourier features of these behind them.
+func (s *Set) number(row []float32) {
+	p := len(s.columns)
+	for j, v := range row[:p] {
 		z := (float64(v) - s.mean[j]) * s.scale[j]
-		dst[j] = float32(min(max(z, -maxDeviations), maxDeviations))
+		row[j] = float32(min(max(z, -maxDeviations), maxDeviations))
+	}
+	if s.fourier != nil {
+		s.fourier.apply(row[p:], row[:p])
 	}
 }
 
 // Match returns, for each feature of s, the feature of other that means the
 // same, or -1. Sets of different kinds have nothing in common: that is an
-// error. Numeric columns match by name, although they may be scaled otherwise.
+// error. Numeric columns match by name, although they may be scaled otherwise; Fourier
+// features match where the columns are the same in the same order.
 func (s *Set) Match(other *Set) ([]int32, error) {
 	if s.kind != other.kind {
 		return nil, fmt.Errorf("feature: features of %v cannot go on from features of %v", s.kind, other.kind)
@@ -168,7 +183,16 @@ func (s *Set) Match(other *Set) ([]int32, error) {
 		for j, name := range other.columns {
 			column[name] = int32(j) + 1
 		}
-		find = func(f int) int32 { return column[s.columns[f]] - 1 }
+		same := s.fourier.dim() == other.fourier.dim() && slices.Equal(s.columns, other.columns)
+		find = func(f int) int32 {
+			switch {
+			case f < len(s.columns):
+				return column[s.columns[f]] - 1
+			case same:
+				return int32(f)
+			}
+			return -1
+		}
 	default:
 		find = func(f int) int32 {
 			if f >= other.dim {

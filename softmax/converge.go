@@ -8,8 +8,8 @@ import (
 
 // newton minimises the sum over examples of weight * loss(A V x + b) plus
 // lambda/2 ‖V‖², by a truncated Newton method: each direction by conjugate
-// gradients with the diagonal of the second derivative as preconditioner, then
-// a line search. A product with the second derivative takes two passes over
+// gradients with the diagonal of the second derivative as preconditioner, or for dense inputs
+// a columnsInverse, then a line search. A product with the second derivative takes two passes over
 // the examples and is what the time goes into. Scores are linear in the
 // weights, so the line search needs the scores of the direction once and then
 // no pass at all.
@@ -40,7 +40,9 @@ type newton[T matrix.Float] struct {
 	p       []T // n x targets: probabilities at x
 
 	grad, step, residual, direction, product []T
-	inverse                                  []T // 1 / diagonal of the second derivative
+	inverse                                  []T             // 1 / diagonal of the second derivative
+	columns                                  *columnsInverse // of dense inputs, in place of the diagonal; else nil
+	outputScale                              []T             // of each output in columns
 
 	biasPart []T       // blocks of examples x targets: parts of the bias gradient
 	part     []float64 // of sums over examples, two a block
@@ -50,6 +52,9 @@ func newNewton[T matrix.Float](ex Examples, d *design[T], scale float64, newHead
 	t := &newton[T]{ex: ex, design: d, scale: T(scale), total: ex.totalWeight(), threads: threads}
 	h := newHead()
 	t.r, t.targets = h.outputs, h.targets
+	if h.op == nil { // shared parameters couple the outputs
+		t.columns = newColumnsInverse(d, scale, threads)
+	}
 	h.lifted = h.op != nil && d.rows >= d.dim
 	if h.lifted {
 		t.flat = make([]T, d.dim*t.targets)
@@ -209,6 +214,9 @@ func (t *newton[T]) differentiate() {
 	diagonal, bias := t.split(t.inverse)
 	t.design.squares(t.threads, diagonal, t.outputs, t.r)
 	t.collectBias(bias)
+	if t.columns != nil {
+		t.curveColumns(diagonal)
+	}
 	kernel.Parallel(t.threads, len(diagonal), part, func(_, lo, hi int) {
 		for j, h := range diagonal[lo:hi] {
 			diagonal[lo+j] = 1 / (t.lambda + h)

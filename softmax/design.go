@@ -52,7 +52,21 @@ func (d *design[T]) scores(out, v []T, i int) {
 // gradient of each example in its scores. Each element is summed in the order
 // of the examples, whatever the number of threads.
 func (d *design[T]) gradient(threads int, out, v, g []T, r int, lambda T) {
+	if single, ok := any(out).([]float32); ok && d.dense != nil && lambda != 0 {
+		d.product(threads, single[:d.dim*r], any(g).([]float32), r)
+		kernel.Parallel(threads, d.dim*r, part, func(_, lo, hi int) { kernel.Axpy(lambda, v[lo:hi], out[lo:hi]) })
+		return
+	}
 	d.accumulate(threads, out, v, g, r, lambda, false)
+}
+
+// product sets out (d x r) to Xᵀ g of a dense X.
+func (d *design[T]) product(threads int, out, g []float32, r int) {
+	team := kernel.NewTeam(kernel.Threads(threads))
+	defer team.Close()
+	kernel.NewProduct(team).TN(kernel.Rect{X: out, Rows: d.dim, Cols: r, Stride: r},
+		kernel.Rect{X: d.dense.Data, Rows: d.rows, Cols: d.dim, Stride: d.dim},
+		kernel.Rect{X: g, Rows: d.rows, Cols: r, Stride: r})
 }
 
 // squares sets out (d x r) to the sum over examples of x² g, g being n x r.

@@ -101,14 +101,14 @@ const (
 // and returns by how much the model says that it lowers the objective. If that
 // is at most goal, the minimiser is close to the true one.
 func (t *newton[T]) newtonStep(ctx context.Context, goal float64) (predicted float64, products int) {
-	rr := t.sumParts(func(lo, hi int) float64 {
+	t.inParts(func(lo, hi int) {
 		clear(t.step[lo:hi])
 		for j := lo; j < hi; j++ {
 			t.residual[j] = -t.grad[j]
-			t.direction[j] = t.inverse[j] * t.residual[j]
 		}
-		return float64(kernel.Dot(t.residual[lo:hi], t.direction[lo:hi]))
 	})
+	t.precondition(t.direction, t.residual)
+	rr := t.dot(t.residual, t.direction)
 	last := lastAccuracy * lastAccuracy * rr
 	for products < maxProducts && rr > 0 && ctx.Err() == nil {
 		t.multiply(t.product, t.direction)
@@ -120,15 +120,12 @@ func (t *newton[T]) newtonStep(ctx context.Context, goal float64) (predicted flo
 		alpha := rr / curvature
 		gain := alpha * rr / 2
 		predicted += gain
-		next := t.sumParts(func(lo, hi int) float64 {
+		t.inParts(func(lo, hi int) {
 			kernel.Axpy(T(alpha), t.direction[lo:hi], t.step[lo:hi])
 			kernel.Axpy(T(-alpha), t.product[lo:hi], t.residual[lo:hi])
-			// The product is not needed any more: keep M⁻¹ residual there.
-			for j := lo; j < hi; j++ {
-				t.product[j] = t.inverse[j] * t.residual[j]
-			}
-			return float64(kernel.Dot(t.residual[lo:hi], t.product[lo:hi]))
 		})
+		t.precondition(t.product, t.residual) // the product is not needed any more
+		next := t.dot(t.residual, t.product)
 		if predicted <= goal && next <= last || predicted > goal && float64(products)*gain <= enough*predicted {
 			break
 		}

@@ -88,11 +88,17 @@ func namesUsable(d *corpus.Data) bool {
 // FitBest is Plan.Fit over given methods and under their losses. The first is what
 // the others must beat.
 func FitBest(ctx context.Context, d *corpus.Data, rows []int, methods []Method, opts Options) (*Result, error) {
-	return choose(ctx, d, rows, methods, false, opts)
+	return choose(ctx, d, rows, methods, variants{}, opts)
 }
 
-// choose trains the best of the methods; with anyLoss under the best loss, too.
-func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, anyLoss bool, opts Options) (*Result, error) {
+// variants are what is tried of the best method.
+type variants struct {
+	loss    bool // squared hinge, and the mean of it and cross entropy
+	fourier bool // random Fourier features behind numeric columns
+}
+
+// choose trains the best of the methods and its variants.
+func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, also variants, opts Options) (*Result, error) {
 	if len(methods) == 0 {
 		return nil, errors.New("tune: no methods to choose from")
 	}
@@ -108,7 +114,7 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 		}
 		return r, err
 	}
-	h.hinge = anyLoss && h.takesHinge(methods[0])
+	h.hinge = also.loss && h.takesHinge(methods[0])
 	one := opts.Priors == nil && len(methods) > 1 && costly(d, rows)
 	var all [][]*attempt
 	for _, m := range methods {
@@ -142,6 +148,15 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	if len(methods) > 1 {
 		reasons = append(reasons, fmt.Sprintf("best of %d on %d held-out rows", len(methods), len(h.class)))
 	}
+	if also.fourier && h.takesFourier() {
+		best, tried, why, err := h.withFourier(ctx, chosen)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tried)
+		reasons = append(reasons, why)
+		chosen = best
+	}
 	if h.hinge {
 		best, tried, why, err := h.withHinge(ctx, chosen)
 		if err != nil {
@@ -150,12 +165,12 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 		if all = append(all, tried); why != "" {
 			reasons = append(reasons, why)
 		}
-		if gain != nil {
-			if gain, err = gainOver(best, plainest(all, methods)); err != nil {
-				return nil, err
-			}
-		}
 		chosen = best
+	}
+	if gain != nil {
+		if gain, err = gainOver(chosen, plainest(all, methods)); err != nil {
+			return nil, err
+		}
 	}
 	calibration, err := h.calibrate(chosen)
 	if err != nil {

@@ -113,7 +113,7 @@ func Agreement(d *corpus.Data, rows []int, source classinfo.Source) (z float64, 
 	if err != nil {
 		return 0, err
 	}
-	f, err := d.Fit(rows, false)
+	f, err := d.Fit(rows, corpus.Inputs{})
 	if err != nil {
 		return 0, err
 	}
@@ -218,7 +218,7 @@ func NamesAgree(d *corpus.Data, rows []int) (agree, chance, se float64, err erro
 	if !d.Named() {
 		return chance, chance, se, nil
 	}
-	f, err := d.Fit(rows, true)
+	f, err := d.Fit(rows, corpus.Inputs{Names: true})
 	if err != nil {
 		return 0, 0, 0, err
 	}

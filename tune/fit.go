@@ -67,7 +67,7 @@ type Result struct {
 // Fit trains one method on the given rows: it chooses the prior on rows held
 // out of them, then trains on all.
 func Fit(ctx context.Context, d *corpus.Data, rows []int, m Method, opts Options) (*Result, error) {
-	return choose(ctx, d, rows, []Method{m}, false, opts)
+	return choose(ctx, d, rows, []Method{m}, variants{}, opts)
 }
 
 // onlyPrior is the prior where there are no rows to choose it by.
@@ -138,7 +138,7 @@ func trainerFor(x matrix.Matrix, k int, o softmax.Options) softmax.Trainer {
 
 // prepare fits features on rows and makes the options of a fit.
 func prepare(d *corpus.Data, rows []int, m Method, opts Options, stage string) (*corpus.Fitted, softmax.Options, *labeltree.Tree, error) {
-	f, err := d.Fit(rows, m.Names)
+	f, err := d.Fit(rows, m.inputs())
 	if err != nil {
 		return nil, softmax.Options{}, nil, err
 	}

@@ -26,7 +26,7 @@ type heldOut struct {
 
 type heldOutPart struct {
 	train, test []int
-	fitted      [2]*corpus.Fitted // without and with names as examples; nil until needed
+	fitted      map[corpus.Inputs]*corpus.Fitted // what was needed so far
 }
 
 // manyRowsPerClass is the mean number of rows of a class from which cross entropy
@@ -54,7 +54,7 @@ func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
 		if len(kept) == 0 {
 			continue
 		}
-		h.parts = append(h.parts, heldOutPart{train: train[n], test: kept})
+		h.parts = append(h.parts, heldOutPart{train: train[n], test: kept, fitted: map[corpus.Inputs]*corpus.Fitted{}})
 		for _, row := range kept {
 			h.class = append(h.class, int(d.Class[row]))
 		}
@@ -176,7 +176,7 @@ func (h *heldOut) try(ctx context.Context, m Method, priors []float64) ([]*attem
 // tryPart trains a method on the rows outside a part and appends the scores of
 // the rows inside to the attempts, one a prior.
 func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempts []*attempt, stage string) error {
-	f, err := h.fit(p, m.Names)
+	f, err := h.fit(p, m.inputs())
 	if err != nil {
 		return err
 	}
@@ -210,19 +210,15 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 const choosingTolerance = 3e-3
 
 // fit returns the features of the rows outside a part.
-func (h *heldOut) fit(p *heldOutPart, names bool) (*corpus.Fitted, error) {
-	n := 0
-	if names {
-		n = 1
-	}
-	if p.fitted[n] == nil {
-		f, err := h.d.Fit(p.train, names)
+func (h *heldOut) fit(p *heldOutPart, in corpus.Inputs) (*corpus.Fitted, error) {
+	if p.fitted[in] == nil {
+		f, err := h.d.Fit(p.train, in)
 		if err != nil {
 			return nil, err
 		}
-		p.fitted[n] = f
+		p.fitted[in] = f
 	}
-	return p.fitted[n], nil
+	return p.fitted[in], nil
 }
 
 // The priors that are tried unless the user gives some: these, then weaker or

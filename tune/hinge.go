@@ -21,7 +21,7 @@ const defaultHingePrior = 2
 const hingeScale = 4
 
 // hinge is squared hinge on the examples of m.
-func (m Method) hinge() Method { return Method{Names: m.Names, Loss: SquaredHinge} }
+func (m Method) hinge() Method { return Method{Names: m.Names, Fourier: m.Fourier, Loss: SquaredHinge} }
 
 // scale makes logits of the scores of a layer that m trained.
 func (m Method) scale(l *softmax.Layer, threads int) {
@@ -36,7 +36,7 @@ func (h *heldOut) takesHinge(m Method) bool {
 	if h.opts.Trainer != nil || h.opts.Init != nil || h.opts.Priors != nil || h.d.Mix != nil || m.Smoothing != 0 || m.Loss != "" {
 		return false
 	}
-	f, err := h.fit(&h.parts[0], m.Names)
+	f, err := h.fit(&h.parts[0], m.inputs())
 	if err != nil {
 		return false
 	}

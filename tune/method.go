@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
@@ -34,8 +35,12 @@ type Method struct {
 	Smoothing float64        // label smoothing, CrossEntropy only
 	Alpha     float64        // of HXE only: how much less a step down the tree counts; 0 means DefaultHXEAlpha
 	Names     bool           // names of the classes are examples too
+	Fourier   int            // random Fourier features behind numeric columns; 0: none
 	ClassInfo classinfo.Options
 }
+
+// inputs returns what the examples of m are.
+func (m Method) inputs() corpus.Inputs { return corpus.Inputs{Names: m.Names, Fourier: m.Fourier} }
 
 // String returns the method's name as compare lists it.
 func (m Method) String() string {
@@ -50,6 +55,9 @@ func (m Method) String() string {
 			name = "none"
 		}
 		name += "+examples"
+	}
+	if m.Fourier > 0 {
+		name += "+fourier"
 	}
 	return name
 }
@@ -181,5 +189,5 @@ func Similarities(c classinfo.Info) (func(a, b int) float64, error) {
 // isPlain tells whether the method is cross entropy without class knowledge.
 func (m Method) isPlain() bool {
 	shared := len(m.Sharing) > 0 && m.Sharing[0] != classinfo.None
-	return !shared && !m.Names && m.Loss.plain()
+	return !shared && !m.Names && m.Fourier == 0 && m.Loss.plain()
 }

@@ -18,7 +18,7 @@ func ParsePlan(name string, o classinfo.Options) (Plan, error) {
 	if name == AutoName {
 		return Plan{ClassInfo: o}, nil
 	}
-	p := Plan{Sharing: classinfo.Spec{classinfo.None}, Loss: CrossEntropy, Names: Off, ClassInfo: o}
+	p := Plan{Sharing: classinfo.Spec{classinfo.None}, Loss: CrossEntropy, Names: Off, Fourier: Off, ClassInfo: o}
 	rest, names := strings.CutSuffix(name, "+examples")
 	if names {
 		p.Names = On

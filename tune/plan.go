@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -22,13 +24,14 @@ type Plan struct {
 	Smoothing float64        // label smoothing, from 0 to below 1; with CrossEntropy only
 	Alpha     float64        // of HXE; 0 means DefaultHXEAlpha
 	Names     Choice         // names as examples
+	Fourier   Choice         // random Fourier features of numeric columns
 	ClassInfo classinfo.Options
 }
 
 // Check returns an *option.Error or *option.Misuse for options out of range, or that do
 // not go together, whatever the data.
 func (p Plan) Check() error {
-	if err := cmp.Or(p.Sharing.Check(), p.Loss.check(), p.Names.check("Names"), p.ClassInfo.Check(),
+	if err := cmp.Or(p.Sharing.Check(), p.Loss.check(), p.Names.check("Names"), p.Fourier.check("Fourier"), p.ClassInfo.Check(),
 		option.Check("Smoothing", p.Smoothing, p.Smoothing >= 0 && p.Smoothing < 1, "a number from 0 to below 1"),
 		option.Check("Alpha", p.Alpha, p.Alpha >= 0 && !math.IsInf(p.Alpha, 1), "a number above 0, such as 0.3")); err != nil {
 		return err
@@ -56,6 +59,13 @@ func (p Plan) among(d *corpus.Data, withNames bool, candidates func() []Method) 
 	if p.Names == On && !d.Named() {
 		return nil, errors.New("names as examples: the data holds numbers, a name is a text; use off or auto")
 	}
+	fourier := 0
+	if p.Fourier == On {
+		if d.Table.Kind() != dataset.Numbers {
+			return nil, fmt.Errorf("the data holds %v, Fourier features are made of numeric columns; use off or auto", d.Table.Kind())
+		}
+		fourier = fourierFeatures(d)
+	}
 	list := []Method{{Sharing: p.Sharing}}
 	switch {
 	case p.Sharing == nil && p.Loss.plain():
@@ -70,6 +80,7 @@ func (p Plan) among(d *corpus.Data, withNames bool, candidates func() []Method) 
 			continue
 		}
 		m.Names = m.Names || p.Names == On
+		m.Fourier = fourier
 		m.Loss, m.Smoothing, m.Alpha, m.ClassInfo = p.Loss, p.Smoothing, p.Alpha, p.ClassInfo
 		if name := m.String(); !seen[name] {
 			seen[name] = true
@@ -105,7 +116,7 @@ func (p Plan) Fit(ctx context.Context, d *corpus.Data, rows []int, opts Options)
 	if err != nil {
 		return nil, err
 	}
-	return choose(ctx, d, rows, methods, p.anyLoss(), opts)
+	return choose(ctx, d, rows, methods, p.variants(), opts)
 }
 
 // FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:
@@ -137,10 +148,14 @@ func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Option
 	return m, r, err
 }
 
-// anyLoss tells whether squared hinge may take the place of cross entropy: where
-// the user named neither a loss nor something to share.
-func (p Plan) anyLoss() bool {
-	return p.Loss == "" && (p.Sharing == nil || slices.Equal(p.Sharing, classinfo.Spec{classinfo.None}))
+// variants returns what may be tried of the best method: squared hinge in place of
+// cross entropy where the user named neither a loss nor something to share, and Fourier
+// features.
+func (p Plan) variants() variants {
+	return variants{
+		loss:    p.Loss == "" && (p.Sharing == nil || slices.Equal(p.Sharing, classinfo.Spec{classinfo.None})),
+		fourier: p.Fourier == Auto,
+	}
 }
 
 func trainerName(t softmax.Trainer) string {

@@ -29,7 +29,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	trees := []string{"from", "base", "seed"}
 	train := slices.Concat(data, known, trees, []string{"weight", "threads", "prior", "rho", "class-weight", "json",
 		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha"})
-	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples"}
+	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples", "fourier"}
 	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"}
 	decision := []string{"decode", "confidence", "reject", "taxonomy"}
 	for command, flags := range map[string][]string{

@@ -39,6 +39,7 @@ var effects = map[string]use{
 	"labels":   linear | onPictures, "valid-labels": linear | onPictures,
 
 	"names-as-examples": linear,
+	"fourier":           linear,
 	"calibrate":         linear,
 	"prior":             linear,
 	"rho":               linear,

@@ -179,6 +179,7 @@ func (f *trainingFlags) addPlan(c *cobra.Command) {
 	addText(c, &f.plan.Sharing, "sharing", "what classes share parameters by: auto, none, names, taxonomy, v-tree ... or names+taxonomy")
 	addText(c, &f.plan.Loss, "loss", "auto, cross-entropy, squared-hinge, or for milder mistakes simloss, soft-labels or hxe", append([]string{tune.AutoName}, plainTexts(tune.Losses())...)...)
 	addText(c, &f.plan.Names, "names-as-examples", "train on the names of the classes too: auto, on or off; helps most with few examples", "auto", "on", "off")
+	addText(c, &f.plan.Fourier, "fourier", "random Fourier features of numeric columns, for curved boundaries between classes: auto, on or off", "auto", "on", "off")
 	c.Flags().Float64Var(&f.plan.Smoothing, "label-smoothing", 0, "share of the target spread over all classes, 0 to 1: for labels that are sometimes wrong")
 	choicesOf(c, "sharing", "+", append([]string{tune.AutoName}, plainTexts(classinfo.Sources())...)...)
 }

@@ -160,7 +160,7 @@ type examples struct{ *corpus.Fitted }
 // featuresOf fits features on the rows as training would. A row with several classes
 // counts as its likeliest: the theory knows one a row.
 func featuresOf(d *corpus.Data, rows []int) (*examples, error) {
-	fitted, err := d.Fit(rows, false)
+	fitted, err := d.Fit(rows, corpus.Inputs{})
 	if err != nil {
 		return nil, err
 	}
