@@ -112,9 +112,7 @@ func (r *Results) sides(minus Method, sweeps ...string) (f finding) {
 	for _, protocol := range r.Options.Protocols {
 		var sum Tally
 		for _, name := range sweeps {
-			if s := r.sweepNamed(name); s != nil {
-				sum = sum.plus(s.Tally(protocol, false, VTree, minus))
-			}
+			sum = sum.plus(r.sweepNamed(name).Tally(protocol, false, VTree, minus))
 		}
 		if sum.Points() > 0 {
 			f.Parts = append(f.Parts, part{Protocol: protocol, Tally: sum})
@@ -127,12 +125,9 @@ func (r *Results) sides(minus Method, sweeps ...string) (f finding) {
 
 // at finds the V-tree at one place of a sweep, under each of the protocols.
 func (r *Results) at(sweep string, x float64, protocols ...Protocol) (f finding) {
-	s := r.sweepNamed(sweep)
 	for _, protocol := range protocols {
-		if s != nil {
-			if row, ok := s.Find(protocol, false, VTree, x); ok {
-				f.Parts = append(f.Parts, part{Protocol: protocol, Row: row})
-			}
+		if row, ok := r.sweepNamed(sweep).Find(protocol, false, VTree, x); ok {
+			f.Parts = append(f.Parts, part{Protocol: protocol, Row: row})
 		}
 	}
 	return f
@@ -142,10 +137,9 @@ func (r *Results) at(sweep string, x float64, protocols ...Protocol) (f finding)
 func (r *Results) tallies(sweep string, averaged bool) (f finding) {
 	s := r.sweepNamed(sweep)
 	for _, protocol := range r.Options.Protocols {
-		if s != nil && !(averaged && protocol == Converged) {
-			if t := s.Tally(protocol, averaged, VTree, CrossEntropy); t.Points() > 0 {
-				f.Parts = append(f.Parts, part{Protocol: protocol, Sweep: s, Tally: t})
-			}
+		t := s.Tally(protocol, averaged, VTree, CrossEntropy)
+		if t.Points() > 0 && !(averaged && protocol == Converged) {
+			f.Parts = append(f.Parts, part{Protocol: protocol, Sweep: s, Tally: t})
 		}
 	}
 	return f
@@ -183,12 +177,10 @@ func (r *Results) findings() findings {
 		f.Height = finding{Trees: []Tree{first, last}, verdict: verdictOf(first.Height.Mean > last.Height.Mean, false)}
 	}
 	f.RandomMetric, f.BetterMetric, f.Lambda = r.quality()
-	if s, easy := r.sweepNamed("data-regimes-sigma"), r.sweepNamed("metric-quality"); s != nil && easy != nil {
-		a, ok := s.Find(Paper, false, CrossEntropy, 1)
-		b, okToo := easy.Find(Paper, false, CrossEntropy, 0)
-		if ok && okToo {
-			f.Same = finding{Rows: []Row{a, b}, verdict: slip}
-		}
+	a, ok := r.sweepNamed("data-regimes-sigma").Find(Paper, false, CrossEntropy, 1)
+	b, okToo := r.sweepNamed("metric-quality").Find(Paper, false, CrossEntropy, 0)
+	if ok && okToo {
+		f.Same = finding{Rows: []Row{a, b}, verdict: slip}
 	}
 	f.Star, f.StarClasses = starExample()
 	return f

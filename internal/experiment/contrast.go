@@ -51,8 +51,11 @@ func (t *Tally) add(x float64, d Interval) {
 	}
 }
 
-// Tally counts the differences of two methods under a protocol.
+// Tally counts the differences of two methods under a protocol; a nil sweep has none.
 func (s *SweepResult) Tally(protocol Protocol, averaged bool, method, minus Method) (t Tally) {
+	if s == nil {
+		return t
+	}
 	if minus == CrossEntropy {
 		for _, row := range s.Rows {
 			if row.Protocol == protocol && row.Averaged == averaged && row.Method == method {

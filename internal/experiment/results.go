@@ -166,8 +166,11 @@ func geometricMean(x []float64) float64 {
 	return mean
 }
 
-// Find returns the row of a method, and whether there is one.
+// Find returns the row of a method, and whether there is one; a nil sweep has none.
 func (s *SweepResult) Find(protocol Protocol, averaged bool, method Method, x float64) (Row, bool) {
+	if s == nil {
+		return Row{}, false
+	}
 	for _, row := range s.Rows {
 		if row.Protocol == protocol && row.Averaged == averaged && row.Method == method && row.X == x {
 			return row, true
