@@ -21,7 +21,9 @@ type Claim struct {
 	Verdict  string `json:"verdict"`
 }
 
-// Verdicts. Each follows from the numbers beside it by a rule in this file.
+// Verdicts. Each follows from the numbers beside it by a rule in this file: a difference
+// counts if its whole 95 % interval is on one side of 0, a bound if the mean over the
+// runs keeps it at every k. "Holds in part" is at some places and not at others.
 const (
 	holds     = "holds"
 	fails     = "does not hold"

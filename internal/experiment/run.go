@@ -112,7 +112,9 @@ func (r *runner) cells(s *Sweep, run int) (tasks []task) {
 	return tasks
 }
 
-// work estimates the cost of a task, in no unit.
+// work estimates the cost of a task, in no unit: multiplications, with what training and
+// testing an example cost beside them. Draws of the test set count where they are
+// made, 40 for a normal number.
 func (t task) work() float64 {
 	n, d, k, m := float64(t.point.N), float64(t.point.D), float64(t.point.K), float64(len(t.methods))
 	draws, test := TestRows*d*40, TestRows*m*(k*d+40*k)

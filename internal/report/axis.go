@@ -27,8 +27,9 @@ func drawable(x float64, log bool) bool {
 	return finite(x) && math.Abs(x) < 1e300 && (!log || x > 1e-300)
 }
 
-// newAxis returns an axis that shows all values that it can, with a margin, and
-// 0 if asked to.
+// newAxis returns an axis that shows all values that it can, with a margin of 5 % of
+// their range at each end, and 0 if asked to, without a margin if 0 is an end. Values
+// that are all the same get a range of a tenth of them around, or half a unit.
 func newAxis(values []float64, log, zero bool, from, to float64) axis {
 	a := axis{log: log, from: from, to: to}
 	low, up := math.Inf(1), math.Inf(-1)
@@ -108,7 +109,9 @@ func (a *axis) mark(measured []float64, gap float64, size func(label string) flo
 }
 
 // sets returns sets of ticks, finest first. Values that are few are ticks
-// themselves, so that a reader sees what was measured.
+// themselves, so that a reader sees what was measured. On a logarithmic axis come
+// powers of 2 if all values are such; round numbers, where it spans less than from 1 to
+// 5; 1, 2, 5 or 1, 3 times powers of ten, up to three powers; and powers of ten.
 func (a *axis) sets(values []float64) [][]float64 {
 	if a.empty {
 		return nil

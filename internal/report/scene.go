@@ -32,7 +32,8 @@ type scene struct {
 	legendX float64 // where the next entry of the legend goes; 0: none yet
 }
 
-// mark is a path, a dot or a label; or a hint, which holds others.
+// mark is a path, a dot or a label; or a hint, which holds others. A path has two
+// points or more, a dot a radius, a label a text: what is set says which it is.
 type mark struct {
 	points []point // of a path
 	closed bool

@@ -52,7 +52,7 @@ func dashes(look int) []float64 {
 }
 
 // symbol returns the outline of a look's marker around 0, of about radius 1;
-// nil: a circle.
+// nil: a circle. The shapes have about the same area, so that none looks like more.
 func symbol(look int) []point {
 	switch look {
 	case 2: // square
