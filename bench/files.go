@@ -51,5 +51,5 @@ func maxMemory(cmd *exec.Cmd) int64 {
 	return int64(usage.Maxrss) << 10
 }
 
-// exponent returns p of t = c k^p.
+// exponent returns p of t = c k^p, from the times of two sizes.
 func exponent(t0, t1, k0, k1 float64) float64 { return math.Log(t1/t0) / math.Log(k1/k0) }

@@ -58,13 +58,15 @@ func (s *suite) readProducts(table []byte) {
 		bar := productBar(form, shape)
 		if form == "gemv" {
 			s.add("predict one row "+shape+" / OpenBLAS sgemv", number(5)*1e-6, number(3)*1e-6, seconds, bar)
-		} else { // GFLOP/s: the ratio is ours over theirs
+		} else { // GFLOP/s: the ratio is ours over theirs, so their inverses stand for times
 			s.add("product "+form+" "+shape+" / OpenBLAS", 1/number(5), 1/number(3), func(t float64) string { return fmt.Sprintf("%.3g GF/s", 1/t) }, bar)
 		}
 	}
 }
 
-// productBar returns what a product should reach of OpenBLAS's speed; 0 is no bar.
+// productBar returns what a product should reach of OpenBLAS's speed; 0 is no bar. NT and
+// TN, scores and gradient, are in every step, and are asked more of at the shapes that are
+// used; NN is for nets that pass a gradient on.
 func productBar(form, shape string) float64 {
 	usual := slices.Contains([]string{"256,768,1000", "256,300,150", "128,64,100"}, shape)
 	switch {
@@ -198,6 +200,7 @@ func (s *suite) treeSteps() error {
 	if err != nil {
 		return err
 	}
+	// By the bar two threads do at least half as much again as one.
 	two, stopTwo := s.step(speed.Wall(), 2, large, false)
 	defer stopTwo()
 	one, stopOne := s.step(speed.Wall(), 1, large, false)

@@ -62,6 +62,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(s.dir)
+	// A group that cannot be measured is skipped; the others go on.
 	for _, group := range []struct {
 		name string
 		run  func() error
@@ -126,12 +127,14 @@ func (s *suite) addRow(r row) *row {
 	return &s.rows[len(s.rows)-1]
 }
 
-// timed returns a side that is work done here, for quietTurns.
+// timed returns a side that is work done here, for quietTurns: the median of the calls
+// of a quarter of the budget, as there are four times as many rounds.
 func (s *suite) timed(clock speed.Clock, work func()) side {
 	return func() (float64, error) { return speed.Medians(clock, s.budget/shorter, work)[0], nil }
 }
 
-// cpu is the CPU time of this process.
+// cpu is the CPU time of this process, of all its threads: where a peer in this process
+// takes several, all count.
 func cpu() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
@@ -149,7 +152,7 @@ func clockOf(threads int) (speed.Clock, string) {
 	return speed.Wall(), "wall"
 }
 
-// seconds prints a time.
+// seconds prints a time with three digits, in s, ms or us.
 func seconds(t float64) string {
 	switch {
 	case t >= 1:

@@ -11,7 +11,8 @@ import (
 	"strconv"
 )
 
-// python is a process of peers.py, which answers a line with a line.
+// python is a process of peers.py, which answers a line with a line. It is started once:
+// to import PyTorch takes seconds, and its first steps warm up.
 type python struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -21,6 +22,7 @@ type python struct {
 // peer returns the process for a number of threads. It must be one that has the
 // package.
 func (s *suite) peer(threads int, pkg string) (*python, error) {
+	// A start that failed is remembered as nil, and not tried again.
 	p, started := s.peers[threads]
 	if !started {
 		var err error
@@ -82,7 +84,7 @@ func (p *python) ask(task map[string]any) (answer map[string]any, err error) {
 	return answer, nil
 }
 
-// side returns a task as one side of a pair.
+// side returns a task as one side of a pair; its answer has the seconds of a call.
 func (p *python) side(task map[string]any) side {
 	return func() (float64, error) {
 		answer, err := p.ask(task)

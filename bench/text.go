@@ -37,6 +37,7 @@ func (s *suite) text() error {
 	}
 	epoch, stop := speed.Epochs(context.Background(), ex, classes, softmax.Options{Trainer: softmax.SGD{}, Threads: 1})
 	defer stop()
+	// One epoch of a fit that goes on: the rows are in memory, as those of the peers are.
 	ours := s.timed(cpu, epoch)
 	nonzeros := len(ex.X.(*matrix.Sparse).Index) / texts
 	what := fmt.Sprintf("epoch on %d texts of %d words, %d features, %d classes / ", texts, nonzeros, features, classes)
@@ -54,6 +55,7 @@ func (s *suite) text() error {
 		log.Println("text: liblinear skipped: it needs -slow, liblinear-train and -treeloss")
 		return nil
 	}
+	// Minutes a turn: a third of the rounds.
 	t, err := turns((s.rounds+2)/3,
 		processCPU(s.program, "train", "--quiet", "--data", s.path("text.svm"), "--model", s.path("text.safetensors"), "--sharing", "none", "--threads", "1"),
 		processCPU("liblinear-train", "-q", "-s", "0", "-e", "0.1", s.path("text.svm"), s.path("text.liblinear")))
@@ -78,7 +80,8 @@ func (s *suite) fastText(what string, ours side) error {
 	return nil
 }
 
-// wall runs a program and returns its seconds by the clock on the wall.
+// wall runs a program and returns its seconds by the clock on the wall, and the process
+// that has ended. One that fails is an error with all that it printed.
 func wall(name string, args ...string) (took float64, cmd *exec.Cmd, err error) {
 	cmd = exec.Command(name, args...)
 	start := time.Now()
@@ -88,7 +91,8 @@ func wall(name string, args ...string) (took float64, cmd *exec.Cmd, err error) 
 	return time.Since(start).Seconds(), cmd, nil
 }
 
-// processCPU returns a side that is the CPU time of a program.
+// processCPU returns a side that is the CPU time of a program, of all its threads and in
+// the kernel, too.
 func processCPU(name string, args ...string) side {
 	return func() (float64, error) {
 		_, cmd, err := wall(name, args...)
@@ -152,11 +156,13 @@ func (s *suite) clinc() error {
 	if err := json.Unmarshal(out, &result); err != nil {
 		return err
 	}
+	// Ours is the same in all rows: measured once, with the accuracy of its model.
 	own := func(t float64) string { return fmt.Sprintf("%s, %.1f %%", seconds(t), 100*result.Accuracy) }
 	s.rows = append(s.rows, row{what: "treeloss train on clinc150: time, memory", ours: fmt.Sprintf("%s, %d MB", own(t[0]), memory>>20), bar: "<= 8 s, <= 500 MB", missed: t[0] > 8 || memory > 500<<20})
 	add := func(name string, peer, accuracy float64) {
 		s.rows = append(s.rows, row{what: "the same / " + name, ours: own(t[0]), peer: fmt.Sprintf("%s, %.1f %%", seconds(peer), 100*accuracy), ratio: peer / t[0]})
 	}
+	// Trainings of peers take long and are measured once, not in turns.
 	if name, err := exec.LookPath("fasttext"); err != nil {
 		log.Println("clinc:", err)
 	} else if took, accuracy, err := s.clincFastText(name); err != nil {
@@ -212,6 +218,7 @@ func (s *suite) clincFastText(name string) (took, accuracy float64, err error) {
 // which the time grows with their number.
 func (s *suite) coverTree() error {
 	var last, lastPoints float64
+	// What is said behind a time, but for the first: p of t = c k^p from the row before.
 	growth := func(k int, t float64) string {
 		defer func() { last, lastPoints = t, float64(k) }()
 		if last == 0 {

@@ -11,7 +11,9 @@ import (
 	"github.com/treeloss/treeloss/internal/speed"
 )
 
-// side does the work of one side of a row and returns the seconds of a call.
+// side does the work of one side of a row and returns the seconds of a call. It takes as
+// long as it needs: what other programs do in the meantime should hit both sides alike,
+// so they take turns.
 type side = func() (float64, error)
 
 // turns lets the sides take turns and returns the median of each.
@@ -159,7 +161,9 @@ func newMeter(threads int) *meter {
 	}}
 }
 
-// coreRate is the slowest that the core multiplied in the rounds that count.
+// coreRate is the slowest that the core multiplied in the rounds that count. A rate well
+// below 100 % says that the host was busy all the time, and the row is to be read with
+// care.
 type coreRate struct {
 	slowest float64
 	of      *meter

@@ -116,6 +116,7 @@ func (p *panel) run(folders []string, shots string, seeds int, only []string, pa
 			if err != nil || n < 0 {
 				return fmt.Errorf("-shots %q, want whole numbers separated by commas", shots)
 			}
+			// All rows are the same rows for every seed.
 			for seed := range seeds {
 				if n == 0 && seed > 0 {
 					break
@@ -211,6 +212,7 @@ func (p *panel) treeloss(r *result, variant, folder, train, test string) error {
 			args = append(args, "--taxonomy", taxonomy)
 		}
 	}
+	// What counts is the training alone; evaluate starts anew from the model file.
 	_, seconds, megabytes, err := p.command(p.program, args...)
 	if err != nil {
 		return err
@@ -307,6 +309,7 @@ func sample(rows [][]string, shots int, seed uint64) [][]string {
 	label := slices.Index(rows[0], "label")
 	taken := map[string]int{}
 	out := rows[:1:1]
+	// Rows of all classes in one order, of which each class takes its first.
 	for _, i := range rand.New(rand.NewPCG(seed, 1)).Perm(len(rows) - 1) {
 		row := rows[i+1]
 		if taken[row[label]] < shots {

@@ -1,12 +1,12 @@
 package bert
 
 import (
+	"cmp"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/treeloss/treeloss/internal/kernel"
 )
 
 // DefaultLength is the number of tokens of a text by default, the authors'.
@@ -26,25 +26,13 @@ func (e *Encoder) Texts(texts []string, labels []int32, length int) (*Texts, err
 	if len(texts) == 0 || labels != nil && len(labels) != len(texts) {
 		return nil, fmt.Errorf("bert: %d texts and %d labels, want at least 1 and as many", len(texts), len(labels))
 	}
-	most := length
-	if most == 0 {
-		most = min(DefaultLength, e.MaxTokens())
-	}
+	most := cmp.Or(length, min(DefaultLength, e.MaxTokens()))
 	if most < 2 || most > e.MaxTokens() {
 		return nil, fmt.Errorf("bert: texts of %d tokens, want 2 to %d", length, e.MaxTokens())
 	}
 	t := &Texts{tokens: make([][]int32, len(texts)), labels: labels, length: length}
 	failed := make([]error, len(texts))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(texts)) {
-		wait.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(texts); i = int(next.Add(1) - 1) {
-				t.tokens[i], failed[i] = e.Tokens(texts[i], most)
-			}
-		})
-	}
-	wait.Wait()
+	kernel.Parallel(0, len(texts), 1, func(i, _, _ int) { t.tokens[i], failed[i] = e.Tokens(texts[i], most) })
 	for i, err := range failed {
 		if err != nil {
 			return nil, fmt.Errorf("text %d: %w", i, err)

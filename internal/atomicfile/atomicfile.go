@@ -105,7 +105,8 @@ func (f *File) Discard() {
 	_ = os.Remove(f.out.Name())
 }
 
-// modeOf returns the permissions of the file at path, 0 if there is none.
+// modeOf returns the permissions of the file at path, 0 if there is none. A rename over
+// a folder would fail late, one over a device would replace it.
 func modeOf(path string) (fs.FileMode, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,6 +127,7 @@ func createBeside(path string) (*os.File, error) {
 	for n := 0; ; n++ {
 		name := filepath.Join(filepath.Dir(path), ".treeloss-"+strconv.Itoa(n)+".tmp")
 		out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		// Names of runs that crashed may be taken; so many are another fault.
 		if !errors.Is(err, fs.ErrExist) || n == 10000 {
 			return out, err
 		}

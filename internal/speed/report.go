@@ -57,6 +57,7 @@ func Run(ctx context.Context, opts Options, visit func(Row)) (Report, error) {
 		r.threads = append(r.threads, n)
 	}
 	shrink := func(n int) int { return n }
+	// A twentieth of every size, and as few calls as a median can have.
 	if opts.Tiny {
 		r.budget = time.Microsecond
 		shrink = func(n int) int { return (n + 19) / 20 }
@@ -185,7 +186,8 @@ func (r *run) coverTree(k, d int) {
 	r.add(Row{Name: "cover tree", Size: fmt.Sprintf("k=%d d=%d", k, d), Threads: 1, Seconds: t[0], Unit: "k points"}, float64(k)/1e3)
 }
 
-// predict measures the probabilities of one row, dense and sparse.
+// predict measures the probabilities of one row, dense and sparse, with the softmax, on
+// the caller's goroutine as a server would.
 func (r *run) predict(d, k int) {
 	l := NewLayer(d, k)
 	x, p, scratch := Random(1, d), make([]float32, k), make([]float32, 2*k)

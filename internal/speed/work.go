@@ -120,6 +120,8 @@ func balanced(k int) sharing.Sharing {
 // Text returns rows like those of short texts: about 29 words each, frequent
 // ones more often, unit length, some words of its class's own.
 func Text(rows, features, classes int) softmax.Examples {
+	// Zipf's law for the words of the language, and 40 words for each class of which
+	// others have some, too.
 	random := rand.New(rand.NewPCG(3, 0))
 	common := rand.NewZipf(random, 1.1, 20, uint64(features-1))
 	x, class := &matrix.Sparse{Columns: features, Start: []int{0}}, make([]int32, rows)
@@ -165,7 +167,8 @@ func Points(k, d int) *matrix.Dense {
 	return points
 }
 
-// NewLayer returns a layer of random weights for d features and k classes.
+// NewLayer returns a layer of random weights, between -1/2 and 1/2, for d features and k
+// classes, without biases.
 func NewLayer(d, k int) *softmax.Layer {
 	return &softmax.Layer{Classes: k, Features: d, Weight: Random(5, d*k), Bias: make([]float32, k)}
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Writer writes one event file. It is for one goroutine.
+// Writer writes one event file, some 60 bytes for each number. It is for one goroutine.
 type Writer struct {
 	file *os.File
 	now  func() time.Time
@@ -46,6 +46,8 @@ func create(folder string, step int64, now func() time.Time) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tensorboard: event file: %w", err)
 	}
+	// Two events come first: the version of the format, and the start of a session at a
+	// step, by which TensorBoard drops what a run that broke off wrote beyond it.
 	w := &Writer{file: file, now: now}
 	if err := errors.Join(w.write(event{text: fileVersion}), w.write(event{step: step, start: true})); err != nil {
 		return nil, errors.Join(err, w.Close(), os.Remove(file.Name()))

@@ -42,7 +42,8 @@ func ReadFolder(folder string) (files []string, events [][]Event, err error) {
 	return files, events, nil
 }
 
-// Read decodes a file, and checks both checksums of each record.
+// Read decodes a file, and checks both checksums of each record. A record that is cut
+// off, as by a crash, is an error.
 func Read(file []byte) (events []Event, err error) {
 	for len(file) > 0 {
 		// Length, its checksum and that of the data take 16 bytes.
