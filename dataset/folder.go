@@ -126,7 +126,7 @@ func (f *Folder) flat(labels string) error {
 	}
 	classOf := make([]string, len(f.Files))
 	lines := 0
-	err := input.EachLine(labels, input.Options{Want: "a text file of classes"}, func(number int, line string) error {
+	err := input.EachLine(labels, textOfClasses, func(number int, line string) error {
 		fields := strings.FieldsFunc(line, func(r rune) bool { return r == '\t' || r == ',' || r == ' ' })
 		if len(fields) < 2 {
 			return input.Refuse(labels, number, 0, "%s, want a picture and its class", input.Clip(line))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
 	"regexp"
 	"strconv"
 	"strings"
@@ -64,12 +63,11 @@ func readNPYHeader(in *input.Stream) (*npyHeader, error) {
 	if problem != "" {
 		return fail("%s", problem)
 	}
-	high, bytes := bits.Mul64(uint64(h.rows), uint64(h.width))
-	high2, bytes := bits.Mul64(bytes, uint64(h.item))
-	if high != 0 || high2 != 0 || bytes > math.MaxInt64/2 {
+	if float64(h.rows)*float64(h.width)*float64(h.item) > math.MaxInt64/2 {
 		return fail("an array of shape %v is larger than any file", h.shape)
 	}
-	if size := int64(before) + int64(length) + int64(bytes); in.Bytes >= 0 && in.Bytes != size {
+	bytes := h.rows * h.width * int64(h.item)
+	if size := int64(before) + int64(length) + bytes; in.Bytes >= 0 && in.Bytes != size {
 		return fail("has %d bytes, but an array of shape %v takes %d; write the file anew", in.Bytes, h.shape, size)
 	}
 	return h, nil
@@ -103,11 +101,12 @@ func parseNPYHeader(text string) (h *npyHeader, problem string) {
 		h.shape = append(h.shape, size)
 		if n == 0 {
 			h.rows = size
-		} else if high, low := bits.Mul64(uint64(h.width), uint64(size)); high == 0 && low <= math.MaxInt64 {
-			h.width = int64(low)
-		} else {
+			continue
+		}
+		if float64(h.width)*float64(size) > math.MaxInt64/2 {
 			return nil, "shape (" + shape[1] + ") is larger than any file"
 		}
+		h.width *= size
 	}
 	return h, ""
 }

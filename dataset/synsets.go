@@ -1,9 +1,7 @@
 package dataset
 
 import (
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,6 +15,9 @@ type Synset struct {
 	ID    string   // wnid, such as n01440764
 	Names []string // synonyms, the usual one first: tench, Tinca tinca
 }
+
+// textOfClasses says what a file of classes holds.
+var textOfClasses = input.Options{Want: "a text file of classes"}
 
 // ReadSynsets reads the names of ImageNet's classes in any of the forms in which
 // they are handed around:
@@ -37,7 +38,7 @@ func ReadSynsets(path string) ([]Synset, error) {
 	case ".csv":
 		out, err = synsetsFromCSV(path)
 	default:
-		err = input.EachLine(path, input.Options{Want: "a text file of classes"}, func(number int, line string) error {
+		err = input.EachLine(path, textOfClasses, func(number int, line string) error {
 			id, words, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			s, err := synset(path, number, id, words)
 			out = append(out, s)
@@ -80,27 +81,27 @@ func synset(path string, line int, id, words string) (Synset, error) {
 // synsetsFromCSV reads a header, then a wnid and the names of the class in each row; a
 // name with a comma in it cannot be told from two.
 func synsetsFromCSV(path string) ([]Synset, error) {
-	f, err := os.Open(path)
+	in, err := input.Open(path, textOfClasses)
 	if err != nil {
-		return nil, input.Missing(path, err)
+		return nil, err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	header, err := r.Read()
-	if err != nil || len(header) < 2 {
+	defer in.Close()
+	rec := &records{lines: in.Lines(1 << 20), comma: ',', quotes: true, limit: 2}
+	if err := rec.read(); err != nil || rec.count() < 2 {
 		return nil, input.Refuse(path, 1, 0, "want a header with two columns, such as wnid,words")
 	}
+	columns := rec.count()
 	var out []Synset
 	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
+		if err := rec.read(); err == io.EOF {
 			return out, nil
+		} else if err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, &Error{File: path, Message: err.Error(), Err: err}
+		if rec.count() != columns {
+			return nil, input.Refuse(path, rec.line, 0, "%s, want %d as in the header; quote names that hold a comma", input.Plural(rec.count(), "column"), columns)
 		}
-		line, _ := r.FieldPos(0)
-		s, err := synset(path, line, row[0], row[1])
+		s, err := synset(path, rec.line, string(rec.field(0)), string(rec.field(1)))
 		if err != nil {
 			return nil, err
 		}
