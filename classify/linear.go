@@ -24,6 +24,8 @@ type linear struct{ model *softmax.Model }
 // example is classified by itself, on all goroutines of Input.Threads.
 func Linear(m *softmax.Model) Classifier { return linear{m} }
 
+// About takes the tree of a hierarchical softmax, which is a part of the model, before
+// any other.
 func (l linear) About() About {
 	m := l.model
 	about := About{Kind: LinearModel, Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Calibrated: m.Training.Calibration != nil}
@@ -33,8 +35,11 @@ func (l linear) About() About {
 	return about
 }
 
+// Close does nothing: the memory of a model goes when nobody holds it.
 func (l linear) Close() error { return nil }
 
+// Open opens the examples with a Predictor for each goroutine. A live stream goes one
+// example at a time.
 func (l linear) Open(in Input) (Examples, error) {
 	reader, err := OpenLike(LikeModel(l.model), in)
 	if err != nil {

@@ -101,6 +101,8 @@ func Load(f *safetensors.File) (*Set, error) {
 	return s, nil
 }
 
+// loadTexts reads vocabulary and idf. N-grams must ascend, as those of one block then
+// stand together and none comes twice.
 func (s *Set) loadTexts(f *safetensors.File) error {
 	t, err := f.Tensor(vocabularyTensor)
 	if err != nil {
@@ -149,6 +151,8 @@ func checkGram(gram string, hashed bool) error {
 	return nil
 }
 
+// loadNumbers reads mean and scale, one number for each named column, and so many
+// Fourier features.
 func (s *Set) loadNumbers(f *safetensors.File, fourier int) (err error) {
 	if fourier < 0 || fourier > MaxFourier {
 		return fmt.Errorf("feature: %d Fourier features, want 0 to %d", fourier, MaxFourier)

@@ -31,6 +31,8 @@ func ReadHashed(r io.Reader) (*Table, error) {
 	return t, nil
 }
 
+// parseHashed takes a file apart, the format of WriteHashed. Nothing is allocated on the
+// word of a number in it: each is checked against the bytes that are left.
 func parseHashed(packed []byte) (*Table, error) {
 	stream, ok := bytes.CutPrefix(packed, []byte(hashedMagic))
 	if !ok {
@@ -69,6 +71,7 @@ type hashedParser struct {
 	err  error
 }
 
+// fail keeps the first error.
 func (p *hashedParser) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf(format, args...)
@@ -87,6 +90,7 @@ func (p *hashedParser) number(what string, limit uint64) uint64 {
 	return v
 }
 
+// hashes reads the n-grams and gives them to t, under their keys.
 func (p *hashedParser) hashes(t *Table) {
 	m := int(p.number("the number of n-grams", uint64(len(p.rest))))
 	if len(p.rest) < 5*m {
@@ -112,6 +116,7 @@ func (p *hashedParser) hashes(t *Table) {
 	}
 }
 
+// rows reads the rows and gives them to t.
 func (p *hashedParser) rows(t *Table) {
 	n := p.number("the number of rows", uint64(len(p.rest)))
 	m := uint64(len(t.grams))

@@ -128,6 +128,8 @@ func hashedColumns(t *Table, hashes []uint64, within []int, texts []string) (col
 	return columns, order
 }
 
+// appendHashes appends the number of n-grams, their blocks and their hashes: bytes of a
+// kind together, which DEFLATE packs better than pairs.
 func appendHashes(body []byte, order []uint64) []byte {
 	body = binary.AppendUvarint(body, uint64(len(order)))
 	for _, hash := range order {
@@ -139,6 +141,7 @@ func appendHashes(body []byte, order []uint64) []byte {
 	return body
 }
 
+// appendHashedRow appends a row, whose columns ascend.
 func appendHashedRow(body []byte, row []int32, counts map[int32]uint64) []byte {
 	body = binary.AppendUvarint(body, uint64(len(row)))
 	last := int32(-1)

@@ -78,4 +78,5 @@ func wordBegins(runes []rune, i int) bool {
 	return !plural
 }
 
+// alphanumeric tells whether r is a letter or digit of any script.
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

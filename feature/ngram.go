@@ -244,6 +244,8 @@ func isLetter(word []byte) bool {
 	return size == len(word) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
+// wordRune tells whether a character belongs to a word. Of ASCII only letters, digits and
+// the underscore do, of all else what is neither punctuation nor space nor control.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_'
@@ -251,6 +253,7 @@ func wordRune(r rune) bool {
 	return !unicode.IsPunct(r) && !unicode.IsSpace(r) && !unicode.IsControl(r)
 }
 
+// isSpace is unicode.IsSpace with a short way for ASCII.
 func isSpace(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r == ' ' || r >= '\t' && r <= '\r'

@@ -114,6 +114,7 @@ func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
 	return out, nil
 }
 
+// numbers returns rows of numeric columns, standardised; columns are found by name.
 func (s *Set) numbers(t *Table, rows []int) (*matrix.Dense, error) {
 	place := make([]int, len(s.columns)) // of each feature among the columns of t
 	for j, name := range s.columns {

@@ -66,8 +66,10 @@ type textRow struct {
 	value   []float32
 }
 
+// reset begins a row.
 func (r *textRow) reset() { r.entries = r.entries[:0] }
 
+// add adds a feature with its count; each comes once, in any order.
 func (r *textRow) add(feature int32, count uint32) {
 	r.entries = append(r.entries, uint64(feature)<<32|uint64(count))
 }

@@ -14,6 +14,7 @@ type vocabulary struct {
 	slot  []int32 // 1 + number of an n-gram, 0: free; a power of two, at most half of them taken
 }
 
+// newVocabulary takes the n-grams, which must differ, as they are. O(their length).
 func newVocabulary(grams []string) *vocabulary {
 	v := &vocabulary{grams: grams, seed: maphash.MakeSeed(), slot: make([]int32, 1<<bits.Len(uint(2*len(grams))))}
 	for n, gram := range grams {

@@ -197,6 +197,7 @@ func (m *Dense) Check() error {
 	return nil
 }
 
+// squaredNorm returns the sum of the squares, in float64.
 func squaredNorm(x []float32) float64 {
 	var sum float64
 	for _, v := range x {
@@ -205,4 +206,5 @@ func squaredNorm(x []float32) float64 {
 	return sum
 }
 
+// finite tells whether v is neither NaN nor infinite.
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }

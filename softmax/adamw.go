@@ -29,6 +29,9 @@ type AdamW struct {
 
 func (AdamW) isTrainer() {}
 
+// trainAdamW fits V by AdamW. The prior is not used: the weight decay stands in for it.
+// It holds three numbers for each of V (d x m) and of the bias: the weight and the two
+// averages.
 func trainAdamW[T matrix.Float](ctx context.Context, src *source, opts Options, adam AdamW, _ float64) (*Layer, Record, error) {
 	loop, _, err := newAdamW[T](src, opts, adam)
 	if err != nil {
@@ -103,6 +106,9 @@ func (u *adamUpdate[T]) close()                         {}
 func (u *adamUpdate[T]) endEpoch()                      {}
 func (u *adamUpdate[T]) setSteps(steps int)             { u.steps = steps }
 
+// makeStep is Algorithm 2 of Loshchilov and Hutter (2019) with the mean gradient of the
+// batch. Features that the batch does not have get a gradient of 0: their averages decay
+// and go on moving the weights, so a step costs O(d m) and not O(nonzeros x m).
 func (u *adamUpdate[T]) makeStep(batch []int32) float64 {
 	all := u.gradients
 	threads, features := all.threadsFor(batch, sharedWorkByRow), all.collect(batch)
@@ -160,10 +166,13 @@ func (s *adamStep[T]) move(v, mean, square, grad []T, scale, keep T) {
 	}
 }
 
+// layer folds V into W = A V, in O(d m) at least.
 func (u *adamUpdate[T]) layer() *Layer {
 	return fold(u.v, u.bias, 1, u.dim, u.sharing, u.hierarchy, u.threads)
 }
 
+// arrays returns V, the bias and both averages of each; the number of steps, on which the
+// correction of the averages depends, is in the checkpoint.
 func (u *adamUpdate[T]) arrays() map[string][]T {
 	return map[string][]T{"weight": u.v, "mean": u.mean, "square": u.square,
 		"bias": u.bias, "bias_mean": u.biasMean, "bias_square": u.biasSquare}

@@ -25,6 +25,8 @@ func (a AdamW) Check() error {
 		option.Check("Epsilon", a.Epsilon, a.Epsilon >= 0, "a number above 0"))
 }
 
+// checkEpochs checks what both trainers in epochs have; 0 stands for the default
+// everywhere, so it is in range.
 func checkEpochs(epochs, batch, patience int, rate, decay float64) error {
 	return cmp.Or(
 		option.Check("Epochs", epochs, epochs >= 0, "at least 1"),

@@ -141,6 +141,8 @@ func (ex Examples) fingerprint() string {
 // put adds numbers to a digest, which takes everything.
 func put(w io.Writer, numbers any) { _ = binary.Write(w, binary.LittleEndian, numbers) }
 
+// checkpoint returns where the loop stands. Its arrays are those of the stepper, not
+// copies: whoever keeps them beyond the call of Monitor.Checkpoint copies them.
 func (t *epochLoop[T]) checkpoint(s *state) *Checkpoint {
 	c := &Checkpoint{Epoch: s.epoch, Steps: s.steps, Loss: s.loss, Run: t.about, Best: s.best,
 		BestEpoch: s.bestEpoch, BestRight: s.bestScore.Right, BestLoss: s.bestScore.Loss,
@@ -151,6 +153,7 @@ func (t *epochLoop[T]) checkpoint(s *state) *Checkpoint {
 	return c
 }
 
+// toFloat32 returns a itself where it is float32 already, else a rounded copy.
 func toFloat32[T matrix.Float](a []T) []float32 {
 	if same, ok := any(a).([]float32); ok {
 		return same

@@ -79,6 +79,8 @@ func LoadCheckpoint(path string) (c *Checkpoint, fingerprint string, err error) 
 	return c, f.Metadata["fingerprint"], nil
 }
 
+// checkpointOf takes a file apart. It refuses tensors that it does not know, as they
+// might be a part of the state that this program would lose.
 func checkpointOf(f *safetensors.File) (*Checkpoint, error) {
 	if format, version := f.Metadata["format"], f.Metadata["format_version"]; format != checkpointFormat || version != checkpointVersion {
 		return nil, fmt.Errorf("format %q, version %q, want %q, version %q", format, version, checkpointFormat, checkpointVersion)

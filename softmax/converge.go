@@ -48,6 +48,9 @@ type newton[T matrix.Float] struct {
 	part     []float64 // of sums over examples, two a block
 }
 
+// newNewton begins at 0. d is the design of ex.X, or of inputs with the same inner
+// products (see span), and newHead makes the head of a goroutine. It holds seven vectors
+// of d r + k numbers and four of n k.
 func newNewton[T matrix.Float](ex Examples, d *design[T], scale float64, newHead func() *head[T], threads int) *newton[T] {
 	t := &newton[T]{ex: ex, design: d, scale: T(scale), total: ex.totalWeight(), threads: threads}
 	h := newHead()
@@ -172,6 +175,8 @@ func (t *newton[T]) collect(out, x []T) {
 	t.collectBias(outBias)
 }
 
+// collectBias sets out (targets) to the sum over examples of what a pass left for the
+// bias, by block number.
 func (t *newton[T]) collectBias(out []T) {
 	clear(out)
 	if t.noBias { // a slope of 0 moves nothing
@@ -241,6 +246,7 @@ func (t *newton[T]) multiply(out, direction []T) {
 	t.collect(out, direction)
 }
 
+// dot returns <x, y>, whose millions of terms a single float32 sum would lose digits of.
 func (t *newton[T]) dot(x, y []T) float64 {
 	return kernel.ParallelSum(t.threads, len(x), func(lo, hi int) float64 {
 		var sum float64

@@ -30,6 +30,8 @@ type denseSteps struct {
 	inside bool // the weights are in dense
 }
 
+// newDenseSteps chooses how the loss and the K pass are made inside kernel.Dense: plain
+// cross entropy and trees have forms of their own there, all else comes as a function.
 func newDenseSteps(src *source, opts Options, u *linearUpdate[float32]) *denseSteps {
 	batch, team := u.sgd.Batch, kernel.NewTeam(opts.Threads)
 	tree, newOp := timesK[float32](opts.shared())
@@ -77,12 +79,15 @@ func (u *denseSteps) take(ex Examples) { u.ex, u.x = ex, ex.X.(*matrix.Dense) }
 
 func (u *denseSteps) close() { u.team.Close() }
 
+// beginEpoch sets the step of an epoch's rate. There are no rows left behind here, so no
+// powers of the step's map beyond the first are needed.
 func (u *denseSteps) beginEpoch(rate float64, steps int) {
 	u.linearUpdate.beginEpoch(rate, 1)
 	u.dense.SetStep(stepOf(u.powers[1], u.square*u.gradToWeight, u.square), u.biasStep)
 	u.turn(true)
 }
 
+// endEpoch brings the weights back to the arrays that the other forms use.
 func (u *denseSteps) endEpoch() {
 	if u.inside {
 		u.turn(false)
@@ -114,6 +119,8 @@ func (u *denseSteps) turn(in bool) {
 	}
 }
 
+// makeStep is one pass of kernel.Dense over the weights: O(batch x d x k), with a tree
+// O(batch x nodes) more.
 func (u *denseSteps) makeStep(batch []int32) float64 {
 	n := len(batch)
 	size := u.mean * float64(n)

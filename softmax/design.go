@@ -103,6 +103,7 @@ func (d *design[T]) accumulate(threads int, out, v, g []T, r int, lambda T, squa
 	})
 }
 
+// appendSquares appends the squares of x to dst.
 func appendSquares(dst, x []float32) []float32 {
 	for _, v := range x {
 		dst = append(dst, v*v)

@@ -25,6 +25,8 @@ const (
 	sharedKernel = 512
 )
 
+// newClassKernel chooses the way that is faster for the sharing. It takes O(k²) memory
+// and, for K itself, k products with A and Aᵀ.
 func newClassKernel[T matrix.Float](s sharing.Sharing) (*classKernel[T], error) {
 	k := s.Classes()
 	if _, tree := s.(*sharing.Tree); k > mostDense || tree && k > fewClasses {

@@ -63,6 +63,9 @@ type state struct {
 	loss      float64
 }
 
+// run makes the epochs that are left and returns the best layer on the validation
+// examples, or the last one without these. After ErrDiverged that is the best so far, nil
+// if there is none; after any other error the layer as it stands.
 func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
 	defer t.stepper.close()
 	if err := t.checkMonitor(); err != nil {
@@ -122,10 +125,12 @@ func (t *epochLoop[T]) checkMonitor() error {
 // large.
 var ErrDiverged = errors.New("training diverged")
 
+// patienceOver tells whether the last Patience epochs were no better than the best.
 func (t *epochLoop[T]) patienceOver(s *state) bool {
 	return t.monitor.Valid != nil && t.monitor.Patience > 0 && s.epoch-s.bestEpoch >= t.monitor.Patience && s.epoch > 0
 }
 
+// result returns the best layer if there is one, else the present one.
 func (t *epochLoop[T]) result(s *state) *Layer {
 	if s.best != nil {
 		return s.best
@@ -133,6 +138,8 @@ func (t *epochLoop[T]) result(s *state) *Layer {
 	return t.stepper.layer()
 }
 
+// record gives the losses as the last epoch met them: weights moved meanwhile, so it is
+// no value of the objective at any one point.
 func (t *epochLoop[T]) record(s *state) Record {
 	return Record{Steps: s.epoch, Objective: s.loss * t.src.weight}
 }

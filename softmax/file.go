@@ -73,6 +73,8 @@ func (m *Model) Write(w io.Writer) error {
 	return err
 }
 
+// file returns the model as it is written, packed if that pays. Its tensors share memory
+// with the model where they can.
 func (m *Model) file() (*safetensors.File, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -159,6 +161,8 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
+// fromFile makes a model of a file of any origin: what it returns has passed Check, and
+// no bytes make it panic.
 func fromFile(f *safetensors.File) (*Model, error) {
 	switch format, version := f.Metadata["format"], f.Metadata["format_version"]; {
 	case format != formatName:

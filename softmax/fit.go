@@ -346,6 +346,7 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 // manyWeights is from where a collection of garbage takes no time beside a fit.
 const manyWeights = 1 << 25
 
+// orDefault returns what a prior of 0 stands for.
 func orDefault(prior float64) float64 {
 	if prior == 0 {
 		return DefaultPrior

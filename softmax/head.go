@@ -26,6 +26,8 @@ type head[T matrix.Float] struct {
 	part      []T // of the gradient, for mixes
 }
 
+// newHead returns the head of a goroutine. With a hierarchical softmax s and l are not
+// looked at.
 func newHead[T matrix.Float](s sharing.Sharing, l loss.Loss, h *loss.HierarchicalSoftmax) *head[T] {
 	t := &head[T]{loss: l, hierarchy: h}
 	if h != nil {
@@ -109,6 +111,7 @@ func (t *head[T]) curvature(z, p, bias, outBias []T, y target, weight T) {
 	t.pull(z, t.grad)
 }
 
+// pull sets z, in the outputs, to Aᵀ of grad, in the scores.
 func (t *head[T]) pull(z, grad []T) {
 	if t.op == nil || t.lifted {
 		copy(z, grad)

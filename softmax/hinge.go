@@ -108,6 +108,7 @@ func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer S
 	return nil
 }
 
+// newHinge begins at duals and weights of 0, in O(d k + n k) memory.
 func newHinge(ex Examples, k int, opts Options) *hinge {
 	n, d := ex.X.Rows(), ex.X.Cols()
 	scale := 1 / math.Sqrt(ex.meanSquaredNorm())

@@ -271,6 +271,7 @@ func newLayer(outputs, d int) *Layer {
 	return &Layer{Classes: outputs, Features: d, Bias: make([]float32, outputs), Weight: make([]float32, d*outputs)}
 }
 
+// setBias copies the bias, which no scale of the inputs and no sharing changes.
 func setBias[T matrix.Float](l *Layer, bias []T) {
 	for j, b := range bias {
 		l.Bias[j] = float32(b)

@@ -43,6 +43,9 @@ type linearMap[T matrix.Float] struct {
 	sw, sv T // sum, beside the sum itself
 }
 
+// beginEpoch makes the powers of the step's map for an epoch of so many steps: six
+// numbers for each, in float64 until they are all made, as a power is a product of
+// thousands of factors next to 1.
 func (u *linearUpdate[T]) beginEpoch(rate float64, steps int) {
 	u.rate, u.step = rate, 0
 	clear(u.last)
@@ -90,6 +93,7 @@ func stepOf[T matrix.Float](m linearMap[T], gradToWeight, gradToVelocity T) kern
 	return kernel.Step[T]{WW: m.ww, WV: m.wv, WG: gradToWeight, VW: m.vw, VV: m.vv, VG: gradToVelocity}
 }
 
+// toMap rounds a map: its numbers are ww, wv, vw, vv, sw and sv.
 func toMap[T matrix.Float](m [6]float64) linearMap[T] {
 	return linearMap[T]{T(m[0]), T(m[1]), T(m[2]), T(m[3]), T(m[4]), T(m[5])}
 }
@@ -201,6 +205,7 @@ func (u *linearUpdate[T]) current() (weight, bias []T) {
 	return weight, bias
 }
 
+// layer returns a copy of the weights to use, see current.
 func (u *linearUpdate[T]) layer() *Layer {
 	return u.layerOf(u.current())
 }
@@ -211,6 +216,8 @@ func (u *linearUpdate[T]) layerOf(weight, bias []T) *Layer {
 		Weight: toFloat32(weight), Bias: toFloat32(bias)}
 }
 
+// arrays returns weights, velocities and, with averaging, the sums of both weights and
+// bias. The rows must be current (endEpoch): how far each is behind is not among them.
 func (u *linearUpdate[T]) arrays() map[string][]T {
 	a := map[string][]T{"weight": u.weight, "bias": u.bias, "bias_velocity": u.biasVelocity}
 	if u.velocity != nil {
@@ -235,6 +242,8 @@ type rowSteps[T matrix.Float] struct {
 
 func (u *rowSteps[T]) take(ex Examples) { u.gradients.take(ex) }
 
+// makeStep brings the rows of the batch's features up to date, finds the gradient at
+// these weights, and moves the rows: O(nonzeros x k) beside the sharing.
 func (u *rowSteps[T]) makeStep(batch []int32) float64 {
 	g := u.gradients
 	threads, features := g.threadsFor(batch, sharedWorkByRow), g.collect(batch)

@@ -62,10 +62,12 @@ func (t *newton[T]) solve(ctx context.Context, lambda, tolerance float64, maxSte
 	return record, nil
 }
 
+// stopped is the error of a cancelled solve; steps are those that are whole.
 func stopped(steps int, err error) error {
 	return fmt.Errorf("softmax: stopped after %d Newton steps: %w", steps, err)
 }
 
+// finite tells whether x is neither NaN nor infinite.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // rounding is the relative change of an objective that may be mere rounding.

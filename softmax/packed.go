@@ -164,6 +164,7 @@ func packRests[C uint16 | int32](l *Layer, r rests, threads int) *baseWeights[C]
 
 func (w *baseWeights[C]) shape() (features, outputs int) { return len(w.base), w.outputs }
 
+// The bases of all features are one number for all classes, added at the end.
 func (w *baseWeights[C]) scores(out []float32, index []int32, value []float32) {
 	var common float32
 	for n, x := range value {
@@ -268,6 +269,7 @@ const (
 	halfTensor  = "weight_half"  // F16, features x outputs
 )
 
+// tensors returns the weights as a file has them, in the memory of w.
 func (w *baseWeights[C]) tensors() []safetensors.Tensor {
 	n := len(w.class)
 	var classes safetensors.Tensor
@@ -283,6 +285,7 @@ func (w *baseWeights[C]) tensors() []safetensors.Tensor {
 	}
 }
 
+// tensors returns the weights as a file has them, in the memory of w.
 func (w *halfWeights) tensors() []safetensors.Tensor {
 	return []safetensors.Tensor{safetensors.Float16(halfTensor, w.value, w.features, w.outputs)}
 }
@@ -309,6 +312,9 @@ func loadPacked(f *safetensors.File, features, outputs int) (packed, error) {
 	return loadBase(f, features, outputs, (*safetensors.Tensor).Int32s)
 }
 
+// loadBase reads baseWeights. It checks what would let an index run out of its array:
+// that the starts ascend from 0 to the number of classes and values. Classes are checked
+// where they are used, so that most of a file need not be read.
 func loadBase[C uint16 | int32](f *safetensors.File, features, outputs int, classes func(*safetensors.Tensor) ([]C, error)) (packed, error) {
 	w := &baseWeights[C]{outputs: outputs, file: f, dense: make(rowCache, features)}
 	var err error

@@ -52,6 +52,7 @@ type densePredictor struct {
 // it saves.
 const fewRows = 6
 
+// score sets w.scores to the scores of rows lo..hi-1 of x.
 func (w *densePredictor) score(l *Layer, x *matrix.Dense, lo, hi int) {
 	outputs := len(l.Bias)
 	if hi-lo <= fewRows {

@@ -34,6 +34,7 @@ type SGD struct {
 
 func (SGD) isTrainer() {}
 
+// trainSGD fits W by SGD; the prior sets the weight decay unless that is given.
 func trainSGD[T matrix.Float](ctx context.Context, src *source, opts Options, sgd SGD, prior float64) (*Layer, Record, error) {
 	loop, u, err := newSGD[T](src, opts, sgd, prior)
 	if err != nil {
@@ -115,6 +116,7 @@ func (o Options) shared() sharing.Sharing {
 	return o.Sharing
 }
 
+// positive returns n, or what stands for n below 1.
 func positive(n, otherwise int) int {
 	if n <= 0 {
 		return otherwise

@@ -20,6 +20,8 @@ type sparseSteps[T matrix.Float] struct {
 // smallestScale is when the weights take the scale over.
 const smallestScale = 0x1p-30
 
+// makeStep subtracts rate * gradient / scale from the kept weights, so that scale times
+// these is what rowSteps would have: O(nonzeros x k), without a look at the other rows.
 func (u *sparseSteps[T]) makeStep(batch []int32) float64 {
 	if u.powers[1].ww <= 0.5 { // the rate of this epoch leaves nothing to scale
 		return u.rowSteps.makeStep(batch)
@@ -58,6 +60,7 @@ func (u *sparseSteps[T]) takeScale() {
 	u.scale = 1
 }
 
+// endEpoch makes the kept weights the weights.
 func (u *sparseSteps[T]) endEpoch() {
 	u.takeScale()
 	u.linearUpdate.endEpoch()

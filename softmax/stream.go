@@ -75,6 +75,8 @@ func (ex Examples) source() *source {
 	}
 }
 
+// source checks each block as it comes. Its form is an example set of no rows, which
+// tells sparse from dense and whether there are mixes.
 func (s Stream) source(k int) *source {
 	src := &source{features: s.Features, rows: s.Rows, weight: s.Weight, squaredNorm: s.SquaredNorm, blocks: max(s.Blocks, 1),
 		fingerprint: func() string { return s.Fingerprint },

@@ -63,6 +63,7 @@ type denseWorker struct {
 // cache lines, so that the rows of a block do not share the places of a cache.
 func oddLines(n int) int { return 16 * (ceil(n, 16) | 1) }
 
+// newRect returns a matrix of zeros whose rows begin with a cache line.
 func newRect(rows, cols int) Rect {
 	stride := oddLines(cols)
 	return Rect{X: make([]float32, rows*stride), Rows: rows, Cols: cols, Stride: stride}

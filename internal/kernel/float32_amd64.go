@@ -15,6 +15,8 @@ const fast = true
 // best is what this machine runs fastest. It never changes.
 var best = detect()
 
+// detect looks at the processor once. AVX-512 counts only with the parts that the
+// assembly uses (F, DQ, BW, VL).
 func detect() kind {
 	x := &cpu.X86
 	switch {
@@ -109,6 +111,8 @@ func scaledSquares32(k kind, a float64, x []float32, b float64, y []float32) (di
 	return scaledSquaresAVX2(a, first(x), b, first(y), n)
 }
 
+// combineRows32 leaves the check of each row's place to the assembly, which knows the
+// last place where a row can start and stops at one beyond it.
 func combineRows32(k kind, index []int32, value, rows []float32, stride int, y []float32) {
 	n, cols := len(index), len(y)
 	value = value[:n]
@@ -162,6 +166,8 @@ const (
 	wideRows = 8
 )
 
+// combineAllRows32 takes many wide rows, which come from far caches or main memory,
+// wideRows at a time, all other rows panel by panel, as combineRows32 does.
 func combineAllRows32(k kind, value, rows []float32, stride int, y []float32) {
 	n, cols := len(value), len(y)
 	if k == plain {
@@ -259,6 +265,7 @@ func subtractAbove32(k kind, a, least float32, x []float32) {
 	}
 }
 
+// first returns where x begins, also for a nil x, of which nothing is read.
 func first[E any](x []E) *E { return unsafe.SliceData(x) }
 
 // The bounds of matrices are those of their last rows. Strides are in numbers.
@@ -276,6 +283,9 @@ func asked(lines []int, inner int) (line *int, step int) {
 	return &lines[0], 8 * len(here)
 }
 
+// tile32 sets a tile of c (height x cols) to the product of a (height x inner) and b
+// (inner x panelCols), or adds it. While it multiplies it asks for the cache lines that
+// the next tile will need.
 func tile32(k kind, l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool, next prefetch) {
 	if k == plain {
 		tileGo(l, height, inner, a, aStride, b, bStride, c, stride, cols, add)

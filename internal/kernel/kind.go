@@ -15,6 +15,7 @@ const (
 	avx512             // AVX-512F and BMI2
 )
 
+// String returns the name that Instructions and benchmarks show.
 func (k kind) String() string { return [...]string{"go", "avx2", "avx512"}[k] }
 
 // Instructions names what runs the float32 loops on this machine: "avx512",

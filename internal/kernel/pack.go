@@ -33,6 +33,7 @@ func (l layout) at(aStride, i, j int) int {
 	return j*aStride + i
 }
 
+// tileGo is tile32 in Go: four columns, each with a sum of its own.
 func tileGo(l layout, height, inner int, a []float32, aStride int, b []float32, bStride int, c []float32, stride, cols int, add bool) {
 	const width = 4
 	for i := range height {

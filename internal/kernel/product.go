@@ -55,6 +55,7 @@ type Product struct {
 // nil: one thread.
 func NewProduct(team *Team) *Product { return newProduct(best, team) }
 
+// newProduct is NewProduct on a kind.
 func newProduct(k kind, team *Team) *Product {
 	p := &Product{kind: k, team: team, scratch: make([][]float32, team.Threads())}
 	p.pack, p.multiply, p.turned = p.packPanel, p.multiplyRows, p.multiplyTurned

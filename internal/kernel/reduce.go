@@ -11,6 +11,7 @@ func Dot[T matrix.Float](x, y []T) T {
 	return dotGo(x, y)
 }
 
+// dotGo keeps four sums, as one would wait for its last addition each time.
 func dotGo[T matrix.Float](x, y []T) T {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 T

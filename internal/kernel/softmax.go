@@ -23,6 +23,7 @@ func Softmax[T matrix.Float](p, scores []T) (logSumExp float64) {
 	return softmaxGo(p, scores)
 }
 
+// softmaxGo is Softmax as documented, to about the last digit of float64.
 func softmaxGo[T matrix.Float](p, scores []T) (logSumExp float64) {
 	p = p[:len(scores)]
 	top := math.Inf(-1)

@@ -234,6 +234,8 @@ type sleeper struct {
 	wake   chan struct{}
 }
 
+// newSleeper returns one that is awake. One token is enough for its channel: a rouse
+// comes only after the mark that an await has set.
 func newSleeper() sleeper { return sleeper{wake: make(chan struct{}, 1)} }
 
 // await returns when come does, for which someone rouses the sleeper. It looks so

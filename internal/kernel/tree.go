@@ -102,6 +102,8 @@ func (t *Tree) MultiplyRows(z []float32, rows int, scratch []float32) []float32 
 	return t.multiplyRows(best, z, rows, scratch)
 }
 
+// multiplyRows is MultiplyRows on a kind: rows become columns of a panel, so that each
+// vector instruction works on as many examples.
 func (t *Tree) multiplyRows(kd kind, z []float32, rows int, scratch []float32) []float32 {
 	nr, k := kd.panelCols(), t.Classes()
 	panel := grow(scratch, t.Rows()*nr)

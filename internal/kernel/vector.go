@@ -11,6 +11,7 @@ func Axpy[T matrix.Float](a T, x, y []T) {
 	axpyGo(a, x, y)
 }
 
+// axpyGo goes four numbers at a time, with one check of the bounds for these.
 func axpyGo[T matrix.Float](a T, x, y []T) {
 	x = x[:len(y)]
 	for ; len(y) >= 4; x, y = x[4:], y[4:] {
