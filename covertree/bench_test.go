@@ -110,7 +110,7 @@ func BenchmarkNew(b *testing.B) {
 					b.ReportMetric(slope(took.Seconds(), before.Seconds()), "time-exponent")
 					b.ReportMetric(slope(float64(tree.Distances()), float64(quarter.Distances())), "distance-exponent")
 					b.ReportMetric(float64(tree.Distances())/float64(k), "distances/point")
-					b.ReportMetric(float64(tree.FanOut().Max), "widest")
+					b.ReportMetric(float64(tree.fanOut().Max), "widest")
 				})
 			}
 		}

@@ -144,3 +144,36 @@ func (t *Tree) checkNodes() error {
 	}
 	return nil
 }
+
+// height returns the number of edges on the longest path from the root node
+// to a leaf: 0 for one point, 1 for a star.
+func (t *Tree) height() int {
+	depth, height := make([]int, len(t.nodes)), 0
+	for v := 1; v < len(t.nodes); v++ {
+		depth[v] = depth[t.nodes[v].Parent] + 1
+		height = max(height, depth[v])
+	}
+	return height
+}
+
+// fanOut describes how many children the inner nodes have.
+type fanOut struct {
+	Inner int     // inner nodes: the pseudoclasses of a V-tree
+	Mean  float64 // 0 without inner nodes
+	Max   int
+}
+
+// fanOut returns the numbers of children of the inner nodes, each of which
+// counts the point's own further node.
+func (t *Tree) fanOut() fanOut {
+	var f fanOut
+	for _, n := range t.nodes {
+		if c := len(n.Children); c > 0 {
+			f.Inner, f.Max = f.Inner+1, max(f.Max, c)
+		}
+	}
+	if f.Inner > 0 { // each node but the root is a child
+		f.Mean = float64(len(t.nodes)-1) / float64(f.Inner)
+	}
+	return f
+}

@@ -208,10 +208,10 @@ func TestShapes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f := tree.FanOut()
-				if len(tree.Nodes()) != tc.nodes || f.Inner != tc.inner || tree.Height() != tc.height || f.Max != tc.widest {
+				f := tree.fanOut()
+				if len(tree.Nodes()) != tc.nodes || f.Inner != tc.inner || tree.height() != tc.height || f.Max != tc.widest {
 					t.Errorf("seed %d: %d nodes, %d inner, height %d, widest %d; want %d %d %d %d", seed,
-						len(tree.Nodes()), f.Inner, tree.Height(), f.Max, tc.nodes, tc.inner, tc.height, tc.widest)
+						len(tree.Nodes()), f.Inner, tree.height(), f.Max, tc.nodes, tc.inner, tc.height, tc.widest)
 				}
 			}
 		})
@@ -313,7 +313,7 @@ func TestSmallerBaseIsTallerAndNarrower(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		heights, widths = append(heights, float64(tree.Height())), append(widths, tree.FanOut().Mean)
+		heights, widths = append(heights, float64(tree.height())), append(widths, tree.fanOut().Mean)
 	}
 	if !(heights[0] > heights[1] && heights[1] > heights[2] && widths[0] < widths[1] && widths[1] < widths[2]) {
 		t.Errorf("heights %v, mean fan-outs %v", heights, widths)
@@ -325,7 +325,7 @@ func TestFanOutAddsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, inner, children := tree.FanOut(), 0, 0
+	f, inner, children := tree.fanOut(), 0, 0
 	widest := 0
 	for _, n := range tree.Nodes() {
 		if c := len(n.Children); c > 0 {

@@ -11,7 +11,8 @@ import (
 const Bottom = math.MinInt
 
 // Tree is a cover tree. It does not change once built and may be used by
-// several goroutines at once if its metric space may.
+// several goroutines at once. The space and the points are kept for tests, which compare them
+// with the laws of the package comment.
 type Tree struct {
 	space     metric.Space
 	base      float64
@@ -68,36 +69,3 @@ func (t *Tree) Radius(level int) float64 {
 
 // Distances returns how many distances New asked the metric space for.
 func (t *Tree) Distances() int { return t.distances }
-
-// Height returns the number of edges on the longest path from the root node
-// to a leaf: 0 for one point, 1 for a star.
-func (t *Tree) Height() int {
-	depth, height := make([]int, len(t.nodes)), 0
-	for v := 1; v < len(t.nodes); v++ {
-		depth[v] = depth[t.nodes[v].Parent] + 1
-		height = max(height, depth[v])
-	}
-	return height
-}
-
-// FanOut describes how many children the inner nodes have.
-type FanOut struct {
-	Inner int     // inner nodes: the pseudoclasses of a V-tree
-	Mean  float64 // 0 without inner nodes
-	Max   int
-}
-
-// FanOut returns the numbers of children of the inner nodes, each of which
-// counts the point's own further node.
-func (t *Tree) FanOut() FanOut {
-	var f FanOut
-	for _, n := range t.nodes {
-		if c := len(n.Children); c > 0 {
-			f.Inner, f.Max = f.Inner+1, max(f.Max, c)
-		}
-	}
-	if f.Inner > 0 { // each node but the root is a child
-		f.Mean = float64(len(t.nodes)-1) / float64(f.Inner)
-	}
-	return f
-}

@@ -23,9 +23,10 @@ type FanOut struct {
 	Max  int     `json:"max"`
 }
 
-// Shape measures the tree, in time linear in its nodes and the depths of its classes.
+// Shape measures the tree in O(nodes).
 func (t *Tree) Shape() Shape {
-	s := Shape{Nodes: t.Len(), Classes: t.Classes(), Height: t.Height(), Weighted: t.Weighted()}
+	depth := t.depths()
+	s := Shape{Nodes: t.Len(), Classes: t.Classes(), Height: slices.Max(depth), Weighted: t.Weighted()}
 	for v := range t.Len() {
 		n := len(t.Children(v))
 		if n == 0 {
@@ -41,8 +42,8 @@ func (t *Tree) Shape() Shape {
 		s.FanOut.Mean = float64(t.Len()-1) / float64(s.Inner) // all but the root are children
 	}
 	sum := 0
-	for c := range t.Classes() {
-		sum += t.Depth(t.Node(c))
+	for _, v := range t.node {
+		sum += depth[v]
 	}
 	s.Depth = float64(sum) / float64(t.Classes())
 	return s

@@ -138,21 +138,15 @@ func (c *cell) facts(out Values, n *classInfo) error {
 	if err != nil {
 		return err
 	}
-	fan := n.cover.FanOut()
-	out["height"], out["fan-out"], out["pseudoclasses"] = float64(t.Height()), fan.Mean, float64(fan.Inner)
-	out["star"] = 0
-	if fan.Inner <= 1 {
-		out["star"] = 1
-	}
+	shape := t.Shape()
+	out["height"], out["fan-out"], out["pseudoclasses"] = float64(shape.Height), shape.FanOut.Mean, float64(shape.Inner)
+	out["star"] = star(n.cover)
 	// The theory's convention is base 2.
 	two, err := covertree.New(n.space, covertree.Options{Base: 2, Seed: n.seed})
 	if err != nil {
 		return err
 	}
-	out["star at base 2"] = 0
-	if two.FanOut().Inner <= 1 {
-		out["star at base 2"] = 1
-	}
+	out["star at base 2"] = star(two)
 	if c.point.Epsilon > 0 {
 		// +Inf where classes are at the same place, and so out of reach of the draws.
 		own, err := metric.Euclidean(c.draw.truth)
@@ -162,4 +156,13 @@ func (c *cell) facts(out Values, n *classInfo) error {
 		out["lambda"] = theory.Distort(c.draw.k, n.space.Distance, own.Distance).Unscaled()
 	}
 	return nil
+}
+
+// star returns 1 for a cover tree with one inner node at most, else 0. Each point has one
+// leaf; the other nodes are inner ones.
+func star(t *covertree.Tree) float64 {
+	if len(t.Nodes())-t.Len() <= 1 {
+		return 1
+	}
+	return 0
 }
