@@ -142,7 +142,11 @@ func withoutOwn(t *labeltree.Tree) bool {
 	return least <= 1e-9*longest
 }
 
-func build(source Source, c Info, opts Options) (sharing.Sharing, *labeltree.Tree, error) {
+// build makes the sharing of one source, and returns its tree if it is one.
+func build(source Source, c Info, opts Options) (s sharing.Sharing, tree *labeltree.Tree, err error) {
+	if err := c.need(source, "sharing"); err != nil {
+		return nil, nil, err
+	}
 	switch source {
 	case Names:
 		e, err := feature.Names(c.Labels)
@@ -152,35 +156,19 @@ func build(source Source, c Info, opts Options) (sharing.Sharing, *labeltree.Tre
 		s, err := sharing.NewFeatures(e)
 		return s, nil, err
 	case Vectors:
-		if err := c.checkVectors("sharing"); err != nil {
-			return nil, nil, err
-		}
-		s, err := sharing.NewFeatures(unitRows(c.Vectors))
-		return s, nil, err
+		s, err = sharing.NewFeatures(unitRows(c.Vectors))
 	case Means:
-		if err := c.checkExamples("sharing"); err != nil {
-			return nil, nil, err
-		}
-		s, err := meansSharing(c.X, c.Class, len(c.Labels))
-		return s, nil, err
+		s, err = meansSharing(c.X, c.Class, len(c.Labels))
 	case Distances:
-		if err := c.checkDistances("sharing"); err != nil {
-			return nil, nil, err
-		}
-		s, err := distancesSharing(c.Distances)
-		return s, nil, err
+		s, err = distancesSharing(c.Distances)
 	case Weights:
-		if err := c.checkWeights("sharing"); err != nil {
-			return nil, nil, err
+		s, err = weightsSharing(c.Weights)
+	default:
+		if tree, err = BuildTree(source, c, opts); err == nil {
+			s = sharing.NewTree(tree)
 		}
-		s, err := weightsSharing(c.Weights)
-		return s, nil, err
 	}
-	t, err := BuildTree(source, c, opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	return sharing.NewTree(t), t, nil
+	return s, tree, err
 }
 
 // BuildTree makes the label tree of one of the sources that are trees:
@@ -190,10 +178,7 @@ func build(source Source, c Info, opts Options) (sharing.Sharing, *labeltree.Tre
 func BuildTree(source Source, c Info, opts Options) (*labeltree.Tree, error) {
 	switch source {
 	case Taxonomy:
-		if err := c.checkTaxonomy("sharing"); err != nil {
-			return nil, err
-		}
-		return c.Taxonomy, nil
+		return c.Taxonomy, c.need(Taxonomy, "sharing")
 	case UTree, VTree, Linkage:
 	default:
 		return nil, fmt.Errorf("%w: %q is no tree, want %s", ErrSpec, source, joinSources([]Source{Taxonomy, UTree, VTree, Linkage}))
@@ -248,11 +233,12 @@ func (s Source) orDefault(c Info) Source {
 // error that wraps ErrSpec, and knowledge that is not there one that wraps
 // ErrMissing.
 func Metric(source Source, c Info) (metric.Space, error) {
-	switch source.orDefault(c) {
+	from := source.orDefault(c)
+	if err := c.need(from, "metric"); err != nil {
+		return nil, err
+	}
+	switch from {
 	case Vectors:
-		if err := c.checkVectors("metric"); err != nil {
-			return nil, err
-		}
 		return metric.Cosine(c.Vectors)
 	case Names:
 		e, err := feature.Names(c.Labels)
@@ -261,50 +247,15 @@ func Metric(source Source, c Info) (metric.Space, error) {
 		}
 		return metric.Cosine(e)
 	case Means:
-		if err := c.checkExamples("metric"); err != nil {
-			return nil, err
-		}
 		return metric.Cosine(ClassMeans(c.X, c.Class, len(c.Labels)))
 	case Taxonomy:
-		if err := c.checkTaxonomy("metric"); err != nil {
-			return nil, err
-		}
 		return labeltree.Distance(c.Taxonomy), nil
 	case Distances:
-		if err := c.checkDistances("metric"); err != nil {
-			return nil, err
-		}
 		return c.Distances, nil
 	case Weights:
-		if err := c.checkWeights("metric"); err != nil {
-			return nil, err
-		}
 		return weightDistances(c.Weights), nil
 	}
 	return nil, fmt.Errorf("%w: no metric from %q, want one of %s", ErrSpec, source, joinSources(Metrics()))
-}
-
-// checkTaxonomy returns an error unless there is a tree over the classes; use
-// says what it is wanted for.
-func (c Info) checkTaxonomy(use string) error {
-	if c.Taxonomy == nil {
-		return fmt.Errorf("%s taxonomy: no tree over the classes, give one with Options.Taxonomy: %w", use, ErrMissing)
-	}
-	if n := c.Taxonomy.Classes(); n != len(c.Labels) {
-		return fmt.Errorf("%s taxonomy: a tree of %d classes, want one of the %d labels", use, n, len(c.Labels))
-	}
-	return nil
-}
-
-// checkVectors returns an error unless there is a vector for each label.
-func (c Info) checkVectors(use string) error {
-	if c.Vectors == nil {
-		return fmt.Errorf("%s vectors: no vectors of the class names, give a file with Options.Vectors: %w", use, ErrMissing)
-	}
-	if n := c.Vectors.Rows(); n != len(c.Labels) {
-		return fmt.Errorf("%s vectors: %d vectors for %d labels", use, n, len(c.Labels))
-	}
-	return nil
 }
 
 // unitRows returns the rows of m scaled to length 1; rows of zeros stay.
@@ -322,20 +273,4 @@ func unitRows(m *matrix.Dense) *matrix.Sparse {
 		out.AppendRow(index, value)
 	}
 	return out
-}
-
-// checkExamples returns an error unless there are examples of the classes.
-func (c Info) checkExamples(use string) error {
-	if c.X == nil {
-		return fmt.Errorf("%s means: no examples of the classes, give some: %w", use, ErrMissing)
-	}
-	if n := c.X.Rows(); n != len(c.Class) {
-		return fmt.Errorf("%s means: %d rows and classes of %d rows, want as many", use, n, len(c.Class))
-	}
-	for i, class := range c.Class {
-		if class < -1 || int(class) >= len(c.Labels) {
-			return fmt.Errorf("%s means: row %d is of class %d, want -1 to %d", use, i, class, len(c.Labels)-1)
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/sharing"
 )
@@ -78,7 +79,7 @@ func distancesSharing(space metric.Space) (sharing.Sharing, error) {
 			gram.SetSym(a, b, -d*d/2)
 		}
 	}
-	centre(gram, all(k))
+	centre(gram, dataset.Range(0, k))
 	a, err := factor(Distances, gram, mat.Trace(gram))
 	if a == nil && err == nil {
 		return nil, fmt.Errorf("sharing distances: all classes are at one place; use another sharing")
@@ -95,7 +96,7 @@ func weightsSharing(g *mat.SymDense) (sharing.Sharing, error) {
 	gram := mat.NewSymDense(k, nil)
 	gram.CopySym(g)
 	size := mat.Trace(gram)
-	centre(gram, all(k))
+	centre(gram, dataset.Range(0, k))
 	a, err := factor(Weights, gram, size)
 	if a == nil && err == nil {
 		return nil, fmt.Errorf("sharing weights: the model has the same weights for all classes; use another sharing")
@@ -111,7 +112,7 @@ func weightDistances(g *mat.SymDense) metric.Space {
 	k := g.SymmetricDim()
 	c := mat.NewSymDense(k, nil)
 	c.CopySym(g)
-	centre(c, all(k))
+	centre(c, dataset.Range(0, k))
 	return metric.Func(k, func(i, j int) float64 {
 		a, b := c.At(i, i), c.At(j, j)
 		switch {
@@ -144,35 +145,4 @@ func WeightGram(weight []float32, k int, pick []int) *mat.SymDense {
 		blas64.Syrk(blas.Trans, 1, part, 1, gram)
 	}
 	return mat.NewSymDense(n, gram.Data)
-}
-
-func all(k int) []int {
-	list := make([]int, k)
-	for c := range list {
-		list[c] = c
-	}
-	return list
-}
-
-// checkDistances returns an error unless there are distances between the
-// labels.
-func (c Info) checkDistances(use string) error {
-	if c.Distances == nil {
-		return fmt.Errorf("%s distances: no distances between the classes, give a list of them with Options.Distances: %w", use, ErrMissing)
-	}
-	if n := c.Distances.Len(); n != len(c.Labels) {
-		return fmt.Errorf("%s distances: of %d classes, want those of the %d labels", use, n, len(c.Labels))
-	}
-	return nil
-}
-
-// checkWeights returns an error unless there are weights for the labels.
-func (c Info) checkWeights(use string) error {
-	if c.Weights == nil {
-		return fmt.Errorf("%s weights: no trained weights of the classes, give a model that has some with Options.Weights: %w", use, ErrMissing)
-	}
-	if n := c.Weights.SymmetricDim(); n != len(c.Labels) {
-		return fmt.Errorf("%s weights: of %d classes, want those of the %d labels", use, n, len(c.Labels))
-	}
-	return nil
 }

@@ -117,6 +117,20 @@ func (f *dataFlags) input(a *app, threads int) (classify.Input, error) {
 	return classify.Input{Paths: f.data, Stdin: a.in, Live: a.live(), Options: f.Options, Threads: threads}, err
 }
 
+// open opens examples to go through a model; labels may be missing if unlabelled.
+func (f *dataFlags) open(a *app, m classify.Classifier, threads int, unlabelled bool) (classify.Examples, error) {
+	in, err := f.input(a, threads)
+	if err != nil {
+		return nil, err
+	}
+	in.Options.Unlabelled, in.ClassNames = unlabelled, f.classNames
+	x, err := m.Open(in)
+	if err == nil {
+		a.logf("%s", x.Describe())
+	}
+	return x, err
+}
+
 // interruptible runs work. A read from a terminal or a pipe cannot be broken
 // off, so Ctrl-C does not wait for work that reads the standard input.
 func interruptible(ctx context.Context, stream bool, work func() error) error {

@@ -18,12 +18,11 @@ import (
 // evaluateFlags are the flags of treeloss evaluate.
 type evaluateFlags struct {
 	modelFlags
-	data       dataFlags
-	decision   decisionFlags
-	options    evaluate.Options
-	oos        string
-	perClass   bool
-	classNames string // of pictures
+	data     dataFlags
+	decision decisionFlags
+	options  evaluate.Options
+	oos      string
+	perClass bool
 }
 
 func newEvaluate(a *app) *cobra.Command {
@@ -94,7 +93,7 @@ expected, and give what they say to --reject: it depends on that share.`,
 	addWord(c, &f.options.UnknownLabels, "unknown-labels", "labels that were never trained: wrong counts them as wrong, skip leaves them out, or error", evaluate.Wrong, evaluate.Stop, evaluate.Skip)
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
-	flags.StringVar(&f.classNames, "class-names", "", classNamesHelp)
+	flags.StringVar(&f.data.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
 	return c
 }
@@ -123,7 +122,7 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	x, err := f.examples(a, m, f.data, false)
+	x, err := f.data.open(a, m, f.threads, false)
 	if err != nil {
 		return err
 	}
@@ -160,26 +159,12 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// examples opens examples to go through the model.
-func (f *evaluateFlags) examples(a *app, m classify.Classifier, data dataFlags, unlabelled bool) (classify.Examples, error) {
-	in, err := data.input(a, f.threads)
-	if err != nil {
-		return nil, err
-	}
-	in.Options.Unlabelled, in.ClassNames = unlabelled, f.classNames
-	x, err := m.Open(in)
-	if err == nil {
-		a.logf("%s", x.Describe())
-	}
-	return x, err
-}
-
 // outOfScope counts examples of no class. Their columns are those of the other
 // examples; a label may be missing.
 func (f *evaluateFlags) outOfScope(ctx context.Context, a *app, m classify.Classifier, e *evaluate.Evaluation) error {
 	like := f.data
 	like.data, like.Labels = []string{f.oos}, ""
-	x, err := f.examples(a, m, like, true)
+	x, err := like.open(a, m, f.threads, true)
 	if err != nil {
 		return err
 	}

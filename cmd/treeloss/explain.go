@@ -85,17 +85,11 @@ func (f *explainFlags) run(ctx context.Context, a *app) error {
 }
 
 func (f *explainFlags) explain(ctx context.Context, a *app, m *softmax.Model, e *explain.Explainer) error {
-	in, err := f.data.input(a, 1)
-	if err != nil {
-		return err
-	}
-	in.Options.Unlabelled = true
-	x, err := classify.Linear(m).Open(in)
+	x, err := f.data.open(a, classify.Linear(m), 1, true)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	a.logf("%s", x.Describe())
 	answers := make([]*explain.Explanation, x.BlockSize())
 	out := bufio.NewWriterSize(a.out, 1<<16)
 	return x.Each(ctx,

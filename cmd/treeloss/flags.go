@@ -30,7 +30,8 @@ func addTo(files *[]string) cobra.PositionalArgs {
 
 // dataFlags say which files hold examples and which of their columns count.
 type dataFlags struct {
-	data []string
+	data       []string
+	classNames string // of pictures
 	dataset.Options
 }
 

@@ -150,17 +150,11 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 	if tree == nil {
 		tree = about.Tree
 	}
-	in, err := f.data.input(a, f.threads)
-	if err != nil {
-		return err
-	}
-	in.Options.Unlabelled = true
-	x, err := m.Open(in)
+	x, err := f.data.open(a, m, f.threads, true)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	a.logf("%s", x.Describe())
 	f.decision.hint(a, about)
 	deciders := make([]*decide.Decider, x.Workers())
 	for i := range deciders {
