@@ -149,6 +149,7 @@ func (m *Model) predict(kind dataset.Kind, e dataset.Example, n int) ([]Predicti
 // error stops only that, so the first error is the same in every run.
 func (m *Model) predictAll(ctx context.Context, count int, predict func(i int) ([]Prediction, error)) ([][]Prediction, error) {
 	out, errs := make([][]Prediction, count), make([]error, count)
+	// Places are taken one by one, not in blocks: texts differ in length.
 	var next atomic.Int64
 	var stop atomic.Bool
 	work := func() {
@@ -157,6 +158,7 @@ func (m *Model) predictAll(ctx context.Context, count int, predict func(i int) (
 			if i >= count {
 				return
 			}
+			// Each place is handed out once, so that no two goroutines write to one.
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				out[i], errs[i] = predict(i)
 			}

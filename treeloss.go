@@ -71,6 +71,7 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("treeloss: no examples: %w", ErrExample)
 	}
+	// The first example says what all are; columns have names, as a model file wants them.
 	kind, columns := dataset.Text, []string(nil)
 	if examples[0].Numbers != nil {
 		kind = dataset.Numbers
@@ -124,6 +125,7 @@ func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("treeloss: %w", err)
 	}
+	// Rows of dropped classes stay in the table, where nothing looks at them.
 	var rows []int // but for those of classes dropped for want of a vector
 	for row, class := range data.Class {
 		if class >= 0 {
@@ -139,6 +141,8 @@ func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
 	if !opts.Uncalibrated {
 		c, err := tune.Calibrate(ctx, data, rows, result, options)
 		switch {
+		// Without held-out examples probabilities stay as they are; so they do where no
+		// temperature fits.
 		case errors.Is(err, tune.ErrNotHeldOut):
 		case err != nil:
 			return nil, fmt.Errorf("treeloss: calibrating: %w", err)

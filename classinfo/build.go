@@ -104,6 +104,7 @@ func Build(spec Spec, c Info, opts Options) (sharing.Sharing, *labeltree.Tree, e
 		switch {
 		case source == Means:
 			own += cmp.Or(opts.Rho, DefaultMeansRho)
+			// Features give no class parameters of its own, and a tree may give some class none.
 		case t == nil || withoutOwn(t):
 			own += cmp.Or(opts.Rho, DefaultRho)
 		}
@@ -112,6 +113,7 @@ func Build(spec Spec, c Info, opts Options) (sharing.Sharing, *labeltree.Tree, e
 		}
 		parts = append(parts, sharing.Part{Factor: 1, Sharing: s})
 	}
+	// K = Σ K_s + own I, then scaled: the identity adds to the diagonal alone.
 	if own > 0 {
 		parts = append(parts, sharing.Part{Factor: math.Sqrt(own), Sharing: sharing.None{K: k}})
 	}
@@ -187,6 +189,7 @@ func BuildTree(source Source, c Info, opts Options) (*labeltree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A vector of zeros has no angle to others: its class cannot be placed by distances.
 	if opts.From.orDefault(c) == Vectors {
 		if have := withVector(c.Vectors); len(have) < len(c.Labels) {
 			return rooted(source, c, have, opts)
@@ -215,6 +218,7 @@ func (s Source) orDefault(c Info) Source {
 	switch {
 	case s != "":
 		return s
+		// What a user brings for the purpose goes before what has other uses.
 	case c.Distances != nil:
 		return Distances
 	case c.Weights != nil:

@@ -35,6 +35,7 @@ func sparseMeans(x *matrix.Sparse, rows [][]int) *matrix.Sparse {
 	sum := make([]float64, x.Columns)
 	seen := make([]bool, x.Columns)
 	for _, rows := range rows {
+		// A class costs what its rows have, not all columns.
 		var index []int32 // of the columns in these rows
 		for _, i := range rows {
 			columns, value := x.Row(i)
@@ -120,6 +121,7 @@ func meansGram(x matrix.Matrix, class []int32, k int) (gram *mat.SymDense, size 
 			gram.SetSym(a, b, matrix.Dot(means, a, b))
 		}
 		size += gram.At(a, a)
+		// E‖mean of the rows‖² = ‖true mean‖² + variance / n, and v_c estimates the latter.
 		if n := counts[a]; n > 1 {
 			within := max(0, squares[a]-n*gram.At(a, a)) // sum of ‖x - m_a‖²
 			gram.SetSym(a, a, gram.At(a, a)-within/(n*(n-1)))
@@ -136,6 +138,7 @@ func meansGram(x matrix.Matrix, class []int32, k int) (gram *mat.SymDense, size 
 // 0, by C g C, C = I - 11ᵀ/n over these n.
 func centre(g *mat.SymDense, rows []int) {
 	n := float64(len(rows))
+	// (C g C)_ab = g_ab - mean_a - mean_b + mean, where mean_a is that of row a.
 	rowMean := make([]float64, len(rows))
 	var mean float64
 	for i, a := range rows {

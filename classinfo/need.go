@@ -6,6 +6,7 @@ import "fmt"
 // ErrMissing, and is about as many classes as there are labels. use says what it is wanted
 // for. Names and trees over a metric need nothing of their own.
 func (c Info) need(source Source, use string) error {
+	// A nil interface has no size to ask for, so each case looks before it counts.
 	there, have := false, 0
 	var missing, misfit string
 	switch source {

@@ -51,6 +51,7 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 	for _, label := range labels {
 		taken[label] = true
 	}
+	// A pseudoclass must not be called like a class that is added now.
 	free := func(name string) string {
 		for taken[name] {
 			name += "_"
@@ -59,6 +60,7 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 		return name
 	}
 	var nodes []labeltree.Node
+	// A tree of one class gets a root above it, which moves its node by one.
 	shift := 0
 	if t.Len() == 1 {
 		shift = 1
@@ -75,6 +77,7 @@ func hangAtRoot(t *labeltree.Tree, class []int, labels []string) (*labeltree.Tre
 		}
 		nodes = append(nodes, n)
 	}
+	// As long as the longest path: such a class is as far from all others as any two can be.
 	way := longestPath(t)
 	if way == 0 {
 		way = 1 // all others are at one place: it is no length to go by

@@ -59,6 +59,7 @@ func ParseSpec(text string) (Spec, error) {
 // and for None with company.
 func (s Spec) Check() error { return s.check(s.String()) }
 
+// check is Check in an error about a text, as it was written.
 func (s Spec) check(text string) error {
 	for i, source := range s {
 		if !slices.Contains(Sources(), source) {

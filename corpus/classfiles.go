@@ -111,6 +111,7 @@ func (k ClassFiles) Read(ctx context.Context, labels []string) (classinfo.Info, 
 		if found, err = vectors.Names(labels, k.Unknown); err != nil {
 			return classes, nil, err
 		}
+		// What follows is about the classes that are left: a taxonomy may know more than these.
 		kept := slices.DeleteFunc(dataset.Range(0, len(labels)), func(c int) bool { return found.Names[c].Fate == wordvec.Dropped })
 		if len(found.Present()) == 0 {
 			return classes, nil, fmt.Errorf("%s: none of the %d class names has a vector; are they words of the file's language?", k.Vectors, len(labels))
@@ -162,11 +163,13 @@ func readWeights(path string, labels []string) (*mat.SymDense, error) {
 	switch {
 	case err != nil:
 		return nil, err
+		// W has a column for each output, which for a hierarchical softmax is a node.
 	case m.Layer.Hierarchy != nil:
 		return nil, fmt.Errorf("%s: the weights of a hierarchical softmax belong to the nodes of its tree, not to classes; give a model trained with another Options.Loss", path)
 	case len(labels) > classinfo.MaxGram:
 		return nil, fmt.Errorf("%s: weights as knowledge of %d classes, want at most %d; use names or a taxonomy", path, len(labels), classinfo.MaxGram)
 	}
+	// The labels of the model may be more, and in another order.
 	number := make(map[string]int, len(m.Labels))
 	for c, label := range m.Labels {
 		number[label] = c

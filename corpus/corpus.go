@@ -54,6 +54,7 @@ func (c *Corpus) Add(e dataset.Example) error {
 	}
 	c.Labels = append(c.Labels, e.Label)
 	c.Weight = append(c.Weight, float32(e.Weight))
+	// With all weights 1, training has a shorter way, and Data no weights at all.
 	c.even = c.even && e.Weight == 1
 	c.digest(e)
 	return nil
@@ -93,6 +94,7 @@ func (c *Corpus) digest(e dataset.Example) {
 		number(uint64(len(s)))
 		c.hash.Write([]byte(s))
 	}
+	// The length goes before each part, so that moving a letter from one to the next shows.
 	number(uint64(len(e.Values)))
 	for n, v := range e.Values {
 		number(math.Float64bits(v))
@@ -134,6 +136,7 @@ func Read(paths []string, opts dataset.Options) (*Corpus, string, error) {
 // ReadFrom reads all examples of r, a stream say, and keeps how they were read
 // for Append. It does not close r.
 func ReadFrom(r *dataset.Reader) (*Corpus, error) {
+	// An array has no names for its columns; those of a model must have some.
 	columns := r.Columns()
 	if r.Kind() == dataset.Numbers && columns == nil {
 		for j := range r.Width() {
@@ -165,6 +168,8 @@ func (c *Corpus) addAll(r *dataset.Reader) error {
 // are read like the first ones, with the columns of the same names. labels is
 // the labels file of an .npy file, else "".
 func (c *Corpus) Append(paths []string, labels string) ([]int, error) {
+	// The columns that the first files had, by name: what was found there is not looked for
+	// again.
 	opts := c.read
 	opts.Labels = labels
 	r, err := dataset.OpenAll(paths, opts)
@@ -200,6 +205,8 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	for _, row := range train {
 		labels = append(labels, c.LabelsOf(row)...)
 	}
+	// Classes are numbered in the order of the bytes of their labels, whatever the order of
+	// the rows.
 	index := dataset.NewLabels(labels)
 	if index.Len() < 2 {
 		return nil, fmt.Errorf("%w: all %d training rows have the label %q; give rows of at least two classes", ErrOneClass, len(train), labels[0])
@@ -208,6 +215,7 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	if err != nil {
 		return nil, err
 	}
+	// ClassFiles may have dropped some.
 	if len(classes.Labels) < 2 {
 		return nil, fmt.Errorf("%w: of %d classes only %q has a vector in %s; use another policy than drop for the others", ErrOneClass, index.Len(), classes.Labels[0], files.Vectors)
 	}
@@ -233,6 +241,7 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	d.Found, d.Dropped = found, Dropped(found)
 	if len(c.Mix) > 0 {
 		d.Mix = c.mixes(number)
+		// A share of no class makes a row one of none: its target cannot be met.
 		for row := range c.Mix {
 			if index, _ := d.Mix.Row(row); len(index) == 0 {
 				d.Class[row] = -1

@@ -109,6 +109,7 @@ func (d *Data) Score(c *score.Counter, row int, p []float32) error {
 
 // weights returns the weights of table rows in training; a name has weight 1.
 func (d *Data) weights(rows []int) []float32 {
+	// Trainers take nil for all 1.
 	if d.Weight == nil && d.ClassWeight == nil {
 		return nil
 	}
@@ -150,6 +151,7 @@ func (d *Data) mixes(rows []int, training bool) *matrix.Sparse {
 	out := &matrix.Sparse{Columns: len(d.Classes.Labels)}
 	for _, row := range rows {
 		mix := d.Truth(row)
+		// Weighted shares sum to 1 again: the weight of the row has their mean.
 		if training && d.ClassWeight != nil && len(mix.Class) > 0 {
 			if all := d.classWeight(row); all > 0 {
 				share := make([]float32, len(mix.Share))

@@ -38,11 +38,14 @@ func (d *Data) HoldOut(rows, valid []int, seed uint64) (train, held [][]int) {
 			common = append(common, n)
 		}
 	}
+	// With one class that can spare rows all held-out rows would be of it.
 	if large < min(2, present) || 2*len(common) < len(rows) {
 		return nil, nil
 	}
 	y := d.classNumbers(dataset.At(rows, common))
 	var parts [][]int // places in common
+	// One part is drawn by itself, so that its share of each class is exact; several are the
+	// first of as many folds.
 	if n := d.parts(rows); n == 1 {
 		_, h := dataset.HoldOut(y, len(counts), HeldOutShare, seed)
 		parts = [][]int{h}

@@ -30,6 +30,7 @@ func (d *Data) WeighClasses(how string, rows []int) error {
 			d.EachShare(row, func(class int, share float64) { weight[class] += share })
 		}
 		for c, n := range weight {
+			// A class without rows keeps weight 1, which nothing is multiplied by.
 			if weight[c] = 1; n > 0 {
 				weight[c] = float64(len(rows)) / (float64(len(weight)) * n)
 			}
@@ -65,6 +66,7 @@ func readClassWeights(path string, labels []string, weight []float64) error {
 			weight[c] = w
 			delete(read, label)
 		}
+		// Trainers have weights in float32.
 		if weight[c] > math.MaxFloat32 {
 			return fmt.Errorf("%s: weight %g of label %q, want at most %g", path, weight[c], label, math.MaxFloat32)
 		}

@@ -24,8 +24,10 @@ type Selected struct {
 // selected counts all examples, those of labels never trained among them unless
 // they are skipped.
 func (e *Evaluation) selected(threshold float64) *Selected {
+	// With Reject, confidence is the probability of the answer, calibrated as in predict.
 	answered, right := 0.0, 0.0
 	for _, x := range e.sure {
+		// At the threshold itself there is an answer, as in package decide.
 		if decide.Below(x.confidence, threshold) {
 			continue
 		}

@@ -50,6 +50,7 @@ type Evaluation struct {
 	counted score.Options
 	workers []*worker
 
+	// Of what was measured, in the order of the examples.
 	block   []outcome  // of the block at work
 	sure    []sureness // of all examples that count
 	hedging *hedging   // of the same, counted if a confidence was asked for
@@ -88,12 +89,15 @@ func New(c classify.Classifier, o Options) (*Evaluation, error) {
 		return nil, err
 	}
 	e.options.UnknownLabels = cmp.Or(o.UnknownLabels, Wrong)
+	// A tree of the options goes before that of the model in decisions and measures alike.
 	if o.Tree != nil {
 		e.about.Tree = o.Tree
 	}
+	// Labels of a model are distinct.
 	for i, label := range e.about.Labels {
 		e.class[label] = i
 	}
+	// The vectors of the model if it was trained with some, else the n-grams of the names.
 	similarity, by, err := score.SimilarityOf(e.about.Labels, e.about.Vectors)
 	if err != nil {
 		return nil, err
@@ -111,6 +115,7 @@ func (e *Evaluation) grow(n int) error {
 		if w.counter, err = score.NewCounter(k, e.counted); err != nil {
 			return err
 		}
+		// Cost and Reject decide one answer; a hedged one of Confidence is counted beside it.
 		if w.decider, err = decide.NewDecider(decide.Rule{Cost: rule.Cost, Reject: rule.Reject}, k, tree); err != nil {
 			return err
 		}
@@ -129,11 +134,14 @@ func (e *Evaluation) Count(ctx context.Context, x classify.Examples) error {
 	if err := e.prepare(x); err != nil {
 		return err
 	}
+	// count runs on any goroutine, tally on one, block by block in the order of the examples.
 	return x.Each(ctx, e.count, e.tally)
 }
 
 // prepare makes room for a block and for all goroutines.
 func (e *Evaluation) prepare(x classify.Examples) error {
+	// Goroutines write outcomes by their place in the block: no lock, and the order of the
+	// examples is kept.
 	e.block = slices.Grow(e.block[:0], x.BlockSize())[:x.BlockSize()]
 	return e.grow(x.Workers())
 }

@@ -63,6 +63,7 @@ type Confusion struct {
 }
 
 // mostConfusions is how many of them a Result has.
+// Of 1000 classes there may be a million.
 const mostConfusions = 100
 
 // Result returns what was counted so far.
@@ -76,6 +77,7 @@ func (e *Evaluation) Result() (*Result, error) {
 			return nil, err
 		}
 	}
+	// Parts that nobody asked for stay nil and are left out of the JSON.
 	rule := e.options.Rule
 	out := &Result{
 		Temperature: e.about.Temperature, Decode: "likely", Report: all.Report(), SimilarityOf: e.by,
@@ -90,6 +92,8 @@ func (e *Evaluation) Result() (*Result, error) {
 	case e.about.Tree != nil:
 		out.Tree = OfModel
 	}
+	// Unknown labels are counted by label, whatever the policy: what was skipped is in no
+	// counter.
 	out.Skipped, out.Report.Unknown = e.examples-out.Report.Examples, 0
 	for _, u := range out.Unknown {
 		out.Report.Unknown += u.Examples
@@ -136,6 +140,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Both objects have fields, so that one comma in place of "}{" joins them.
 	own[len(own)-1] = ','
 	return append(own, report[1:]...), nil
 }
@@ -152,7 +157,9 @@ func (r *Result) UnmarshalJSON(data []byte) error {
 // Worst returns the classes that were met, those of the lowest F1 first, of equals
 // the more frequent.
 func (r *Result) Worst() []Class {
+	// Met are classes of some example, and those that were predicted for others.
 	met := slices.DeleteFunc(slices.Clone(r.PerClass), func(c Class) bool { return c.Examples+c.Predicted == 0 })
+	// Of equals the order of the labels stays.
 	slices.SortStableFunc(met, func(a, b Class) int {
 		return cmp.Or(cmp.Compare(a.F1, b.F1), b.Examples-a.Examples)
 	})

@@ -33,6 +33,7 @@ func eachAnswer(d *corpus.Data, rows []int, f *feature.Set, l *softmax.Layer, th
 		return err
 	}
 	k := len(d.Classes.Labels)
+	// PredictAll calls back in any order, a block is visited in that of the rows.
 	p := make([]float32, min(blockRows, len(rows))*k)
 	for first := 0; first < len(rows); first += blockRows {
 		size := min(blockRows, len(rows)-first)

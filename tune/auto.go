@@ -64,6 +64,7 @@ func Candidates(d *corpus.Data, rows []int) []Method {
 		add(true)
 		return methods
 	}
+	// From here on what names add, in the order in which it was found to help.
 	add(true, classinfo.Names)
 	for _, source := range given {
 		add(true, classinfo.Names, source)
@@ -114,6 +115,7 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 		}
 		return r, err
 	}
+	// Whether squared hinge will be tried is known first: then weak priors need no trial.
 	h.hinge = also.loss && h.takesHinge(methods[0])
 	one := opts.Priors == nil && len(methods) > 1 && costly(d, rows)
 	var all [][]*attempt
@@ -134,6 +136,7 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	if err != nil {
 		return nil, err
 	}
+	// Where fits take long the prior is chosen for the best method alone.
 	if one {
 		more, err := h.try(ctx, chosen.method, costlyPriors)
 		if err != nil {
@@ -242,6 +245,8 @@ func mostAccurate(all [][]*attempt, methods []Method) (best *attempt, gain *soft
 	if gain, err = gainOver(best, plain); err != nil {
 		return nil, nil, err
 	}
+	// The best of many is better by chance; a gain below its error is none, with 0 ± 0 beside
+	// it.
 	if gain.Difference < gain.DifferenceSE {
 		return plain, &softmax.Gain{Rows: gain.Rows}, nil
 	}

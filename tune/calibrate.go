@@ -42,6 +42,7 @@ func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts 
 	if err != nil {
 		return decide.Calibration{}, err
 	}
+	// Validation rows are no part of the training, so that the result itself is asked.
 	a := &attempt{scores: classScores(r.Layer, x, opts.Threads)}
 	if err := h.judge(a); err != nil {
 		return decide.Calibration{}, err

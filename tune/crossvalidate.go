@@ -60,6 +60,7 @@ func CrossValidate(ctx context.Context, d *corpus.Data, rows []int, opts FoldOpt
 		}
 	}
 	var all []*score.Counter
+	// Folds are stratified by class, so that each class is tested in as many as it can be.
 	train, held := d.Folds(rows, opts.Folds, opts.Seed)
 	for n := range train {
 		r, err := fit(ctx, n, train[n])

@@ -33,6 +33,8 @@ func withoutHeldOut(d *corpus.Data, rows []int, methods []Method) (Method, strin
 		proven[source] = ok
 		why = append(why, say)
 	}
+	// A sharing counts more than names as examples; of equals the last one, as candidates with
+	// more sources stand later.
 	chosen, most := methods[0], -1
 	for _, m := range methods {
 		need := needs(m)
@@ -129,6 +131,7 @@ func Agreement(d *corpus.Data, rows []int, source classinfo.Source) (z float64, 
 		}
 		present = present[:maxAgreement]
 	}
+	// Cosines, since the mean of few rows is longer than that of many.
 	means := classinfo.ClassMeans(f.X, f.Class, k)
 	near, similar := newPairs(len(present)), newPairs(len(present))
 	for i, a := range present {
@@ -194,6 +197,8 @@ func mantel(a, b pairs) float64 {
 	for i := range a.x {
 		g += a.x[i] * b.x[i]
 	}
+	// E[G] = Σ a Σ b / (n (n-1)), as each pair of classes falls on each with the same
+	// probability. E[G²] adds up products of two pairs by how many classes they share.
 	n := float64(a.n)
 	a1, a2, a3 := a.sums()
 	b1, b2, b3 := b.sums()
@@ -202,6 +207,7 @@ func mantel(a, b pairs) float64 {
 	second := 2*a2*b2/(n*(n-1)) + 4*(a3-a2)*(b3-b2)/(n*(n-1)*(n-2)) +
 		(a1*a1+2*a2-4*a3)*(b1*b1+2*b2-4*b3)/(n*(n-1)*(n-2)*(n-3))
 	variance := second - mean*mean
+	// What rounding leaves is far below this share of the squares.
 	if !(variance > 1e-12*a2*b2/(n*n)) { // one of them is the same for all pairs
 		return 0
 	}
@@ -223,6 +229,8 @@ func NamesAgree(d *corpus.Data, rows []int) (agree, chance, se float64, err erro
 		return 0, 0, 0, err
 	}
 	x := f.X.(*matrix.Sparse)
+	// The names are the last k of the fitted rows; by column, each n-gram lists the names that
+	// have it.
 	names := x.Select(dataset.Range(len(rows), len(rows)+k)).(*matrix.Sparse).Transpose()
 	similar := make([]float64, k)
 	right := 0.0
@@ -235,6 +243,7 @@ func NamesAgree(d *corpus.Data, rows []int) (agree, chance, se float64, err erro
 				similar[c] += float64(value[i]) * float64(v[m])
 			}
 		}
+		// A tie counts for its share: a row without a word of any name is right by chance.
 		top, ties := slices.Max(similar), 0.0
 		for _, s := range similar {
 			if s == top {

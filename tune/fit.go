@@ -33,6 +33,7 @@ type Options struct {
 // Check returns an *option.Error or *option.Misuse for options out of range, or that have
 // no effect.
 func (o Options) Check() error {
+	// Of NaN every comparison is false.
 	for _, prior := range o.Priors {
 		if !(prior > 0) || math.IsInf(prior, 1) {
 			return option.Check("Prior", prior, false, "a number above 0, such as 10")
@@ -75,6 +76,7 @@ func (o Options) onlyPrior(m Method) float64 {
 	switch {
 	case len(o.Priors) == 1:
 		return o.Priors[0]
+		// It has priors of its own: see hingePriors.
 	case m.Loss == SquaredHinge:
 		return defaultHingePrior
 	}
@@ -118,6 +120,7 @@ func watch(d *corpus.Data, f *corpus.Fitted, trainer softmax.Trainer, opts Optio
 }
 
 // Limits of the convergent trainer.
+// Where it would take more memory, or seconds a pass, SGD comes close in a few passes.
 const (
 	maxConvergeBytes = 4 << 30
 	maxPassProducts  = 2e10 // multiplications in a pass over the examples
@@ -126,6 +129,7 @@ const (
 // trainerFor returns the convergent trainer, or SGD if the work is too large
 // for it.
 func trainerFor(x matrix.Matrix, k int, o softmax.Options) softmax.Trainer {
+	// A pass multiplies each value of the examples by the weights of all classes.
 	values := float64(x.Rows()) * float64(x.Cols())
 	if s, ok := x.(*matrix.Sparse); ok {
 		values = float64(len(s.Value))
@@ -149,6 +153,7 @@ func prepare(d *corpus.Data, rows []int, m Method, opts Options, stage string) (
 // options makes the options of a fit on features, and returns the tree of the
 // method.
 func options(d *corpus.Data, f *corpus.Fitted, m Method, opts Options, stage string) (softmax.Options, *labeltree.Tree, error) {
+	// Class means, if the method shares by them, are those of the rows of this fit alone.
 	classes := d.Classes
 	classes.X, classes.Class = f.X, f.Class
 	o, tree, err := m.Output(classes)
@@ -186,6 +191,7 @@ func final(ctx context.Context, d *corpus.Data, rows []int, m Method, prior floa
 // finalAttempt is final for what was tried on held-out rows.
 func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, opts Options) (*Result, error) {
 	m := a.method
+	// Features are fitted anew, on all rows: the vocabulary of held-out rows counts now.
 	f, o, tree, err := prepare(d, rows, m, opts, m.String())
 	if err != nil {
 		return nil, err
@@ -200,6 +206,8 @@ func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, o
 		return nil, err
 	}
 	r := &Result{Method: m, Features: f.Features, Tree: tree, Prior: a.prior, Trainer: o.Trainer}
+	// The scores of a blend are scaled already; those of squared hinge alone are margins, of
+	// which m.scale makes what all readers of a model expect, the size of logits.
 	if a.blend != nil {
 		r.Layer, r.Record, err = fitBlend(ctx, d, f, o, *a.blend)
 	} else if r.Layer, r.Record, err = softmax.Fit(ctx, f.Examples, len(d.Classes.Labels), o); r.Layer != nil {

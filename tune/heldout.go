@@ -24,6 +24,8 @@ type heldOut struct {
 	mixes []score.Mix // of these rows; nil: each is of its class alone
 }
 
+// heldOutPart is one part: the table rows outside of it, which are trained on, and those
+// inside, of which every so many are measured (maxHeldOutScores).
 type heldOutPart struct {
 	train, test []int
 	fitted      map[corpus.Inputs]*corpus.Fitted // what was needed so far
@@ -48,6 +50,7 @@ func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
 	if total == 0 {
 		return nil
 	}
+	// Each attempt keeps a score for each held-out row and class: 16 MB at most.
 	step := (total*len(d.Classes.Labels) + maxHeldOutScores - 1) / maxHeldOutScores
 	for n := range train {
 		kept := every(test[n], step)
@@ -138,6 +141,7 @@ func (h *heldOut) judge(a *attempt) error {
 	k := len(h.d.Classes.Labels)
 	a.correct = make([]bool, len(h.class))
 	for i, y := range h.class {
+		// The first of the classes with the highest score is the answer, as in predict.
 		row := a.scores[i*k : (i+1)*k]
 		top := 0
 		for c, s := range row {
@@ -196,6 +200,7 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 	for _, a := range attempts {
 		priors = append(priors, a.prior)
 	}
+	// FitPath starts each prior where the one before ended, and visits them in this order.
 	next := 0
 	return softmax.FitPath(ctx, f.Examples, len(h.d.Classes.Labels), o, priors, func(_ float64, l *softmax.Layer, _ softmax.Record) error {
 		m.scale(l, h.opts.Threads)
@@ -242,6 +247,7 @@ func (h *heldOut) path(ctx context.Context, m Method) ([]*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The best prior may lie beyond one end of the first ones: there more are tried.
 	if gains(all[0], all[1:]) {
 		stronger, err := h.try(ctx, m, strongerPriors)
 		return slices.Concat(stronger, all), err
@@ -269,6 +275,7 @@ func gains(a *attempt, others []*attempt) bool {
 	return a.better(b) && (a.right > b.right || a.logLoss() < (1-leastGain)*b.logLoss())
 }
 
+// candidates lists attempts as a model file keeps them.
 func candidates(attempts []*attempt) []softmax.Candidate {
 	var out []softmax.Candidate
 	for _, a := range attempts {

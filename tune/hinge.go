@@ -33,6 +33,8 @@ func (m Method) scale(l *softmax.Layer, threads int) {
 
 // takesHinge tells whether squared hinge can be tried beside a method.
 func (h *heldOut) takesHinge(m Method) bool {
+	// Squared hinge has a trainer and priors of its own, no start, no soft labels and no
+	// smoothing: where one of these was asked for, it is not.
 	if h.opts.Trainer != nil || h.opts.Init != nil || h.opts.Priors != nil || h.d.Mix != nil || m.Smoothing != 0 || m.Loss != "" {
 		return false
 	}

@@ -50,6 +50,7 @@ func (m Method) String() string {
 	} else if !m.Loss.plain() {
 		name += "/" + string(m.Loss)
 	}
+	// Plain cross entropy on names, too, is called none+examples: nothing is shared.
 	if m.Names {
 		if name == Baseline {
 			name = "none"
@@ -74,6 +75,7 @@ func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, erro
 	if m.Smoothing != 0 && !m.Loss.plain() {
 		return o, nil, fmt.Errorf("label smoothing goes with the loss %s only, not with %s", CrossEntropy, m.Loss)
 	}
+	// Losses that know the classes need class information of their own, whatever is shared.
 	switch m.Loss {
 	case SquaredHinge:
 		if !plain {
@@ -113,6 +115,7 @@ func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, erro
 	default:
 		return o, nil, fmt.Errorf("unknown loss %q, want one of %v", m.Loss, Losses())
 	}
+	// No sharing is a nil one: softmax has a shorter way then.
 	if plain {
 		return o, nil, nil
 	}
@@ -127,6 +130,8 @@ func (m Method) Output(c classinfo.Info) (softmax.Options, *labeltree.Tree, erro
 func (m Method) HXE(c classinfo.Info) (*loss.HXE, *labeltree.Tree, error) {
 	source := classinfo.VTree
 	switch {
+	// A given tree goes before one that is built; a tree that is shared along serves the loss
+	// as well.
 	case c.Taxonomy != nil:
 		source = classinfo.Taxonomy
 	case slices.Contains(m.Sharing, classinfo.Linkage) && !slices.Contains(m.Sharing, classinfo.VTree):
@@ -147,6 +152,7 @@ func (m Method) hierarchy(spec classinfo.Spec, c classinfo.Info) (softmax.Option
 		return softmax.Options{}, nil, fmt.Errorf("loss %s takes one tree, not the sum %s", HierarchicalSoftmax, spec)
 	}
 	source := spec[0]
+	// None has no tree to go along, so that it means the taxonomy, else a V-tree.
 	if source == classinfo.None {
 		source = classinfo.VTree
 		if c.Taxonomy != nil {

@@ -52,6 +52,7 @@ func (m Metric) LessIsBetter() bool { return m == LogLoss || m == CalibrationErr
 // better tells whether report a is better than b: by the metric, then by the
 // log loss. What is not known is not better.
 func (m Metric) better(a, b score.Report) bool {
+	// NaN compares as false either way, so that what is not known never wins.
 	x, y := m.Of(a), m.Of(b)
 	if m.LessIsBetter() {
 		x, y = -x, -y
@@ -78,6 +79,7 @@ func newTally(rows, k int, similarity *score.Similarity) (tally, error) {
 		n = fewGroups
 	}
 	t := make(tally, min(n, rows))
+	// Each group may take memory for every class, and there is no use in empty groups.
 	for g := range t {
 		var err error
 		if t[g], err = score.NewCounter(k, score.Options{Similarity: similarity}); err != nil {
@@ -110,6 +112,8 @@ type folded struct {
 
 func (t tally) fold(k int, similarity *score.Similarity) (folded, error) {
 	f := folded{tally: t, without: make([]score.Report, len(t))}
+	// The report without a group is that of the sum of all others: metrics such as macro F1
+	// are no means over rows, so they cannot be subtracted.
 	var err error
 	if f.all, err = merged(t, k, similarity); err != nil {
 		return f, err

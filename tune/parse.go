@@ -18,6 +18,8 @@ func ParsePlan(name string, o classinfo.Options) (Plan, error) {
 	if name == AutoName {
 		return Plan{ClassInfo: o}, nil
 	}
+	// The loss is named even where it is the default: a nameless one would be tried with
+	// squared hinge, and a comparison asks for one method.
 	p := Plan{Sharing: classinfo.Spec{classinfo.None}, Loss: CrossEntropy, Names: Off, Fourier: Off, ClassInfo: o}
 	rest, names := strings.CutSuffix(name, "+examples")
 	if names {

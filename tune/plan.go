@@ -36,6 +36,7 @@ func (p Plan) Check() error {
 		option.Check("Alpha", p.Alpha, p.Alpha >= 0 && !math.IsInf(p.Alpha, 1), "a number above 0, such as 0.3")); err != nil {
 		return err
 	}
+	// A hierarchical softmax needs one tree, which none leaves to the loss.
 	trees := []classinfo.Source{classinfo.None, classinfo.Taxonomy, classinfo.UTree, classinfo.VTree, classinfo.Linkage}
 	loss, _ := p.Loss.MarshalText()
 	switch {
@@ -135,6 +136,7 @@ func (p Plan) FitUnmeasured(ctx context.Context, d *corpus.Data, rows []int, opt
 // the taxonomy.
 func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Options, about softmax.Training) (*softmax.Model, *Result, error) {
 	r, err := p.Fit(ctx, d, rows, opts)
+	// A cancelled fit may have a result beside its error.
 	if r == nil {
 		return nil, nil, err
 	}

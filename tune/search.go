@@ -280,6 +280,7 @@ func (s *search) refine(ctx context.Context) error {
 	all := dataset.Range(0, len(s.done))
 	s.rank(all)
 	best := all[slices.IndexFunc(all, func(at int) bool { return !s.done[at].Yardstick })]
+	// A round without a gain halves the steps; one with a gain is repeated at the same size.
 	for h := 0; h <= halvings; {
 		before := best
 		for a := range axes {
@@ -363,7 +364,9 @@ func (s *search) try(ctx context.Context, x Settings) (int, error) {
 	if len(s.done) > 0 {
 		first = s.done[0].outcome
 	}
+	// Paired with the first trial, plain cross entropy, on the same groups of rows.
 	t.Difference, t.DifferenceSE = outcome.minus(first, s.opts.Metric)
+	// Climbs from different methods may meet; a point is measured once.
 	s.seen[x.key()] = len(s.done)
 	s.done = append(s.done, t)
 	return len(s.done) - 1, nil
@@ -377,6 +380,7 @@ func (s *search) late() bool {
 // measure trains with the settings on the rows less the held-out ones, just as
 // Data.measure does, and counts how the held-out ones are answered.
 func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
+	// The clock is looked at whenever a trainer reports: a trial may take minutes.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	opts := s.opts.Tune
@@ -442,6 +446,7 @@ func (s *search) sumUp() error {
 	groups := len(s.done[0].outcome.tally)
 	judged := make([]*score.Counter, groups)
 	answers := slices.DeleteFunc(slices.Clone(s.done), func(t trial) bool { return t.Yardstick })
+	// The choice is made without group g and judged on it, so that no group judges its own.
 	for g := range groups {
 		best := answers[0]
 		for _, t := range answers[1:] {

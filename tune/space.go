@@ -22,6 +22,7 @@ type Settings struct {
 type axis int
 
 const (
+	// In the order in which a search goes along them.
 	priorAxis axis = iota
 	namesAxis
 	rhoAxis
@@ -60,6 +61,7 @@ func (p Plan) Space(d *corpus.Data) (Space, error) {
 	if err != nil {
 		return Space{}, err
 	}
+	// Where the plan asks for no more than cross entropy, that may be the answer.
 	given := p.Sharing != nil && !slices.Equal(p.Sharing, classinfo.Spec{classinfo.None})
 	s.apart = given || !p.Loss.plain() || p.Names == On
 	s.Methods = slices.Concat([]Method{{Smoothing: p.Smoothing, ClassInfo: p.ClassInfo}}, slices.DeleteFunc(methods, Method.isPlain))
@@ -82,6 +84,7 @@ func sharings(d *corpus.Data, withNames bool) (list []Method) {
 	}
 	add(true, classinfo.None)
 	add(false, classinfo.None)
+	// What a user brought is worth more trials than what is always there.
 	for _, source := range d.Classes.Sources() {
 		add(false, source)
 		if source == classinfo.Vectors {
@@ -91,6 +94,7 @@ func sharings(d *corpus.Data, withNames bool) (list []Method) {
 			add(true, names, source)
 		}
 	}
+	// Means and linkage cost the cube and the square of the classes.
 	if len(d.Classes.Labels) <= maxSquareClasses {
 		add(false, means)
 		if spelled {
@@ -148,6 +152,7 @@ func (s Space) neighbours(x Settings, a axis, halvings int) []Settings {
 	share := math.Pow(0.5, float64(halvings))
 	var out []Settings
 	scaled := func(from, factor, low, high float64, set func(*Settings, float64)) {
+		// Half a step of a factor is its square root.
 		f := math.Pow(factor, share)
 		for _, v := range []float64{from * f, from / f} {
 			if v = round(v); v >= low && v <= high {
@@ -174,6 +179,7 @@ func (s Space) neighbours(x Settings, a axis, halvings int) []Settings {
 				out = append(out, y)
 			}
 		}
+		// The base lies above 1, and trees change with its distance from 1.
 	case baseAxis:
 		scaled(x.base()-1, baseFactor, minBase-1, maxBase-1, func(y *Settings, v float64) { y.Method.ClassInfo.Base = round(1 + v) })
 	}
@@ -185,6 +191,8 @@ func (x Settings) rho() float64 {
 	if x.Method.ClassInfo.Rho != 0 {
 		return x.Method.ClassInfo.Rho
 	}
+	// In a sum with means classinfo.Build takes the default of each part; a search then begins
+	// at that of the others.
 	if slices.Equal(x.Method.Sharing, classinfo.Spec{classinfo.Means}) {
 		return classinfo.DefaultMeansRho
 	}
@@ -210,6 +218,7 @@ func (s Space) start(m Method) Settings {
 
 // key tells settings apart.
 func (x Settings) key() string {
+	// Alpha and loss are those of the plan, the same for all; the seed never changes.
 	m := x.Method
 	return fmt.Sprint(m, m.Smoothing, x.rho(), x.base(), m.ClassInfo.From, x.Prior)
 }
