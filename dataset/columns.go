@@ -48,10 +48,10 @@ const (
 
 // choice is which column plays which part; -1 is none.
 type choice struct {
-	label, text, weight int
-	numbers             []int
-	list                bool  // numbers is one column with lists
-	left                []int // id columns and columns without numbers, passed over
+	label, text, weight, id int
+	numbers                 []int
+	list                    bool  // numbers is one column with lists
+	left                    []int // id columns and columns without numbers, passed over
 }
 
 // chooser finds the parts of the columns.
@@ -79,7 +79,7 @@ func newChooser(cols []column, opts Options, noun string, typed bool) *chooser {
 // choose returns the parts, or a message that says what cannot be found or is
 // asked for twice.
 func (c *chooser) choose() (got choice, err error) {
-	got = choice{label: -1, text: -1, weight: -1}
+	got = choice{label: -1, text: -1, weight: -1, id: -1}
 	if c.opts.Text != "" && len(c.opts.Columns) > 0 {
 		return got, fmt.Errorf("both Options.Text and Options.Columns are given; choose one")
 	}
@@ -93,12 +93,17 @@ func (c *chooser) choose() (got choice, err error) {
 			return got, err
 		}
 	}
+	if c.opts.ID != "" {
+		if got.id, err = c.find(c.opts.ID, "Options.ID"); err != nil {
+			return got, err
+		}
+	}
 	if got.label, err = c.label(got); err != nil {
 		return got, err
 	}
-	for _, twice := range [][2]int{{got.label, got.text}, {got.label, got.weight}, {got.text, got.weight}} {
+	for _, twice := range [][2]int{{got.label, got.text}, {got.label, got.weight}, {got.text, got.weight}, {got.id, got.text}, {got.id, got.weight}} {
 		if twice[0] >= 0 && twice[0] == twice[1] {
-			return got, fmt.Errorf("%s %q is asked for as two of label, text and weight; name another", c.noun, c.cols[twice[0]].name)
+			return got, fmt.Errorf("%s %q is asked for as two of label, text, weight and id; name another", c.noun, c.cols[twice[0]].name)
 		}
 	}
 	if len(c.opts.Columns) > 0 {
@@ -106,7 +111,7 @@ func (c *chooser) choose() (got choice, err error) {
 	}
 	if got.text < 0 {
 		got.text = c.usual(textNames, func(i int) bool {
-			return i != got.label && i != got.weight && (c.cols[i].holds == words || !c.typed)
+			return i != got.label && i != got.weight && i != got.id && (c.cols[i].holds == words || !c.typed)
 		})
 	}
 	if got.text >= 0 {
@@ -126,7 +131,7 @@ func (c *chooser) label(got choice) (int, error) {
 		return i, err
 	}
 	free := func(i int) bool {
-		return i != got.text && i != got.weight && !slices.Contains(c.opts.Columns, c.cols[i].name)
+		return i != got.text && i != got.weight && i != got.id && !slices.Contains(c.opts.Columns, c.cols[i].name)
 	}
 	i := c.usual(labelNames, func(i int) bool { return c.cols[i].holds < list && free(i) })
 	if i < 0 { // an object may be data about the row: a plain label goes before
@@ -197,7 +202,7 @@ func (c *chooser) match(pattern string, got choice) ([]int, error) {
 
 // foundNumbers takes every column that looks like a feature.
 func (c *chooser) foundNumbers(got choice) (choice, error) {
-	free := func(i int) bool { return i != got.label && i != got.weight }
+	free := func(i int) bool { return i != got.label && i != got.weight && i != got.id }
 	if i := c.usual(listNames, func(i int) bool { return free(i) && c.cols[i].holds == list }); i >= 0 {
 		got.numbers, got.list = []int{i}, true
 		return got, c.unique(i)

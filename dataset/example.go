@@ -57,6 +57,8 @@ type Example struct {
 	Label  string    // without outer white space; "" only if Options.Unlabelled
 	Weight float64   // finite and >= 0; 1 unless Options.Weight names a column
 
+	ID string // of the column that Options.ID names
+
 	// Mix is the target as a distribution over classes, where a JSONL row gives
 	// one ("labels": {"cat": 3, "dog": 1}); nil where it gives a plain label. It
 	// is sorted by label and sums to 1 within 1e-6, classes without a share left

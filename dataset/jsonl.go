@@ -95,7 +95,7 @@ func (j *jsonl) survey() holding {
 // line.
 func (j *jsonl) use(c choice) error {
 	j.at = make([]int, len(j.cols))
-	for _, i := range slices.Concat([]int{c.label, c.text, c.weight}, c.numbers) {
+	for _, i := range slices.Concat([]int{c.label, c.text, c.weight, c.id}, c.numbers) {
 		if i >= 0 {
 			j.part[j.cols[i].name] = i
 			if i != c.label || !j.opts.Unlabelled {

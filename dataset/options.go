@@ -13,6 +13,8 @@ type Options struct {
 	// fastText ignores Text, and everything else is refused.
 	Label, Text, Weight string
 
+	ID string // column whose values Example.ID has, as text; "" means none
+
 	// Columns names the numeric columns, in the order in which Values has them.
 	// An entry is a name or a pattern of path.Match such as "margin*", which
 	// stands for the matching columns in file order, without label and weight.
@@ -46,6 +48,8 @@ func (o Options) withoutColumns(file string, format Format, kind Kind) error {
 		return nil
 	case o.Weight != "":
 		option = "Options.Weight"
+	case o.ID != "":
+		option = "Options.ID"
 	case len(o.Columns) > 0:
 		option = "Options.Columns"
 	case o.Text != "" && kind != Text:

@@ -77,7 +77,8 @@ func (p *parquetRow) use(c choice) error {
 	err := cmp.Or(
 		use(c.label, "labels: text, integers or truth values", "Options.Label", words, number, truth),
 		use(c.text, "text", "Options.Text", words),
-		use(c.weight, "a number", "Options.Weight", number))
+		use(c.weight, "a number", "Options.Weight", number),
+		use(c.id, "text, integers or truth values", "Options.ID", words, number, truth))
 	for _, i := range c.numbers {
 		err = cmp.Or(err, use(i, "a number", "Options.Columns", number, list))
 	}

@@ -98,6 +98,13 @@ func (r *rows) next(ex *Example) (err error) {
 			return r.cells.refuse(i, "the label is empty; fill it in or remove the row")
 		}
 	}
+	if i := r.chosen.id; i >= 0 { // what a label may be, an id may be
+		var id Example
+		if err := r.cells.label(&id, i); err != nil {
+			return err
+		}
+		ex.ID = id.Label
+	}
 	if i := r.chosen.weight; i >= 0 {
 		if ex.Weight, err = r.cells.number(i, "Options.Weight"); err != nil {
 			return err

@@ -35,6 +35,8 @@ var effects = map[string]use{
 	"text":     linear | onTexts,
 	"format":   linear | onTexts,
 	"features": linear,
+	"id":       linear | onTexts,
+	"echo":     linear | onTexts,
 	"weight":   linear,
 	"labels":   linear | onPictures, "valid-labels": linear | onPictures,
 

@@ -25,6 +25,7 @@ type predictFlags struct {
 	data     dataFlags
 	decision decisionFlags
 	output   string
+	echo     bool
 }
 
 func newPredict(a *app) *cobra.Command {
@@ -51,6 +52,9 @@ the classes of --top come in the order of their expected cost.
 A network on pictures takes a picture (JPEG or PNG), a folder of them, answered in
 the order of their names, or a CIFAR-100 file; a BERT takes texts.
 
+--id COLUMN writes what tells an example apart in front of its answer, --echo its
+text, behind the id: the answers can then be sorted, filtered and joined.
+
 With --json, or --output jsonl, each line is one JSON object:
 {"label":"...","probability":0.93}, and with --top N also "top", the list of the
 N most probable; with --confidence also "path", a list, and "classes", how many are
@@ -74,6 +78,8 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	flags := c.Flags()
 	f.modelFlags.add(c)
 	flags.IntVar(&f.decision.rule.Top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
+	flags.BoolVar(&f.echo, "echo", false, "write the text in front of its answer; with --json as \"text\"")
+	flags.StringVar(&f.data.ID, "id", "", "column that tells the examples apart, written in front of each answer; with --json as \"id\"")
 	addWord(c, &f.output, "output", "tsv for people and spreadsheets, or jsonl, one JSON object a line, for programs", outputTSV, outputJSONL)
 	flags.StringVar(&f.data.Text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
 	flags.StringSliceVar(&f.data.Columns, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
@@ -163,6 +169,7 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 		}
 	}
 	answers := make([]answer, x.BlockSize())
+	var front []byte
 	out := bufio.NewWriterSize(a.out, 1<<16)
 	write := answer.writeTSV
 	if a.json || f.output == outputJSONL {
@@ -180,6 +187,18 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 		return nil
 	}, func(block []dataset.Example) error {
 		for i := range block {
+			if f.echo && len(block[i].Values) > 0 {
+				return usagef("--echo writes texts, and these examples are numbers; name a column that tells them apart with --id")
+			}
+			if a.json || f.output == outputJSONL {
+				answers[i].ID = block[i].ID
+				if f.echo {
+					answers[i].Text = &block[i].Text
+				}
+			} else {
+				front = f.front(front[:0], block[i])
+				out.Write(front) // what fails shows when out is flushed
+			}
 			if err := write(answers[i], out); err != nil {
 				return err
 			}
@@ -188,11 +207,24 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 	})
 }
 
+// front appends what stands before an answer: its id and its text.
+func (f *predictFlags) front(line []byte, e dataset.Example) []byte {
+	if f.data.ID != "" {
+		line = append(append(line, escape(e.ID)...), '\t')
+	}
+	if f.echo {
+		line = append(append(line, escape(e.Text)...), '\t')
+	}
+	return line
+}
+
 // pathSeparator stands between the nodes of a path.
 const pathSeparator = " > "
 
 // answer is one line of JSON.
 type answer struct {
+	ID          string   `json:"id,omitempty"`
+	Text        *string  `json:"text,omitempty"`
 	File        string   `json:"file,omitempty"`
 	Label       string   `json:"label"` // "" if rejected
 	Probability float64  `json:"probability"`

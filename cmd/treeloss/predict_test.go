@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -284,5 +285,25 @@ func TestTerminalAsInput(t *testing.T) {
 	(&app{in: strings.NewReader(""), log: &log}).logTerminal()
 	if log.Len() > 0 {
 		t.Errorf("the log is %q, want nothing with --quiet, nor of a pipe", log.String())
+	}
+}
+
+// Answers carry the id and the text of their example, escaped like class names.
+func TestPredictKeepsTheInputBeside(t *testing.T) {
+	model := quickModel(t)
+	table := file(t, "x.csv", "number,text\n7a,the lamp is dark\n8,\"a\tfine\"\n")
+	plain := strings.Split(succeed(t, "predict", "--quiet", "--model", model, table).out, "\n")
+	got := strings.Split(succeed(t, "predict", "--quiet", "--model", model, "--id", "number", "--echo", table).out, "\n")
+	if want := []string{"7a\tthe lamp is dark\t" + plain[0], `8` + "\t" + `a\tfine` + "\t" + plain[1], ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	lines := file(t, "x.jsonl", `{"number": 12, "text": "a fine"}`+"\n")
+	if line := succeed(t, "predict", "--quiet", "--model", model, "--json", "--id", "number", "--echo", lines).out; !strings.HasPrefix(line, `{"id":"12","text":"a fine","label":"`) {
+		t.Errorf("%s, want id and text in front", line)
+	}
+	for _, args := range [][]string{{"--id", "nummer", table}, {"--id", "number"}} {
+		if o := callWith(t, "a fine\n", append([]string{"predict", "--quiet", "--model", model}, args...)...); o.status == 0 || !strings.Contains(o.log, "--id") || strings.Contains(o.log, "Options") {
+			t.Errorf("%q: status %d, %q, want an error that names --id", args, o.status, o.log)
+		}
 	}
 }
