@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/treeloss/treeloss/dataset"
@@ -208,6 +210,47 @@ func TestHostilePackedWeights(t *testing.T) {
 					t.Errorf("%s: score %d is %v", tc.name, c, s)
 				}
 			}
+		}
+	}
+}
+
+// A model from a file stays in memory as long as one of its predictors, and several at a
+// time give the same answers.
+func TestMappedModelInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m")
+	if err := rareWords(t, 1500).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictors := []*Predictor{m.NewPredictor(), m.NewPredictor(), m.NewPredictor()}
+	m = nil
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	answers := make([][]float32, len(predictors))
+	var group sync.WaitGroup
+	for n, p := range predictors {
+		group.Go(func() {
+			for i := range 1500 {
+				if i%500 == 0 {
+					runtime.GC()
+				}
+				q, err := p.Probabilities(dataset.Example{Text: "w" + strconv.Itoa(i) + " w7"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				answers[n] = append(answers[n], q[i])
+			}
+		})
+	}
+	group.Wait()
+	for n := range answers {
+		if !slices.Equal(answers[n], answers[0]) {
+			t.Errorf("predictor %d gives other answers", n)
 		}
 	}
 }
