@@ -49,12 +49,7 @@ func Severity(t *labeltree.Tree) metric.Interface {
 	return &ratio{name: "severity", kind: "severity",
 		parts: func(labels, logits *graph.Node) (sum, count *graph.Node) {
 			height := pairs(labels, logits, t.Classes(), func(y, c int) float64 { return heights[t.LCA(t.Node(y), t.Node(c))] })
-			wrong := pairs(labels, logits, t.Classes(), func(y, c int) float64 {
-				if y == c {
-					return 0
-				}
-				return 1
-			})
+			wrong := graph.ConvertDType(graph.NotEqual(graph.Squeeze(labels, -1), graph.ArgMax(logits, -1, labels.DType())), dtypes.Float32)
 			return graph.ReduceAllSum(graph.Mul(height, wrong)), graph.ReduceAllSum(wrong)
 		}}
 }
