@@ -49,7 +49,7 @@ type Trial struct {
 	Difference   float64 // of the metric, to that of plain cross entropy with the defaults
 	DifferenceSE float64 // paired over held-out rows
 	Seconds      float64
-	Yardstick    bool // measured to compare with only, as the plan asks for something else
+	Baseline     bool // measured to compare with only, as the plan asks for something else
 }
 
 // Stop says why a search ended.
@@ -81,12 +81,12 @@ type Found struct {
 	Honest score.Report
 }
 
-// Best is the trial to train with: the first that is not a mere yardstick.
+// Best is the trial to train with: the first that is not a mere baseline.
 func (f *Found) Best() Trial {
-	return f.Trials[slices.IndexFunc(f.Trials, func(t Trial) bool { return !t.Yardstick })]
+	return f.Trials[slices.IndexFunc(f.Trials, func(t Trial) bool { return !t.Baseline })]
 }
 
-// Default is the yardstick: plain cross entropy with the defaults.
+// Default is the baseline: plain cross entropy with the defaults.
 func (f *Found) Default() Trial {
 	return f.Trials[slices.IndexFunc(f.Trials, func(t Trial) bool { return t.Number == 1 })]
 }
@@ -96,7 +96,7 @@ var ErrNoHeldOut = errors.New("no class has two rows, so none can be held out; a
 
 // Search looks for the best settings in a space by trials on held-out rows.
 //
-//  1. Every method with its defaults, plain cross entropy first: the yardstick.
+//  1. Every method with its defaults, plain cross entropy first: the baseline.
 //  2. The better half of them, and cross entropy, with a third and three times
 //     the prior; then the better quarter one step further in the direction that
 //     was better.
@@ -250,20 +250,20 @@ func (s *search) run(ctx context.Context) error {
 	if !s.answered {
 		return failed
 	}
-	yardstick := leaders[0]
+	baseline := leaders[0]
 	for range 2 {
 		s.rank(leaders)
 		leaders = leaders[:(len(leaders)+1)/2]
-		if !slices.Contains(leaders, yardstick) {
-			leaders = append(leaders, yardstick)
+		if !slices.Contains(leaders, baseline) {
+			leaders = append(leaders, baseline)
 		}
 		for n, at := range leaders {
 			better, err := s.climb(ctx, at, priorAxis, 0)
 			if err != nil {
 				return err
 			}
-			if at == yardstick {
-				yardstick = better
+			if at == baseline {
+				baseline = better
 			}
 			leaders[n] = better
 		}
@@ -279,7 +279,7 @@ const halvings = 3
 func (s *search) refine(ctx context.Context) error {
 	all := dataset.Range(0, len(s.done))
 	s.rank(all)
-	best := all[slices.IndexFunc(all, func(at int) bool { return !s.done[at].Yardstick })]
+	best := all[slices.IndexFunc(all, func(at int) bool { return !s.done[at].Baseline })]
 	// A round without a gain halves the steps; one with a gain is repeated at the same size.
 	for h := 0; h <= halvings; {
 		before := best
@@ -358,8 +358,8 @@ func (s *search) try(ctx context.Context, x Settings) (int, error) {
 		return 0, err
 	}
 	t := trial{Trial{Settings: x, Number: len(s.done) + 1, Report: outcome.all, SE: outcome.se(s.opts.Metric),
-		Seconds: s.opts.Now().Sub(begin).Seconds(), Yardstick: s.space.apart && x.Method.isPlain()}, outcome}
-	s.answered = s.answered || !t.Yardstick
+		Seconds: s.opts.Now().Sub(begin).Seconds(), Baseline: s.space.apart && x.Method.isPlain()}, outcome}
+	s.answered = s.answered || !t.Baseline
 	first := outcome
 	if len(s.done) > 0 {
 		first = s.done[0].outcome
@@ -445,7 +445,7 @@ func (s *search) sumUp() error {
 	}
 	groups := len(s.done[0].outcome.tally)
 	judged := make([]*score.Counter, groups)
-	answers := slices.DeleteFunc(slices.Clone(s.done), func(t trial) bool { return t.Yardstick })
+	answers := slices.DeleteFunc(slices.Clone(s.done), func(t trial) bool { return t.Baseline })
 	// The choice is made without group g and judged on it, so that no group judges its own.
 	for g := range groups {
 		best := answers[0]

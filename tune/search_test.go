@@ -99,7 +99,7 @@ func TestSearchSchedule(t *testing.T) {
 		found := searched(t, d, train, Plan{}, SearchOptions{Metric: m, Trials: 20, Similarity: similarityOfNames(t, d)})
 		first := found.Default()
 		if !first.Method.isPlain() || first.Prior != softmax.DefaultPrior || first.Difference != 0 {
-			t.Errorf("%s: the yardstick is %+v", m, first)
+			t.Errorf("%s: the baseline is %+v", m, first)
 		}
 		seen := map[string]bool{}
 		for i, trial := range found.Trials {
@@ -230,7 +230,7 @@ func TestSearchHoldsOut(t *testing.T) {
 		{"one fold", space, SearchOptions{Folds: 1}, "want at least 2"},
 		{"no similarity", space, SearchOptions{Metric: SimilarityAccuracy}, "similarity-accuracy"},
 		{"the one method fails", Space{Methods: []Method{{}, {Sharing: classinfo.Spec{classinfo.Taxonomy}}}, apart: true}, SearchOptions{}, "Options.Taxonomy"},
-		{"yardstick fails", Space{Methods: []Method{{Loss: "hinge"}}}, SearchOptions{}, "hinge"},
+		{"baseline fails", Space{Methods: []Method{{Loss: "hinge"}}}, SearchOptions{}, "hinge"},
 	} {
 		if _, err := Search(ctx, many, rows, tc.space, tc.opts); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q in it", tc.name, err, tc.want)
@@ -249,8 +249,8 @@ func TestSearchAnswersWhatWasAsked(t *testing.T) {
 			if best.Method.isPlain() || p.Sharing != nil && !slices.Equal(best.Method.Sharing, p.Sharing) || best.Method.Loss != p.Loss || p.Names == "on" && !best.Method.Names {
 				t.Errorf("%+v, %d trials: the answer is %v", p, trials, best.Method)
 			}
-			if !found.Default().Yardstick {
-				t.Errorf("%+v: cross entropy is no yardstick", p)
+			if !found.Default().Baseline {
+				t.Errorf("%+v: cross entropy is no baseline", p)
 			}
 		}
 	}

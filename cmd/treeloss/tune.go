@@ -200,7 +200,7 @@ type trialRow struct {
 	SE             *float64 `json:"value_se"`
 	Difference     *float64 `json:"difference"` // to plain cross entropy with the defaults
 	DifferenceSE   *float64 `json:"difference_se"`
-	Yardstick      bool     `json:"baseline"` // measured to compare with only
+	Baseline       bool     `json:"baseline"` // measured to compare with only
 	TrainedSeconds float64  `json:"seconds"`
 	measures
 }
@@ -220,7 +220,7 @@ func (f *tuneFlags) result(found *tune.Found) *tuned {
 		Corrected: reported(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
 	for _, t := range found.Trials {
 		out.Trials = append(out.Trials, trialRow{Trial: t.Number, Method: t.Method.String(), Options: f.chosen(t.Settings), Prior: t.Prior,
-			Value: number(found.Metric.Of(t.Report)), SE: number(t.SE), Difference: number(t.Difference), DifferenceSE: number(t.DifferenceSE), Yardstick: t.Yardstick,
+			Value: number(found.Metric.Of(t.Report)), SE: number(t.SE), Difference: number(t.Difference), DifferenceSE: number(t.DifferenceSE), Baseline: t.Baseline,
 			TrainedSeconds: t.Seconds, measures: reported(t.Report)})
 	}
 	return out
@@ -251,7 +251,7 @@ func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
 	best := found.Best()
 	fmt.Fprintf(a.out, "the best of %d trials looks better than it is: %s %s, about %s on new rows\n", len(found.Trials),
 		metricName(m), metricCell(m, m.Of(best.Report)), metricCell(m, m.Of(found.Honest)))
-	if found.Trials[0].Yardstick {
+	if found.Trials[0].Baseline {
 		fmt.Fprintln(a.out, "plain cross entropy is better than what was asked for: leave --sharing, --loss and --names-as-examples open to have it")
 	}
 	if n := out.Nested; n != nil && n.Mean != nil {

@@ -132,7 +132,7 @@ func TestTunePrints(t *testing.T) {
 	}
 	fixed := succeed(t, "tune", "--quiet", "--data", desk, "--trials", "6", "--sharing", "u-tree", "--names-as-examples", "off", "--seed", "3").out
 	if !strings.Contains(fixed, "--sharing u-tree") || !strings.Contains(fixed, "--sharing none") {
-		t.Errorf("tune of one sharing prints\n%swant it and the yardstick", fixed)
+		t.Errorf("tune of one sharing prints\n%swant it and the baseline", fixed)
 	}
 	breadsFound := succeed(t, "tune", "--data", breads, "--label", "bread", "--features", "length,w*", "--trials", "4", "--metric", "log-loss", "--quiet").out
 	if !strings.Contains(breadsFound, "--features 'length,w*'") || !strings.Contains(breadsFound, "nats") {

@@ -60,7 +60,7 @@ func (f *namesFlags) run(c *cobra.Command, a *app) error {
 		return usagef("no names: name a file of wnids and their names with --names")
 	}
 	if f.unknown == wordvec.UnknownRoot { // there is no tree
-		return usagef("--unknown %v, want error, average, subword or drop", f.unknown)
+		return usagef("--unknown %q, want error, average, subword or drop", f.unknown.String())
 	}
 	classes, err := dataset.ReadSynsets(f.names)
 	if err != nil {
