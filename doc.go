@@ -19,5 +19,5 @@
 // Fit chooses sharing and strength by held-out examples and keeps plain cross
 // entropy among the candidates. The packages below give each part by itself:
 // sharing (A), loss, softmax (trainers and the model file), feature, dataset,
-// tune and compare.
+// corpus (examples with their classes) and tune.
 package treeloss

@@ -197,7 +197,7 @@ func newSearch(d *corpus.Data, rows []int, space Space, opts SearchOptions) (*se
 }
 
 // holdOut chooses the rows to measure on: those of the options, those of
-// training, or, where training has none to spare, those of three folds.
+// training, or, where training has none to spare, those of corpus.DefaultFolds folds.
 func (s *search) holdOut(rows []int) {
 	d, opts := s.d, s.opts
 	if opts.Folds > 0 {
@@ -378,7 +378,7 @@ func (s *search) late() bool {
 }
 
 // measure trains with the settings on the rows less the held-out ones, just as
-// Data.measure does, and counts how the held-out ones are answered.
+// Plan.Fit does, and counts how the held-out ones are answered.
 func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 	// The clock is looked at whenever a trainer reports: a trial may take minutes.
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/softmax"
@@ -191,6 +193,15 @@ func (f *compareFlags) draws(data *trainingData) ([]compare.Draw, error) {
 		list = append(list, compare.Draw{Shots: shots, Splits: splits})
 	}
 	return list, nil
+}
+
+// named puts the label into an error that knows only the class's number.
+func named(err error, d *corpus.Data) error {
+	var few *dataset.TooFewError
+	if errors.As(err, &few) {
+		return fmt.Errorf("class %q has %d training rows, --shots wants %d of each; ask for fewer or add examples", d.Classes.Labels[few.Class], few.Have, few.Want)
+	}
+	return err
 }
 
 // runComparisons compares with a progress bar.

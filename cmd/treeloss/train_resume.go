@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/softmax"
@@ -35,13 +32,9 @@ func (f *trainFlags) checkpoints(a *app, opts *tune.Options, data string) error 
 	if err != nil {
 		return err
 	}
-	fingerprint, err := json.Marshal(run) // keys in order
-	if err != nil {
-		return err
-	}
 	path := checkpointOf(f.model)
 	opts.Checkpoint = func(c *softmax.Checkpoint) error {
-		return softmax.SaveCheckpoint(path, string(fingerprint), c)
+		return softmax.SaveCheckpoint(path, run.String(), c)
 	}
 	if !f.resume {
 		return nil
@@ -54,18 +47,17 @@ func (f *trainFlags) checkpoints(a *app, opts *tune.Options, data string) error 
 	if err != nil {
 		return fmt.Errorf("%w; train without --resume to start again", err)
 	}
-	if of != string(fingerprint) {
-		return fmt.Errorf("%s belongs to another training (%s); give the same data and options, or train without --resume to start again", path, otherRun(of, run))
+	if of != run.String() {
+		return fmt.Errorf("%s belongs to another training (%s); give the same data and options, or train without --resume to start again", path, run.Difference(of))
 	}
 	opts.Resume = c
 	a.logf("going on after epoch %d of %s", c.Epoch, path)
 	return nil
 }
 
-// identity is all that decides what a training does, in words: where two runs
-// have the same, the one can go on from the checkpoint of the other.
-func (f *trainFlags) identity(data string) (map[string]string, error) {
-	run := f.given()
+// identity is the run that the flags ask for.
+func (f *trainFlags) identity(data string) (tune.Run, error) {
+	run := tune.Run(f.given())
 	run["program"] = program()
 	run["data"] = data
 	run["seed"] = fmt.Sprint(f.seed)
@@ -94,27 +86,6 @@ func hashFile(path string) (string, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// otherRun says in what the run of a checkpoint differs from this one.
-func otherRun(fingerprint string, run map[string]string) string {
-	var old map[string]string
-	if json.Unmarshal([]byte(fingerprint), &old) != nil {
-		return "of another program"
-	}
-	all := maps.Clone(run)
-	maps.Copy(all, old)
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		was, is := old[key], run[key]
-		switch {
-		case was == is:
-		case key == "data" || len(was)+len(is) > 80:
-			return "other " + key
-		default:
-			return fmt.Sprintf("%s %q, now %q", key, was, is)
-		}
-	}
-	return "of another program"
 }
 
 // interrupted tells how to go on with a training that was broken off.
