@@ -44,6 +44,7 @@ type Options struct {
 	Uncalibrated bool   // leave out the temperature that is fitted on held-out examples, if there are any, so that probabilities mean what they say
 	Seed         uint64 // the only source of randomness
 	Threads      int    // 0: one a CPU; at most 1024; never changes a result
+	Memory       int64  // bytes that training may take; 0: half of what the machine or its container has. What does not fit goes with fewer n-grams, or fails with corpus.ErrMemory
 
 	Data     dataset.Options                        // FitFiles: format and columns of the files; the zero value finds them
 	Progress func(stage string, p softmax.Progress) // called from one goroutine at a time with what is being done and how far it is; nil: not
@@ -51,7 +52,7 @@ type Options struct {
 
 func (o Options) check() error {
 	_, err := wordvec.ParseUnknown(o.Unknown.String())
-	err = cmp.Or(option.Check("Unknown", int(o.Unknown), err == nil, "one of wordvec's, such as wordvec.UnknownDrop"), option.Threads(o.Threads))
+	err = cmp.Or(option.Check("Unknown", int(o.Unknown), err == nil, "one of wordvec's, such as wordvec.UnknownDrop"), option.Threads(o.Threads), option.Memory(o.Memory))
 	if err != nil {
 		return fmt.Errorf("treeloss: %w", err)
 	}
@@ -80,6 +81,7 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 		}
 	}
 	c := corpus.New(kind, columns)
+	c.Memory = opts.Memory
 	for i, e := range examples {
 		if e.Label == "" {
 			return nil, fmt.Errorf("treeloss: example %d has no label: %w", i, ErrExample)
@@ -110,7 +112,7 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 	if opts.Data.Unlabelled {
 		return nil, fmt.Errorf("treeloss: %w", option.Check("Unlabelled", true, false, "false: training needs labels"))
 	}
-	c, _, err := corpus.Read(paths, opts.Data)
+	c, _, err := corpus.Read(paths, opts.Data, corpus.Limits{Memory: opts.Memory})
 	if err != nil {
 		return nil, err
 	}

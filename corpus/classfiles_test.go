@@ -87,7 +87,7 @@ func TestReadFromKeepsColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ReadFrom(r)
+	c, err := ReadFrom(r, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,14 @@ type Corpus struct {
 	// labels, by row. Their label is that with the largest share.
 	Mix map[int][]dataset.Share
 
+	// Stream has the examples if they are too many for memory; the rows are then a
+	// sample of them. nil: they are all rows.
+	Stream *Stream
+
+	// Memory is the budget of all that is to be done with the examples, in bytes; 0:
+	// half of what the machine or its container has. Set it before the first Add.
+	Memory int64
+
 	hash hash.Hash
 	even bool            // all weights so far are 1
 	read dataset.Options // how the first files were read: their columns by name
@@ -41,8 +49,30 @@ func New(kind dataset.Kind, columns []string) *Corpus {
 	return &Corpus{Table: feature.NewTable(kind, columns), hash: sha256.New(), even: true}
 }
 
-// Add appends one example.
+// Add appends one example. More examples than a training within Corpus.Memory has
+// room for are an error that wraps ErrMemory.
 func (c *Corpus) Add(e dataset.Example) error {
+	if err := c.keepIfRoom(e); err != nil {
+		return err
+	}
+	// With all weights 1, training has a shorter way, and Data no weights at all.
+	c.even = c.even && e.Weight == 1
+	c.digest(e)
+	return nil
+}
+
+// keepIfRoom makes an example a row if there is room in the budget.
+func (c *Corpus) keepIfRoom(e dataset.Example) error {
+	if n := len(c.Labels); n > 0 && n%checkedRows == 0 {
+		if err := c.checkMemory(); err != nil {
+			return err
+		}
+	}
+	return c.keep(e)
+}
+
+// keep makes an example a row.
+func (c *Corpus) keep(e dataset.Example) error {
 	if err := c.Table.Add(e); err != nil {
 		return err
 	}
@@ -54,9 +84,6 @@ func (c *Corpus) Add(e dataset.Example) error {
 	}
 	c.Labels = append(c.Labels, e.Label)
 	c.Weight = append(c.Weight, float32(e.Weight))
-	// With all weights 1, training has a shorter way, and Data no weights at all.
-	c.even = c.even && e.Weight == 1
-	c.digest(e)
 	return nil
 }
 
@@ -118,24 +145,24 @@ func (c *Corpus) digest(e dataset.Example) {
 // of their file does not count.
 func (c *Corpus) Fingerprint() string { return hex.EncodeToString(c.hash.Sum(nil)) }
 
-// Read reads files of examples of one kind. It returns the corpus and
+// Read reads files of examples of one kind, within limits. It returns the corpus and
 // how the files were understood, in words.
-func Read(paths []string, opts dataset.Options) (*Corpus, string, error) {
+func Read(paths []string, opts dataset.Options, limits Limits) (*Corpus, string, error) {
 	r, err := dataset.OpenAll(paths, opts)
 	if err != nil {
 		return nil, "", err
 	}
 	defer r.Close()
-	c, err := ReadFrom(r)
+	c, err := ReadFrom(r, limits)
 	if err != nil {
 		return nil, "", err
 	}
 	return c, r.Describe(), nil
 }
 
-// ReadFrom reads all examples of r, a stream say, and keeps how they were read
-// for Append. It does not close r.
-func ReadFrom(r *dataset.Reader) (*Corpus, error) {
+// ReadFrom is Read for what r gives, a stream say. It keeps how the examples were read
+// for Append and does not close r. Close the corpus if the limits allow a file.
+func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 	// An array has no names for its columns; those of a model must have some.
 	columns := r.Columns()
 	if r.Kind() == dataset.Numbers && columns == nil {
@@ -144,8 +171,9 @@ func ReadFrom(r *dataset.Reader) (*Corpus, error) {
 		}
 	}
 	c := New(r.Kind(), columns)
+	c.Memory = limits.Memory
 	c.read = r.Resolved()
-	if err := c.addAll(r); err != nil {
+	if err := c.readAll(r, limits); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -205,6 +233,10 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	for _, row := range train {
 		labels = append(labels, c.LabelsOf(row)...)
 	}
+	if c.Stream != nil {
+		all, _ := c.Stream.store.Labels()
+		labels = append(labels, all...)
+	}
 	// Classes are numbered in the order of the bytes of their labels, whatever the order of
 	// the rows.
 	index := dataset.NewLabels(labels)
@@ -237,6 +269,10 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	d, err := NewData(c.Table, class, weight, classes)
 	if err != nil {
 		return nil, err
+	}
+	d.Memory = c.Memory
+	if d.Stream = c.Stream; d.Stream != nil {
+		d.Stream.classes(number)
 	}
 	d.Found, d.Dropped = found, Dropped(found)
 	if len(c.Mix) > 0 {

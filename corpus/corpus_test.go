@@ -23,7 +23,7 @@ func TestCorpusFiles(t *testing.T) {
 	}
 	train := write("train.csv", "text,label\nwhere is my card,cat\nfee again,dog\nmy card is lost,cat\nanother fee,dog\n")
 	test := write("test.tsv", "label\ttext\nbird\tsomething new\ndog\tthe fee\n")
-	c, how, err := Read([]string{train}, dataset.Options{})
+	c, how, err := Read([]string{train}, dataset.Options{}, Limits{})
 	if err != nil || how == "" {
 		t.Fatal(how, err)
 	}

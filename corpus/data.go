@@ -31,6 +31,15 @@ type Data struct {
 	// share of each, in training; not that of names as examples. nil: all 1.
 	ClassWeight []float32
 
+	// Stream has all examples where the table has a sample of them only; nil: it has
+	// them all.
+	Stream *Stream
+
+	// Memory is the budget of training, in bytes; 0: half of what the machine or its
+	// container has. Where n-grams x classes would need more, the rarest n-grams are
+	// left out.
+	Memory int64
+
 	Found   *wordvec.LabelVectors // how Classes.Vectors were found; nil without a file
 	Dropped []string              // labels that are no class for want of a vector
 
@@ -130,10 +139,12 @@ func (d *Data) weights(rows []int) []float32 {
 }
 
 // classWeight returns the mean weight of the classes of a row.
-func (d *Data) classWeight(row int) float32 {
-	mix := d.Truth(row)
+func (d *Data) classWeight(row int) float32 { return d.classWeightOf(d.Class[row], d.Truth(row)) }
+
+// classWeightOf is classWeight for an example of a class, or of several.
+func (d *Data) classWeightOf(class int32, mix score.Mix) float32 {
 	if len(mix.Class) == 0 {
-		return d.ClassWeight[d.Class[row]]
+		return d.ClassWeight[class]
 	}
 	var sum float32
 	for n, c := range mix.Class {
@@ -151,19 +162,28 @@ func (d *Data) mixes(rows []int, training bool) *matrix.Sparse {
 	out := &matrix.Sparse{Columns: len(d.Classes.Labels)}
 	for _, row := range rows {
 		mix := d.Truth(row)
-		// Weighted shares sum to 1 again: the weight of the row has their mean.
-		if training && d.ClassWeight != nil && len(mix.Class) > 0 {
-			if all := d.classWeight(row); all > 0 {
-				share := make([]float32, len(mix.Share))
-				for n, c := range mix.Class {
-					share[n] = mix.Share[n] * d.ClassWeight[c] / all
-				}
-				mix.Share = share
-			}
+		if training {
+			mix = d.weighed(mix)
 		}
 		out.AppendRow(mix.Class, mix.Share)
 	}
 	return out
+}
+
+// weighed returns a mix whose shares count by the weights of their classes.
+func (d *Data) weighed(mix score.Mix) score.Mix {
+	if d.ClassWeight == nil || len(mix.Class) == 0 {
+		return mix
+	}
+	// Weighted shares sum to 1 again: the weight of the row has their mean.
+	if all := d.classWeightOf(0, mix); all > 0 {
+		share := make([]float32, len(mix.Share))
+		for n, c := range mix.Class {
+			share[n] = mix.Share[n] * d.ClassWeight[c] / all
+		}
+		mix.Share = share
+	}
+	return mix
 }
 
 // Fitted is a set of features and the examples that it was fitted on.
@@ -171,14 +191,6 @@ type Fitted struct {
 	Features *feature.Set
 	softmax.Examples
 }
-
-// maxWeights bounds the weights, features x classes, of a model of texts: rare
-// n-grams beyond it are left out. Training has four arrays of that size, 1.6 GB.
-// On 1,063 classes (naics) the bound costs no accuracy.
-const maxWeights = 100e6
-
-// leastFeatures are kept however many classes there are.
-const leastFeatures = 1000
 
 // Inputs says what the examples of a fit are, beside the rows.
 type Inputs struct {
@@ -196,7 +208,7 @@ func (d *Data) Fit(rows []int, in Inputs) (*Fitted, error) {
 		}
 		rows = slices.Concat(rows, dataset.Range(d.names, d.names+len(d.Classes.Labels)))
 	}
-	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: max(maxWeights/len(d.Classes.Labels), leastFeatures), Fourier: in.Fourier})
+	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: d.maxFeatures(len(rows)), Fourier: in.Fourier})
 	if err != nil {
 		return nil, err
 	}

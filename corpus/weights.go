@@ -19,20 +19,25 @@ const Balanced = "balanced"
 // WeighClasses sets the weights of the classes for training on rows. how is "" for all 1,
 // Balanced, or a file of label,weight rows; a class that does not occur there has weight 1.
 // Balanced is n / (k n_c): n rows, k classes, n_c the rows of class c, with soft labels
-// their shares of it.
+// their shares of it; on a stream the rows of their largest share.
 func (d *Data) WeighClasses(how string, rows []int) error {
 	if how == "" {
 		return nil
 	}
 	weight := make([]float64, len(d.Classes.Labels))
 	if how == Balanced {
-		for _, row := range rows {
-			d.EachShare(row, func(class int, share float64) { weight[class] += share })
+		total := len(rows)
+		if d.Stream != nil {
+			weight, total = d.Stream.ClassRows(len(weight)), d.Stream.Rows()
+		} else {
+			for _, row := range rows {
+				d.EachShare(row, func(class int, share float64) { weight[class] += share })
+			}
 		}
 		for c, n := range weight {
 			// A class without rows keeps weight 1, which nothing is multiplied by.
 			if weight[c] = 1; n > 0 {
-				weight[c] = float64(len(rows)) / (float64(len(weight)) * n)
+				weight[c] = float64(total) / (float64(len(weight)) * n)
 			}
 		}
 	} else if err := readClassWeights(how, d.Classes.Labels, weight); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -144,6 +145,12 @@ func (r *Reader) Describe() string {
 		s += fmt.Sprintf(", and %s like it", input.Plural(n, "file"))
 	}
 	return s
+}
+
+// Rewindable reports whether All can be ranged over more than once: regular files can,
+// streams and pipes cannot.
+func (r *Reader) Rewindable() bool {
+	return !slices.ContainsFunc(r.files, func(f file) bool { return !f.again })
 }
 
 // All yields the examples in file order and ends after the first error, which

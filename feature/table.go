@@ -52,6 +52,17 @@ func NewTable(kind dataset.Kind, columns []string) *Table {
 	return t
 }
 
+// Columns returns the names of the numeric columns, nil for other kinds.
+func (t *Table) Columns() []string { return slices.Clone(t.columns) }
+
+// Check returns the error of Add for a record that is of another kind, or has numbers
+// that do not fit.
+func (t *Table) Check(e dataset.Example) error {
+	values, err := checkRecord(t.kind, e, t.values[:0])
+	t.values = values[:0]
+	return err
+}
+
 // Kind returns the kind of the records.
 func (t *Table) Kind() dataset.Kind { return t.kind }
 
@@ -83,6 +94,35 @@ func (t *Table) Values(rows []int) int {
 		}
 	}
 	return sum
+}
+
+// Bytes returns about how much memory the table takes: the numbers of its rows, and
+// the n-grams, each kept once with its number. Rows as features of a Set take about as
+// much as those of the table.
+func (t *Table) Bytes() (rows, grams int64) {
+	switch t.kind {
+	case dataset.Text:
+		return int64(8*(len(t.bags.id)+len(t.bags.start)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
+	case dataset.Numbers:
+		return 4 * int64(len(t.dense.Data)), 0
+	}
+	return int64(8 * (len(t.sparse.Value) + len(t.sparse.Start))), 0
+}
+
+// gramBytes is what an n-gram takes: two strings and a number in a map that is half
+// full, 16 bytes of text and of a list.
+const gramBytes = 96
+
+// Distinct returns the number of n-grams of a table of texts, else the number of
+// columns so far: the most features that Fit can find.
+func (t *Table) Distinct() int {
+	switch t.kind {
+	case dataset.Text:
+		return len(t.grams)
+	case dataset.Numbers:
+		return t.dense.Columns
+	}
+	return t.sparse.Columns
 }
 
 // Add appends a record. A record of another kind, another number of numeric

@@ -96,7 +96,11 @@ func (t *epochLoop[T]) run(ctx context.Context) (*Layer, Record, error) {
 			if t.patienceOver(&s) {
 				done = 1
 			}
-			t.opts.Progress(Progress{Step: s.epoch, Loss: s.loss, Fraction: done})
+			p := Progress{Step: s.epoch, Loss: s.loss, Fraction: done}
+			if t.src.blocks > 1 {
+				p.Rows = s.epoch * t.src.rows
+			}
+			t.opts.Progress(p)
 		}
 	}
 	l := t.result(&s)
@@ -164,7 +168,7 @@ func (t *epochLoop[T]) epoch(ctx context.Context, s *state) error {
 		done += ex.X.Rows()
 		if block < t.src.blocks && t.opts.Progress != nil {
 			at := (float64(s.epoch) + float64(done)/float64(t.src.rows)) / float64(t.epochs)
-			t.opts.Progress(Progress{Step: s.epoch + 1, Loss: sum / (t.src.meanWeight() * float64(done)), Fraction: at})
+			t.opts.Progress(Progress{Step: s.epoch + 1, Rows: s.epoch*t.src.rows + done, Loss: sum / (t.src.meanWeight() * float64(done)), Fraction: at})
 		}
 	}
 	s.epoch++

@@ -59,6 +59,7 @@ func (Converge) isTrainer() {}
 type Progress struct {
 	Step     int     // pass, Newton step or epoch of this fit, from 1
 	Loss     float64 // mean objective per example, in nats
+	Rows     int     // examples of a stream trained on so far, each as often as in epochs; 0: no stream
 	Fraction float64 // share of all fits done, 0..1, never falling; an estimate for Converge
 }
 
@@ -233,7 +234,10 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 func ConvergeBytes(x matrix.Matrix, k int, opts Options) float64 {
 	n, d, classes := float64(x.Rows()), float64(x.Cols()), float64(k)
 	opts, err := opts.withDefaults(k)
-	if err == nil && dualPays(Examples{X: x}, opts, []float64{DefaultPrior}) && !spanPays(x) {
+	switch {
+	case spanPays(x): // Newton's method on n x n numbers, then expanded
+		return 4*classes*(2*d+9*n) + 20*n*n
+	case err == nil && dualPays(Examples{X: x}, opts, []float64{DefaultPrior}):
 		return 4 * classes * (2*d + n)
 	}
 	return 4 * classes * (7*d + 2*n)

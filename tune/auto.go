@@ -103,6 +103,9 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	if len(methods) == 0 {
 		return nil, errors.New("tune: no methods to choose from")
 	}
+	if d.Stream != nil {
+		return fitStream(ctx, d, rows, methods, opts)
+	}
 	h := hold(d, rows, opts)
 	if h == nil {
 		m, why, err := withoutHeldOut(d, rows, methods)

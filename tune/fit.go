@@ -8,6 +8,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/memory"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
@@ -123,18 +124,20 @@ func watch(d *corpus.Data, f *corpus.Fitted, trainer softmax.Trainer, opts Optio
 // Where it would take more memory, or seconds a pass, SGD comes close in a few passes.
 const (
 	maxConvergeBytes = 4 << 30
+	convergeShare    = 0.8  // of the memory budget
 	maxPassProducts  = 2e10 // multiplications in a pass over the examples
 )
 
 // trainerFor returns the convergent trainer, or SGD if the work is too large
 // for it.
-func trainerFor(x matrix.Matrix, k int, o softmax.Options) softmax.Trainer {
+func trainerFor(d *corpus.Data, x matrix.Matrix, o softmax.Options) softmax.Trainer {
+	k := len(d.Classes.Labels)
 	// A pass multiplies each value of the examples by the weights of all classes.
 	values := float64(x.Rows()) * float64(x.Cols())
 	if s, ok := x.(*matrix.Sparse); ok {
 		values = float64(len(s.Value))
 	}
-	if softmax.ConvergeBytes(x, k, o) > maxConvergeBytes || values*float64(k) > maxPassProducts {
+	if softmax.ConvergeBytes(x, k, o) > min(maxConvergeBytes, convergeShare*float64(memory.Budget(d.Memory))) || values*float64(k) > maxPassProducts {
 		return softmax.SGD{Epochs: 10, Average: true}
 	}
 	return softmax.Converge{}
@@ -153,6 +156,9 @@ func prepare(d *corpus.Data, rows []int, m Method, opts Options, stage string) (
 // options makes the options of a fit on features, and returns the tree of the
 // method.
 func options(d *corpus.Data, f *corpus.Fitted, m Method, opts Options, stage string) (softmax.Options, *labeltree.Tree, error) {
+	if err := d.CheckFeatures(f.X.Cols()); err != nil {
+		return softmax.Options{}, nil, err
+	}
 	// Class means, if the method shares by them, are those of the rows of this fit alone.
 	classes := d.Classes
 	classes.X, classes.Class = f.X, f.Class
@@ -170,7 +176,7 @@ func options(d *corpus.Data, f *corpus.Fitted, m Method, opts Options, stage str
 	case opts.Trainer != nil:
 		o.Trainer = opts.Trainer
 	default:
-		o.Trainer = trainerFor(f.X, len(d.Classes.Labels), o)
+		o.Trainer = trainerFor(d, f.X, o)
 	}
 	if opts.Progress != nil {
 		o.Progress = func(p softmax.Progress) { opts.Progress(stage, p) }

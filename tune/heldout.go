@@ -58,7 +58,16 @@ func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
 			continue
 		}
 		h.parts = append(h.parts, heldOutPart{train: train[n], test: kept, fitted: map[corpus.Inputs]*corpus.Fitted{}})
-		for _, row := range kept {
+	}
+	h.setTruth()
+	return h
+}
+
+// setTruth sets what the held-out rows are.
+func (h *heldOut) setTruth() {
+	d := h.d
+	for _, p := range h.parts {
+		for _, row := range p.test {
 			h.class = append(h.class, int(d.Class[row]))
 		}
 	}
@@ -73,7 +82,6 @@ func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
 			}
 		}
 	}
-	return h
 }
 
 // every returns each step-th row.

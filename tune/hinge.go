@@ -42,7 +42,7 @@ func (h *heldOut) takesHinge(m Method) bool {
 	if err != nil {
 		return false
 	}
-	_, converges := trainerFor(f.X, len(h.d.Classes.Labels), softmax.Options{}).(softmax.Converge)
+	_, converges := trainerFor(h.d, f.X, softmax.Options{}).(softmax.Converge)
 	return converges
 }
 

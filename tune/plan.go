@@ -141,6 +141,9 @@ func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Option
 		return nil, nil, err
 	}
 	about.Examples = len(rows)
+	if d.Stream != nil {
+		about.Examples = d.Stream.Rows()
+	}
 	about.Seed = opts.Seed
 	m := r.Model(d.Classes.Labels, about)
 	m.Vectors = d.Classes.Vectors

@@ -94,6 +94,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	defer f.data.keepMemory()()
 	data, err := f.read(ctx, a, measured{"--test", "test rows", f.test, f.testLabels, "they count as wrong"})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	record := []string{"text", "features", "format"} // of examples without a label
 	known := []string{"taxonomy", "label-vectors", "unknown", "distances", "weights-model"}
 	trees := []string{"from", "base", "seed"}
-	train := slices.Concat(data, known, trees, []string{"weight", "threads", "prior", "rho", "class-weight", "json",
+	train := slices.Concat(data, known, trees, []string{"weight", "threads", "memory", "prior", "rho", "class-weight", "json",
 		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha"})
 	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples", "fourier"}
 	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"}
@@ -41,7 +41,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),
 		"cv":         slices.Concat(train, choice, []string{"folds"}),
-		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "json"}),
+		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "memory", "json"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"tree show":  {"format", "depth", "width", "json"},
 		"embed":      {"model", "data", "labels", "label", "text", "format", "out", "class-names", "backend", "json"},

@@ -134,6 +134,7 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 		return usagef("--patience needs examples to measure on, which cv does not have; give --epochs")
 	}
 	start := time.Now()
+	defer f.data.keepMemory()()
 	data, err := f.read(ctx, a, measured{})
 	if err != nil {
 		return err

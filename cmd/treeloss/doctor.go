@@ -57,6 +57,7 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 	if err := cmp.Or(f.files.check(opts.From, f.data.data), opts.Check()); err != nil {
 		return err
 	}
+	defer f.data.keepMemory()()
 	data, rows, records, err := f.read(ctx, a)
 	if err != nil {
 		return f.data.inFile(err)
@@ -95,6 +96,7 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*corpus.Data, []int, *d
 		}
 	}
 	examples, records := corpus.New(r.Kind(), columns), new(doctor.Records)
+	examples.Memory = f.data.memory.bytes
 	for e, err := range r.All() {
 		if err != nil {
 			return nil, nil, nil, err

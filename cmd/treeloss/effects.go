@@ -47,6 +47,7 @@ var effects = map[string]use{
 	"rho":               linear,
 	"class-weight":      linear,
 	"threads":           linear,
+	"memory":            linear,
 	"trainer":           linear,
 
 	"epochs":       inEpochs | onNetworks,

@@ -14,6 +14,7 @@ import (
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/memory"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -33,11 +34,36 @@ type dataFlags struct {
 	data       []string
 	classNames string // of pictures
 	dataset.Options
+	memory  sizeFlag
+	scratch string // folder for examples that memory does not hold; "": they are refused
 }
 
 func (f *dataFlags) add(c *cobra.Command) {
 	f.addColumns(c)
 	c.Flags().StringVar(&f.Weight, "weight", "", "column of the weight of each example, where some count more than others; 2 counts as two rows")
+	c.Flags().Var(&f.memory, "memory", "memory to use, such as 4G; what does not fit is trained another way (default half of what there is)")
+}
+
+// sizeFlag is a flag for a number of bytes, 0 if it was not given.
+type sizeFlag struct {
+	bytes int64
+	text  string
+}
+
+func (s *sizeFlag) String() string { return s.text }
+func (s *sizeFlag) Type() string   { return "size" }
+func (s *sizeFlag) Set(text string) (err error) {
+	s.text = text
+	s.bytes, err = memory.Parse(text)
+	return err
+}
+
+// keepMemory makes the process keep to --memory as far as it can, until undone.
+func (f *dataFlags) keepMemory() (undo func()) { return memory.Keep(memory.Budget(f.memory.bytes)) }
+
+// limits returns the limits of reading.
+func (f *dataFlags) limits(bar *rowsBar) corpus.Limits {
+	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Progress: bar.report}
 }
 
 func (f *dataFlags) addColumns(c *cobra.Command) {
@@ -56,7 +82,7 @@ func (f *dataFlags) addFormat(c *cobra.Command) {
 
 // check refuses flags that exclude each other.
 func (f *dataFlags) check() error {
-	return option.Exclude("Text", f.Text != "", "Columns", len(f.Columns) > 0, "examples are texts or numbers")
+	return cmp.Or(option.Exclude("Text", f.Text != "", "Columns", len(f.Columns) > 0, "examples are texts or numbers"), option.Memory(f.memory.bytes))
 }
 
 // read reads the training files and logs how they were understood.
@@ -78,7 +104,9 @@ func (f *dataFlags) read(a *app) (*corpus.Corpus, error) {
 			return nil, usagef("--data %s is named twice, so each of its rows would count twice; name it once", path)
 		}
 	}
-	c, how, err := corpus.Read(f.data, f.Options)
+	bar := f.reading(a)
+	defer bar.done()
+	c, how, err := corpus.Read(f.data, f.Options, f.limits(bar))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +137,9 @@ func (f *dataFlags) streamCorpus(a *app) (*corpus.Corpus, error) {
 		return nil, err
 	}
 	defer r.Close()
-	c, err := corpus.ReadFrom(r)
+	bar := f.reading(a)
+	defer bar.done()
+	c, err := corpus.ReadFrom(r, f.limits(bar))
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +304,7 @@ func (f *trainerFlags) add(c *cobra.Command) {
 	flags, sgd := c.Flags(), &f.sgd
 	f.flags = flags
 	addWord(c, &f.name, "trainer", "converge (full batch, no learning rate), sgd (large data), adamw, or auto, by size", "auto", "converge", "sgd", "adamw")
-	flags.IntVar(&sgd.Epochs, "epochs", 20, "sgd, adamw: passes over the examples; more for thousands of them, fewer for millions")
+	flags.IntVar(&sgd.Epochs, "epochs", 20, "sgd, adamw: passes over the examples; more for thousands of them, fewer for millions (default of sgd on a stream 1 to 10)")
 	flags.IntVar(&sgd.Batch, "batch", 32, "sgd, adamw: examples a step")
 	flags.Float64Var(&sgd.Rate, "rate", 0, "sgd, adamw: learning rate, for inputs of mean squared length 1 (default sgd 1, adamw 0.01)")
 	flags.Float64Var(&sgd.Momentum, "momentum", 0, "sgd: momentum, from 0 to below 1: 0.9 gets further in few epochs, with a tenth of the rate")
@@ -291,9 +321,16 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 		return nil, err
 	}
 	sgd := f.sgd
+	if !f.flags.Changed("epochs") { // 20, on a stream by its length
+		sgd.Epochs = 0
+	}
 	switch f.schedule {
+	case "constant":
+		if f.flags.Changed("schedule") { // else a stream takes a cosine
+			sgd.Schedule = softmax.Step{Every: 1, Gamma: 1}
+		}
 	case "step":
-		sgd.Schedule = softmax.Step{Every: (sgd.Epochs + 2) / 3, Gamma: 0.1}
+		sgd.Schedule = softmax.Step{Every: (f.sgd.Epochs + 2) / 3, Gamma: 0.1}
 	case "cosine":
 		sgd.Schedule = softmax.Cosine{}
 	}
@@ -303,7 +340,7 @@ func (f *trainerFlags) trainer() (softmax.Trainer, error) {
 	case "sgd":
 		return sgd, sgd.Check()
 	case "adamw":
-		t := softmax.AdamW{Epochs: sgd.Epochs, Batch: sgd.Batch, Rate: sgd.Rate, WeightDecay: sgd.WeightDecay, Schedule: sgd.Schedule, Monitor: sgd.Monitor}
+		t := softmax.AdamW{Epochs: f.sgd.Epochs, Batch: sgd.Batch, Rate: sgd.Rate, WeightDecay: sgd.WeightDecay, Schedule: sgd.Schedule, Monitor: sgd.Monitor}
 		return t, t.Check()
 	}
 	return nil, nil

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,12 +39,45 @@ func (b *progress) due(whole bool) bool {
 
 // report is a tune.Options.Progress.
 func (b *progress) report(stage string, p softmax.Progress) {
-	if stage != b.stage || p.Step == 1 {
+	if stage != b.stage || p.Step == 1 && p.Rows == 0 {
 		b.stage, b.began = stage, time.Now()
 	}
 	if b.due(p.Fraction >= 1) {
 		b.draw(barLine(stage, p, time.Since(b.began), b.examples))
 	}
+}
+
+// rowsBar draws how far reading has come.
+type rowsBar struct {
+	progress
+	size int64 // bytes of all files, 0 if that does not tell how far reading is
+}
+
+// reading returns the bar of the files of examples.
+func (f *dataFlags) reading(a *app) *rowsBar {
+	bar := &rowsBar{progress: progress{app: a, began: time.Now()}}
+	for _, path := range f.data {
+		info, err := os.Stat(path)
+		if err != nil || !slices.Contains([]string{".csv", ".tsv", ".txt"}, filepath.Ext(path)) { // packed, or with more around the texts
+			bar.size = 0
+			break
+		}
+		bar.size += info.Size()
+	}
+	return bar
+}
+
+// report is a corpus.Limits.Progress.
+func (b *rowsBar) report(rows int, bytes int64) {
+	if !b.due(false) {
+		return
+	}
+	took := time.Since(b.began)
+	line := fmt.Sprintf("reading %d rows  %.0f rows/s", rows, float64(rows)/took.Seconds())
+	if b.size > bytes {
+		line += timeLeft(took, float64(bytes)/float64(b.size))
+	}
+	b.draw(line)
 }
 
 // draw writes line over the one before.
@@ -74,8 +110,10 @@ func timeLeft(took time.Duration, part float64) string {
 
 func barLine(stage string, p softmax.Progress, took time.Duration, examples int) string {
 	line := fmt.Sprintf("%s %s  step %d  loss %.4f", stage, barOf(p.Fraction), p.Step, p.Loss)
-	if seconds := took.Seconds(); seconds > 0.5 && p.Step > 1 {
-		if examples > 0 {
+	if seconds := took.Seconds(); seconds > 0.5 && (p.Step > 1 || p.Rows > 0) {
+		if p.Rows > 0 {
+			line += fmt.Sprintf("  %.0f rows/s", float64(p.Rows)/seconds)
+		} else if examples > 0 {
 			line += fmt.Sprintf("  %.0f rows/s", float64(examples)*float64(p.Step-1)/seconds)
 		}
 		if p.Fraction > 0.02 && p.Fraction < 1 {

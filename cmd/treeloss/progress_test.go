@@ -20,6 +20,7 @@ func TestBarLine(t *testing.T) {
 	}{
 		{"too early for a rate", half, time.Millisecond, 100, "names [============            ]  50 %  step 5  loss 0.2500"},
 		{"rate and time left", half, 8 * time.Second, 100, "names [============            ]  50 %  step 5  loss 0.2500  50 rows/s  8s left"},
+		{"a stream, within its first epoch", softmax.Progress{Step: 1, Rows: 400, Loss: 0.25, Fraction: 0.5}, 8 * time.Second, 100, "names [============            ]  50 %  step 1  loss 0.2500  50 rows/s  8s left"},
 		{"no rows to count", half, 8 * time.Second, 0, "names [============            ]  50 %  step 5  loss 0.2500  8s left"},
 		{"done", softmax.Progress{Step: 2, Fraction: 1}, time.Second, 0, "names [========================] 100 %  step 2  loss 0.0000"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -143,24 +144,33 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if err := cmp.Or(f.plan.Check(), f.needsValid()); err != nil {
 		return err
 	}
+	defer f.data.keepMemory()()
 	start := time.Now()
 	if opts.Init, err = f.init(); err != nil {
 		return err
 	}
+	f.data.scratch = filepath.Dir(f.model)
 	data, err := f.read(ctx, a, f.measured())
 	if err != nil {
 		return err
 	}
+	defer data.examples.Close()
 	about := softmax.Training{Program: program(), Data: data.fingerprint, Options: f.given()}
 	if err := f.files.record(about.Options, data.Found); err != nil {
 		return err
 	}
 	opts.Valid = data.measure
-	a.logf("%d examples of %d classes", len(data.rows), len(data.Classes.Labels))
+	n := len(data.rows)
+	if data.Stream != nil {
+		n = data.Stream.Rows()
+		a.logf("the examples do not fit the memory: they are trained on as a stream from a file beside the model, with the features of a random sample of %d", len(data.rows))
+	}
+	a.logf("%d examples of %d classes", n, len(data.Classes.Labels))
+	a.logf("%s", data.Need(len(data.rows)))
 	if err := f.checkpoints(a, &opts, data.examples.Fingerprint()); err != nil {
 		return err
 	}
-	bar := &progress{app: a, examples: len(data.rows)}
+	bar := &progress{app: a, examples: n}
 	opts.Progress = bar.report
 	model, result, err := f.plan.Train(ctx, data.Data, data.rows, opts, about)
 	bar.done()
@@ -215,7 +225,7 @@ func (f *trainFlags) given() map[string]string {
 			return
 		}
 		switch flag.Name {
-		case "model", "data", "labels", "valid-labels", "format", "threads", "seed", "resume", "json", "quiet", "backend", "tensorboard":
+		case "model", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard":
 		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
 			o[flag.Name] = "given"
 		case "class-weight":

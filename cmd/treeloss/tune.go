@@ -103,6 +103,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	defer f.data.keepMemory()()
 	start := time.Now()
 	data, err := f.read(ctx, a, f.measured())
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+
+	"github.com/treeloss/treeloss/internal/memory"
 )
 
 // Error says that an option has a value that cannot be used.
@@ -42,6 +44,11 @@ func Check(name string, value any, ok bool, want string) error {
 // has memory of its own: a slip of the hand must not take the machine down.
 func Threads(n int) error {
 	return Check("Threads", n, n >= 0 && n <= 1024, "a number from 0, one a CPU, to 1024")
+}
+
+// Memory returns an Error unless n is a budget of memory, 0 for half of the machine's.
+func Memory(n int64) error {
+	return Check("Memory", n, n == 0 || n >= memory.Least, "at least "+memory.Text(memory.Least)+", such as 4G, or 0 for half of what there is")
 }
 
 // Misuse says that options do not go together, or that one is missing.

@@ -37,7 +37,7 @@ const (
 // run writes the three files of package quickstart: training rows first, then test
 // rows. Labels are numbered by their order among the training labels, a byte each.
 func run(from, to string) error {
-	examples, _, err := corpus.Read([]string{filepath.Join(from, "train.csv")}, dataset.Options{})
+	examples, _, err := corpus.Read([]string{filepath.Join(from, "train.csv")}, dataset.Options{}, corpus.Limits{})
 	if err != nil {
 		return err
 	}
