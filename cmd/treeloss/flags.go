@@ -304,7 +304,7 @@ func (f *trainerFlags) add(c *cobra.Command) {
 	flags, sgd := c.Flags(), &f.sgd
 	f.flags = flags
 	addWord(c, &f.name, "trainer", "converge (full batch, no learning rate), sgd (large data), adamw, or auto, by size", "auto", "converge", "sgd", "adamw")
-	flags.IntVar(&sgd.Epochs, "epochs", 20, "sgd, adamw: passes over the examples; more for thousands of them, fewer for millions (default of sgd on a stream 1 to 10)")
+	flags.IntVar(&sgd.Epochs, "epochs", 20, "sgd, adamw: passes over the examples; more for thousands of them, fewer for millions")
 	flags.IntVar(&sgd.Batch, "batch", 32, "sgd, adamw: examples a step")
 	flags.Float64Var(&sgd.Rate, "rate", 0, "sgd, adamw: learning rate, for inputs of mean squared length 1 (default sgd 1, adamw 0.01)")
 	flags.Float64Var(&sgd.Momentum, "momentum", 0, "sgd: momentum, from 0 to below 1: 0.9 gets further in few epochs, with a tenth of the rate")
