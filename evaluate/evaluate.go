@@ -38,6 +38,10 @@ type Options struct {
 	Rule          decide.Rule
 	Tree          *labeltree.Tree // takes the place of that of the classifier
 	UnknownLabels Policy
+
+	// Rows, if set, is called with each example that counts, in the order of the
+	// examples and on one goroutine at a time.
+	Rows func(Row)
 }
 
 // Evaluation counts how a classifier does. Each goroutine has counters of its own;
@@ -71,6 +75,7 @@ type worker struct {
 type outcome struct {
 	sureness
 	hedged hedge // if a confidence was asked for
+	row    Row   // if rows were
 }
 
 // sureness is how sure the model was of one answer, and whether rightly.
@@ -165,6 +170,9 @@ func (e *Evaluation) count(number, at int, x dataset.Example, p []float32) error
 	}
 	class := a.Choices[0].Class
 	e.block[at] = outcome{sureness: sureness{confidence: p[class], right: class == truth, known: known}}
+	if e.options.Rows != nil {
+		e.block[at].row = NewRow(x, e.about.Labels, truth, class, p)
+	}
 	if w.hedger != nil {
 		if e.block[at].hedged, err = newHedge(w.hedger, truth, p); err != nil {
 			return err
@@ -202,6 +210,9 @@ func (e *Evaluation) tally(block []dataset.Example) error {
 		if class != score.Unknown || e.options.UnknownLabels == Wrong {
 			e.sure = append(e.sure, e.block[i].sureness)
 			e.hedging.add(e.block[i].hedged)
+			if e.options.Rows != nil {
+				e.options.Rows(e.block[i].row)
+			}
 		}
 		if class != score.Unknown {
 			continue

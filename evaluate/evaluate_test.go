@@ -248,3 +248,34 @@ func Example() {
 		r.Report.Accuracy, r.Report.MistakeSeverity, *r.Selected.Answered, *r.Selected.Accuracy)
 	// Output: accuracy 0.67, a mistake is 2 up the tree; 0.67 answered, 0.50 of these rightly
 }
+
+// Rows come in the order of the examples, however these are cut into blocks.
+func TestRows(t *testing.T) {
+	c := fake{classify.About{Labels: []string{"a", "b"}}}
+	x := rows{label: []string{"a", "b", "c", "a", "b"}, p: [][]float32{{0.75, 0.25}, {0.5, 0.5}, {0.25, 0.75}, {0, 1}, {0.125, 0.875}}}
+	for _, policy := range []evaluate.Policy{evaluate.Wrong, evaluate.Skip} {
+		for _, x.block = range []int{1, 2, 5} {
+			var got []string
+			e, err := evaluate.New(c, evaluate.Options{UnknownLabels: policy, Rows: func(r evaluate.Row) {
+				of := "unknown"
+				if r.LabelProbability != nil {
+					of = fmt.Sprint(*r.LabelProbability)
+				}
+				got = append(got, fmt.Sprint(r.Place, " ", r.Label, r.Predicted, " ", r.Right, " ", r.Probability, " ", of))
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Count(t.Context(), x); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"rows:1 aa true 0.75 0.75", "rows:2 ba false 0.5 0.5", "rows:3 cb false 0.75 unknown", "rows:4 ab false 1 0", "rows:5 bb true 0.875 0.875"}
+			if policy == evaluate.Skip {
+				want = slices.Delete(want, 2, 3)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, blocks of %d: %q, want %q", policy, x.block, got, want)
+			}
+		}
+	}
+}

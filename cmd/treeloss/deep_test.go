@@ -110,6 +110,19 @@ func TestNetworkCommands(t *testing.T) {
 		measured.SimilarityOf != score.LabelVectors || r.SimilarityAccuracy != 1 { // vectors that all point the same way
 		t.Errorf("evaluate says %+v, training %+v", r, trained.Valid)
 	}
+	succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--out", in("rows.csv"))
+	table, right := csvRows(t, in("rows.csv")), 0.0
+	for i, row := range table[1:] {
+		if row[0] != fmt.Sprintf("%s:%d", in("test.bin"), i+1) || row[2] != "" {
+			t.Errorf("the row of picture %d is %q", i+1, row)
+		}
+		if row[5] == "1" {
+			right++
+		}
+	}
+	if len(table) != 4 || math.Abs(right/3-measured.Report.Accuracy) > 1e-9 {
+		t.Errorf("%d rows of which %v are right, want 3 and %v of them", len(table)-1, right, measured.Report.Accuracy)
+	}
 	flatTree := file(t, "flat.csv", "child,parent\ncat,all\ndog,all\ntruck,all\n")
 	o = succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--taxonomy", flatTree)
 	if !strings.Contains(o.out, "(tree of --taxonomy)") {

@@ -23,6 +23,7 @@ type evaluateFlags struct {
 	options  evaluate.Options
 	oos      string
 	perClass bool
+	rows     rowFlags
 }
 
 func newEvaluate(a *app) *cobra.Command {
@@ -72,9 +73,15 @@ no answer, below --reject; without it below 0.5, where an answer is more likely
 wrong than right. Detection asks only whether there was an answer. The best
 threshold for these very examples is printed too: it flatters. To choose one,
 evaluate held-out examples with as large a share out of scope as is to be
-expected, and give what they say to --reject: it depends on that share.`,
+expected, and give what they say to --reject: it depends on that share.
+
+--out FILE.csv (or .jsonl) has a row for each example of --data, in their order:
+place (file:line), id (of --id COLUMN), text, label (the true class), predicted,
+right (1 or 0), probability of the predicted class and label_probability, that of
+the true one, empty for a label that was never trained.`,
 		Example: `  treeloss evaluate --model intents.safetensors --data test.csv
   treeloss evaluate --model intents.safetensors --data test.csv --per-class
+  treeloss evaluate --model intents.safetensors --data test.csv --out rows.csv
   treeloss evaluate --model m.safetensors --data test.tsv.gz --label topic --json
   treeloss evaluate --model m.safetensors --data test.csv --taxonomy groups.csv --confidence 0.9
   treeloss evaluate --model m.safetensors --data test.csv --oos strange.txt --reject 0.4`,
@@ -93,6 +100,7 @@ expected, and give what they say to --reject: it depends on that share.`,
 	addWord(c, &f.options.UnknownLabels, "unknown-labels", "labels that were never trained: wrong counts them as wrong, skip leaves them out, or error", evaluate.Wrong, evaluate.Stop, evaluate.Skip)
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
+	f.rows.add(c, &f.data)
 	flags.StringVar(&f.data.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
 	return c
@@ -118,6 +126,14 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	f.options.Rule = rule
+	rows, err := f.rows.create(&f.data)
+	if err != nil {
+		return err
+	}
+	defer rows.discard()
+	if rows != nil {
+		f.options.Rows = rows.write
+	}
 	e, err := evaluate.New(m, f.options)
 	if err != nil {
 		return err
@@ -153,17 +169,20 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 		return fmt.Errorf("%s: none of the %d examples has a label of %s; is it the right model, and --label the right column?", f.data.first(), r.Skipped, f.model)
 	}
 	if a.json {
-		return a.printJSON(r)
+		if err := a.printJSON(r); err != nil {
+			return err
+		}
+	} else {
+		f.print(a, r)
 	}
-	f.print(a, r)
-	return nil
+	return rows.commit(a)
 }
 
 // outOfScope counts examples of no class. Their columns are those of the other
 // examples; a label may be missing.
 func (f *evaluateFlags) outOfScope(ctx context.Context, a *app, m classify.Classifier, e *evaluate.Evaluation) error {
 	like := f.data
-	like.data, like.Labels = []string{f.oos}, ""
+	like.data, like.Labels, like.ID = []string{f.oos}, "", ""
 	x, err := like.open(a, m, f.threads, true)
 	if err != nil {
 		return err

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -187,5 +190,99 @@ func TestEvaluateStandardInput(t *testing.T) {
 	}
 	if o := call(t, "evaluate", "--model", model, "--data", "-", "--data", filepath.Join("testdata", "desk.csv")); o.status != 2 {
 		t.Errorf("standard input and a file: status %d", o.status)
+	}
+}
+
+// The rows of --out are those of the file, in its order, and add up to what is printed.
+func TestEvaluateRows(t *testing.T) {
+	model := quickModel(t)
+	data := "number,text,label\n"
+	for i, row := range rowsOf(t, deskTest) {
+		data += "no " + strconv.Itoa(i) + ",\"" + row[0] + "\"," + row[1] + "\n"
+	}
+	data += "\"a,\"\"b\"\"\",\"Is there \"\"coffee\"\",\nor tea?\",coffee\n"
+	path := file(t, "x.csv", data)
+	dir := t.TempDir()
+	args := []string{"evaluate", "--json", "--model", model, "--data", path, "--id", "number", "--threads", "2", "--out"}
+	measured := parse(t, succeed(t, append(args, filepath.Join(dir, "rows.csv"))...).out)
+	table := csvRows(t, filepath.Join(dir, "rows.csv"))
+	if got := strings.Join(table[0], ","); got != "place,id,text,label,predicted,right,probability,label_probability" || len(table) != 14 {
+		t.Fatalf("%d rows with the columns %s, want 13 and a header", len(table), got)
+	}
+	input := rowsOf(t, path)
+	right, loss := 0.0, 0.0
+	for i, row := range table[1:] {
+		if row[0] != path+":"+strconv.Itoa(i+2) || row[1] != input[i][0] || row[2] != input[i][1] || row[3] != input[i][2] {
+			t.Errorf("row %d is %q, want %q", i, row, input[i])
+		}
+		if (row[5] == "1") != (row[3] == row[4]) {
+			t.Errorf("%q: predicted %q for %q", row[5], row[4], row[3])
+		}
+		p, err := strconv.ParseFloat(row[6], 64)
+		if err != nil || p <= 1.0/6 || p > 1 {
+			t.Errorf("the probability of the answer is %q, of six classes", row[6])
+		}
+		if i == 12 { // coffee was never trained
+			if row[5] != "0" || row[7] != "" {
+				t.Errorf("a label that was never trained: %q", row)
+			}
+			continue
+		}
+		of, err := strconv.ParseFloat(row[7], 64)
+		if err != nil || (of == p) != (row[5] == "1") || of > p {
+			t.Errorf("probability %q of the label, %q of the answer, right: %s", row[7], row[6], row[5])
+		}
+		loss -= math.Log(of) / 12
+		if row[5] == "1" {
+			right++
+		}
+	}
+	if accuracy := measured["accuracy"].(float64); math.Abs(right/13-accuracy) > 1e-12 || math.Abs(loss-measured["log_loss"].(float64)) > 1e-6 {
+		t.Errorf("the rows have accuracy %v and log loss %v, evaluate prints %v and %v", right/13, loss, accuracy, measured["log_loss"])
+	}
+
+	// JSON lines say the same; labels that are skipped have no row.
+	succeed(t, append(args, filepath.Join(dir, "rows.jsonl"), "--unknown-labels", "skip")...)
+	lines := strings.Split(strings.TrimSpace(string(content(t, filepath.Join(dir, "rows.jsonl")))), "\n")
+	if len(lines) != 12 {
+		t.Fatalf("%d lines, want 12", len(lines))
+	}
+	for i, line := range lines {
+		var row struct {
+			ID, Place, Text, Label, Predicted string
+			Right                             bool
+			Probability                       float64
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		want := table[i+1]
+		if p, _ := strconv.ParseFloat(want[6], 64); row.Place != want[0] || row.ID != want[1] || row.Text != want[2] || row.Label != want[3] || row.Predicted != want[4] ||
+			row.Right != (want[5] == "1") || row.Probability != p {
+			t.Errorf("%s, want %q", line, want)
+		}
+	}
+}
+
+// A file of rows is written whole or not at all, and never over the data.
+func TestEvaluateRowsAreRefused(t *testing.T) {
+	model, dir := quickModel(t), t.TempDir()
+	old := filepath.Join(dir, "rows.csv")
+	if err := os.WriteFile(old, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	data := file(t, "data.csv", string(content(t, deskTest))+"Is there coffee?,coffee\n")
+	for want, args := range map[string][]string{
+		"ends in .csv or .jsonl": {"--out", filepath.Join(dir, "rows.xlsx")},
+		"would be lost":          {"--out", data},
+		"--id has an effect":     {"--id", "label"},
+		"create its folder":      {"--out", filepath.Join(dir, "none", "rows.csv")},
+		"was never trained":      {"--out", old, "--unknown-labels", "error"},
+	} {
+		refuseCall(t, want, append([]string{"evaluate", "--model", model, "--data", data}, args...)...)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || string(content(t, old)) != "old" {
+		t.Errorf("%v, %v, want the old file as it was and no other", left, err)
 	}
 }
