@@ -30,6 +30,10 @@ type Corpus struct {
 	// labels, by row. Their label is that with the largest share.
 	Mix map[int][]dataset.Share
 
+	// Origins tells what each row was before it was numbers; nil unless
+	// Limits.Origins asked for it.
+	Origins []Origin
+
 	// Stream has the examples if they are too many for memory; the rows are then a
 	// sample of them. nil: they are all rows.
 	Stream *Stream
@@ -41,6 +45,13 @@ type Corpus struct {
 	hash hash.Hash
 	even bool            // all weights so far are 1
 	read dataset.Options // how the first files were read: their columns by name
+}
+
+// Origin is what tells a row apart from others: where it was, and what it said.
+type Origin struct {
+	Place dataset.Place
+	ID    string // of the column that dataset.Options.ID names
+	Text  string // "" for numbers
 }
 
 // New returns an empty corpus of examples of a kind; columns names the
@@ -84,6 +95,9 @@ func (c *Corpus) keep(e dataset.Example) error {
 	}
 	c.Labels = append(c.Labels, e.Label)
 	c.Weight = append(c.Weight, float32(e.Weight))
+	if c.Origins != nil {
+		c.Origins = append(c.Origins, Origin{e.Place, e.ID, e.Text})
+	}
 	return nil
 }
 
@@ -172,6 +186,9 @@ func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 	}
 	c := New(r.Kind(), columns)
 	c.Memory = limits.Memory
+	if limits.Origins {
+		c.Origins = []Origin{}
+	}
 	c.read = r.Resolved()
 	if err := c.readAll(r, limits); err != nil {
 		return nil, err

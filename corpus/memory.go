@@ -49,12 +49,30 @@ func (c *Corpus) checkMemory() error {
 	if c.Stream != nil { // rows to measure on, beside a sample
 		copies = 1
 	}
-	need := grams + (1+copies)*rows
+	need := grams + (1+copies)*rows + c.originBytes()
 	if float64(need) <= rowsShare*float64(budget) {
 		return nil
 	}
 	return fmt.Errorf("training on more than %d examples needs over %s, and the memory budget is %s: raise it with Options.Memory (there are %s), or give fewer examples: %w",
 		len(c.Labels), memory.Text(need+need/2), memory.Text(budget), memory.Text(memory.Machine()), ErrMemory)
+}
+
+// originSize is the size of an Origin without its text and id: three strings and a line.
+const originSize = 56
+
+// originBytes returns about how many bytes the origins of the rows take. It looks at
+// the latest checkedRows only and takes the others to be as long.
+func (c *Corpus) originBytes() int64 {
+	n := len(c.Origins)
+	if n == 0 {
+		return 0
+	}
+	latest := c.Origins[max(0, n-checkedRows):]
+	bytes := originSize * len(latest)
+	for _, o := range latest {
+		bytes += len(o.ID) + len(o.Text)
+	}
+	return int64(bytes) * int64(n) / int64(len(latest))
 }
 
 // Need is an estimate of what training takes, in bytes.

@@ -84,3 +84,38 @@ func TestTooLargeForMemory(t *testing.T) {
 		t.Errorf("40 million features of 4 classes in 1 GB: %v", err)
 	}
 }
+
+// Origins are kept of all rows if asked for, and count in the budget.
+func TestOrigins(t *testing.T) {
+	read := func(n int, limits Limits) (*Corpus, error) {
+		text := "nr,x,label\n"
+		for i := range n {
+			text += fmt.Sprintf("id %d,%d,class %d\n", i, i%7, i%2)
+		}
+		r, err := dataset.NewReader(strings.NewReader(text), "s", dataset.Options{ID: "nr", Columns: []string{"x"}, Format: dataset.CSV})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ReadFrom(r, limits)
+	}
+	c, err := read(3, Limits{Origins: true})
+	if err != nil || len(c.Origins) != 3 || c.Origins[2] != (Origin{dataset.Place{File: "s", Line: 4}, "id 2", ""}) {
+		t.Errorf("origins %v, %v", c.Origins, err)
+	}
+	if c, err = read(3, Limits{}); err != nil || c.Origins != nil {
+		t.Errorf("origins %v, %v, want none unless asked for", c.Origins, err)
+	}
+	// A budget between what the rows take and what they take with their origins.
+	const n = 2*checkedRows + 1
+	if c, err = read(n, Limits{Origins: true}); err != nil {
+		t.Fatal(err)
+	}
+	rows, grams := c.Table.Bytes()
+	budget := int64(float64(grams+(1+featureCopies)*rows+c.originBytes()/2) / rowsShare)
+	if _, err := read(n, Limits{Memory: budget}); err != nil {
+		t.Error(err)
+	}
+	if _, err := read(n, Limits{Memory: budget, Origins: true}); !errors.Is(err, ErrMemory) {
+		t.Errorf("%v, want ErrMemory: %d bytes of origins", err, c.originBytes())
+	}
+}

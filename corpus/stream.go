@@ -17,11 +17,12 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-// Limits bound what reading takes.
+// Limits bound what reading takes, and say what it keeps.
 type Limits struct {
 	Memory  int64  // as Corpus.Memory
 	Scratch string // folder for a file of the examples that memory does not hold; "": they are an error that wraps ErrMemory
 	Seed    uint64 // of the sample that is kept of them
+	Origins bool   // keep Corpus.Origins: 56 bytes a row, its text and its id
 
 	// Progress is called after some thousand examples that go to the file, with how
 	// many did and about how many bytes of a text file they were; nil: not.
@@ -89,6 +90,9 @@ func (c *Corpus) readAll(r *dataset.Reader, limits Limits) error {
 // forget takes all rows away.
 func (c *Corpus) forget() {
 	c.Table, c.Labels, c.Weight, c.Mix = feature.NewTable(c.Table.Kind(), c.Table.Columns()), nil, nil, nil
+	if c.Origins != nil {
+		c.Origins = []Origin{}
+	}
 }
 
 // spillAll writes all examples to a file. With keep they also become rows, as long as

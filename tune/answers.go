@@ -11,11 +11,19 @@ import (
 // Test counts how the fitted method answers table rows, in their order. Rows of
 // none of the classes count as score.Unknown.
 func (r *Result) Test(d *corpus.Data, rows []int, opts score.Options, threads int) (*score.Counter, error) {
+	return r.test(d, rows, opts, threads, nil)
+}
+
+// test is Test that shows each row and its probabilities to answer, unless that is nil.
+func (r *Result) test(d *corpus.Data, rows []int, opts score.Options, threads int, answer func(row int, p []float32)) (*score.Counter, error) {
 	counter, err := score.NewCounter(len(d.Classes.Labels), opts)
 	if err != nil {
 		return nil, err
 	}
 	err = eachAnswer(d, rows, r.Features, r.Layer, threads, func(place int, p []float32) error {
+		if answer != nil {
+			answer(rows[place], p)
+		}
 		return d.Score(counter, rows[place], p)
 	})
 	return counter, err

@@ -15,6 +15,10 @@ type FoldOptions struct {
 	Seed       uint64            // of the folds
 	Threads    int               // 0: one a CPU
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
+
+	// Answer, if set, is called with each row of a fold and the k probabilities of the
+	// model that was trained without it. p is valid until Answer returns.
+	Answer func(row int, p []float32)
 }
 
 // Fold is one part of a cross-validation.
@@ -69,7 +73,7 @@ func CrossValidate(ctx context.Context, d *corpus.Data, rows []int, opts FoldOpt
 		}
 		var counter *score.Counter
 		if err == nil {
-			counter, err = r.Test(d, held[n], score.Options{Similarity: opts.Similarity}, opts.Threads)
+			counter, err = r.test(d, held[n], score.Options{Similarity: opts.Similarity}, opts.Threads, opts.Answer)
 		}
 		if err != nil {
 			return v, fmt.Errorf("fold %d of %d: %w", n+1, opts.Folds, err)

@@ -40,7 +40,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),
-		"cv":         slices.Concat(train, choice, []string{"folds"}),
+		"cv":         slices.Concat(train, choice, []string{"folds", "out", "id"}),
 		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "memory", "json"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"tree show":  {"format", "depth", "width", "json"},

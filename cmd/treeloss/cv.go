@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -20,6 +22,7 @@ import (
 type cvFlags struct {
 	trainingFlags
 	folds int
+	rows  rowFlags
 }
 
 func newCV(a *app) *cobra.Command {
@@ -35,9 +38,16 @@ fold, on its training rows alone.
 
 It prints the mean over folds with its standard error, and pooled: all examples
 together, each tested once. Folds share training rows, so the error is a little
-too small. A class of one example is tested by a model that never saw it.`,
+too small. A class of one example is tested by a model that never saw it.
+
+--out FILE.csv (or .jsonl) has a row for each example, in the order of --data, with
+the answer of the model that was trained without it:
+place (file:line), id (of --id COLUMN), text, label (the true class), predicted,
+right (1 or 0), probability of the predicted class and label_probability, that of
+the true one. It is written when all folds are done.`,
 		Example: `  treeloss cv --data train.csv
-  treeloss cv --data train.csv --folds 10 --sharing names --json`,
+  treeloss cv --data train.csv --folds 10 --sharing names --json
+  treeloss cv --data train.csv --out rows.csv`,
 		Args: addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
@@ -45,6 +55,7 @@ too small. A class of one example is tested by a model that never saw it.`,
 	f.add(c)
 	flags := c.Flags()
 	flags.IntVar(&f.folds, "folds", corpus.DefaultFolds, "number of folds: 5 or 10; more of them take longer and train on more rows each")
+	f.rows.add(c, &f.data)
 	a.jsonFlag(c)
 	return c
 }
@@ -133,6 +144,12 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if f.trainer.sgd.Patience > 0 {
 		return usagef("--patience needs examples to measure on, which cv does not have; give --epochs")
 	}
+	out, err := f.rows.create(&f.data)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	f.data.origins = out != nil
 	start := time.Now()
 	defer f.data.keepMemory()()
 	data, err := f.read(ctx, a, measured{})
@@ -147,6 +164,10 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	var by string
 	if fo.Similarity, by, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return err
+	}
+	answers := make([]evaluate.Row, len(data.examples.Origins))
+	if out != nil {
+		fo.Answer = func(row int, p []float32) { answers[row] = data.answer(row, p) }
 	}
 	bar := &progress{app: a}
 	v, err := tune.CrossValidate(ctx, data.Data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
@@ -167,7 +188,20 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if printErr := f.print(a, data.Classes.Labels, v, by, len(rows), time.Since(start)); printErr != nil {
 		return printErr
 	}
-	return err
+	if err != nil || out == nil {
+		return err
+	}
+	for _, row := range rows {
+		out.write(answers[row])
+	}
+	return out.commit(a)
+}
+
+// answer returns the row of --out for an example, of which the origin was kept.
+func (t *trainingData) answer(row int, p []float32) evaluate.Row {
+	from, predicted := t.examples.Origins[row], score.First(make([]int, 0, 1), p, nil)[0]
+	x := dataset.Example{Place: from.Place, ID: from.ID, Text: from.Text, Label: t.examples.Labels[row]}
+	return evaluate.NewRow(x, t.Classes.Labels, int(t.Class[row]), predicted, p)
 }
 
 // warn tells of classes that folds do not do justice to.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,5 +81,48 @@ func TestCVCancelled(t *testing.T) {
 	status := execute(ctx, []string{"cv", "--quiet", "--data", desk}, strings.NewReader(""), &out, &log)
 	if status != 1 || !strings.Contains(log.String(), "fold 1 of 5") || out.Len() > 0 {
 		t.Errorf("status %d, %q, %q", status, out.String(), log.String())
+	}
+}
+
+// The rows of --out are the data in their order, each answered out of fold, and add up
+// to what is pooled.
+func TestCVRows(t *testing.T) {
+	data, input := "number,text,label\n", rowsOf(t, desk)
+	for i, row := range input {
+		data += strconv.Itoa(i) + ",\"" + row[0] + "\"," + row[1] + "\n"
+	}
+	for _, stdin := range []string{"", data} {
+		path := file(t, "x.csv", data)
+		place := path
+		if stdin != "" {
+			path, place = "-", stdinName
+		}
+		out := filepath.Join(t.TempDir(), "rows.csv")
+		o := callWith(t, stdin, "cv", "--json", "--quiet", "--data", path, "--folds", "3", "--sharing", "none", "--prior", "10", "--id", "number", "--out", out)
+		if o.status != 0 {
+			t.Fatal(o.log)
+		}
+		table := csvRows(t, out)
+		if len(table) != len(input)+1 {
+			t.Fatalf("%d rows, want %d and a header", len(table), len(input))
+		}
+		right, loss := 0.0, 0.0
+		for i, row := range table[1:] {
+			if row[0] != place+":"+strconv.Itoa(i+2) || row[1] != strconv.Itoa(i) || row[2] != input[i][0] || row[3] != input[i][1] {
+				t.Errorf("row %d is %q, want %q", i, row, input[i])
+			}
+			if row[5] == "1" {
+				right++
+			}
+			of, err := strconv.ParseFloat(row[7], 64)
+			if err != nil || (row[3] == row[4]) != (row[5] == "1") {
+				t.Errorf("%q: %v", row, err)
+			}
+			loss -= math.Log(of)
+		}
+		n, pooled := float64(len(input)), parse(t, o.out)["pooled"].(map[string]any)
+		if math.Abs(right/n-pooled["accuracy"].(float64)) > 1e-12 || math.Abs(loss/n-pooled["log_loss"].(float64)) > 1e-6 {
+			t.Errorf("the rows have accuracy %v and log loss %v, cv prints %v", right/n, loss/n, pooled)
+		}
 	}
 }

@@ -36,6 +36,7 @@ type dataFlags struct {
 	dataset.Options
 	memory  sizeFlag
 	scratch string // folder for examples that memory does not hold; "": they are refused
+	origins bool   // keep place, id and text of the examples
 }
 
 func (f *dataFlags) add(c *cobra.Command) {
@@ -63,7 +64,7 @@ func (f *dataFlags) keepMemory() (undo func()) { return memory.Keep(memory.Budge
 
 // limits returns the limits of reading.
 func (f *dataFlags) limits(bar *rowsBar) corpus.Limits {
-	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Progress: bar.report}
+	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Origins: f.origins, Progress: bar.report}
 }
 
 func (f *dataFlags) addColumns(c *cobra.Command) {
