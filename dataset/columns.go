@@ -283,7 +283,7 @@ func (c *chooser) all() string {
 		return s
 	}
 	if len(c.cols) == 1 && strings.ContainsAny(c.cols[0].name, ",;\t|") {
-		return s + " (is another separator in use? want commas in .csv, tabs in .tsv)"
+		return s + " (is another separator in use? want commas, semicolons or tabs in .csv, tabs in .tsv; a first line such as sep=| names another)"
 	}
 	if slices.ContainsFunc(c.cols, func(col column) bool {
 		_, err := parseNumber([]byte(col.name))
@@ -313,6 +313,24 @@ type parts struct {
 	columns    []string // numeric columns by name; nil where they have none
 	width      int      // numeric columns
 	about      string   // the choice in words
+	encoding   string   // of the file; "" for UTF-8
+	separator  string   // of CSV, in words; "" for commas
+	decimal    *byte    // of CSV with semicolons: the decimal mark of the numbers so far, 0 for none; nil elsewhere
+}
+
+// layout says how the file was written, "" for the usual way.
+func (p parts) layout() string {
+	var found []string
+	if p.encoding != "" {
+		found = append(found, p.encoding)
+	}
+	if p.separator != "" {
+		found = append(found, "separated by "+p.separator)
+	}
+	if p.decimal != nil && *p.decimal == ',' {
+		found = append(found, "with decimal commas")
+	}
+	return strings.Join(found, ", ")
 }
 
 // what implements source.

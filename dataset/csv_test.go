@@ -15,7 +15,7 @@ import (
 
 // readRecords reads all records with their fields' places.
 func readRecords(data []byte, quotes bool) (out [][]string, places [][]mark, err error) {
-	in, err := input.New(bytes.NewReader(data), "a.csv", reading)
+	in, err := input.New(bytes.NewReader(data), "a.csv", Options{}.reading())
 	if err != nil {
 		return nil, nil, err
 	}

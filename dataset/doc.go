@@ -29,7 +29,9 @@
 // CSV and TSV (RFC 4180): the first line that is not blank names the columns, all
 // other lines have as many fields. Fields that begin with a double quote may hold
 // separators, line breaks and doubled quotes; a quote within another field stands for
-// itself. Lines end in LF or CRLF.
+// itself. Lines end in LF or CRLF. In place of commas a CSV may have semicolons or
+// tabs, whichever the header has most often, or what a first line such as sep=; names.
+// Between semicolons numbers may have decimal commas, but then all of them.
 //
 // JSONL (RFC 8259, one object a line): the keys of the first object are the columns;
 // later objects may have them in any order, and others. Numbers, true and false are

@@ -15,7 +15,7 @@ type Format int
 // The formats. Each but Parquet may also be packed with gzip or zstd.
 const (
 	Auto     Format = iota
-	CSV             // RFC 4180 with a header line
+	CSV             // RFC 4180 with a header line, separated by commas, semicolons or tabs
 	TSV             // the same, separated by tabs
 	JSONL           // one JSON object a line
 	FastText        // __label__name and words; with Options.Unlabelled any lines of text
@@ -88,11 +88,14 @@ func sniff(line []byte, opts Options) Format {
 	case looksSparse(words):
 		return LIBSVM
 	}
-	format, comma := CSV, ","
-	if bytes.IndexByte(line, '\t') >= 0 {
-		format, comma = TSV, "\t"
+	if _, named := namedSeparator(line); named {
+		return CSV
 	}
-	names := strings.Split(string(line), comma)
+	format, comma := CSV, separator(line, true)
+	if bytes.IndexByte(line, '\t') >= 0 {
+		format, comma = TSV, '\t'
+	}
+	names := strings.Split(string(line), string(comma))
 	known := len(opts.Columns) > 0
 	for _, name := range names {
 		name = strings.ToLower(strings.Trim(name, `"`))

@@ -187,7 +187,7 @@ func FuzzLabelsFile(f *testing.F) {
 	f.Add(npyBytes(1, "<U1", "(2,)", []uint32{65, 66}))
 	f.Add(npyBytes(1, "<i8", "(2, 1)", []int64{-1, 1 << 60}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		in, err := input.New(bytes.NewReader(data), "y", reading)
+		in, err := input.New(bytes.NewReader(data), "y", Options{}.reading())
 		if err != nil {
 			return
 		}

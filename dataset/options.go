@@ -1,6 +1,9 @@
 package dataset
 
-import "github.com/treeloss/treeloss/internal/input"
+import (
+	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/option"
+)
 
 // Options says how to read. The zero value reads labelled examples and finds
 // format and columns itself, as the package comment tells.
@@ -21,6 +24,11 @@ type Options struct {
 	// It may be the one JSONL key, or Parquet column, that holds a list of numbers.
 	Columns []string
 
+	// Encoding is that of text which is neither UTF-8 nor has a byte-order mark, such as
+	// windows-1252, iso-8859-15 or utf-16le; "" means UTF-8. UTF-16 with a mark is found
+	// by it. NumPy and Parquet hold no such text and are refused with it.
+	Encoding string
+
 	Labels     string // .npy: file with the labels, .npy or text with one a line
 	Unlabelled bool   // a missing or empty label is fine, Example.Label stays ""; implies FirstLabel
 	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
@@ -29,6 +37,20 @@ type Options struct {
 	MaxRecord  int    // longest record in bytes, 0 means 64 MiB; a quote never closed ends there; a line up to 64 KiB is always read; Parquet: largest page
 
 	later bool // a further file of OpenAll: names come from the first, kinds are compared
+}
+
+// check refuses an encoding that is not known.
+func (o Options) check() error {
+	_, known := input.EncodingOf(o.Encoding)
+	return option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le")
+}
+
+// reading says what a file of examples holds.
+func (o Options) reading() input.Options {
+	return input.Options{
+		Want: "a file of examples", Forms: formats + "; folders of pictures go with a network", Encoding: o.Encoding,
+		Mend: "save the file as UTF-8, or say what it is, such as Options.Encoding windows-1252",
+	}
 }
 
 // maxRecord returns the longest record in bytes.

@@ -12,12 +12,9 @@ import (
 )
 
 // Error is a refusal of a file, with its place. All that Open, OpenAll, NewReader
-// and Reader.All refuse is an *Error, and so is what the readers of pictures,
+// and Reader.All refuse about a file is an *Error, and so is what the readers of pictures,
 // class weights and names do.
 type Error = input.Error
-
-// reading says what a file of examples holds.
-var reading = input.Options{Want: "a file of examples", Forms: formats + "; folders of pictures go with a network"}
 
 // Reader gives the examples of one or several files or of one stream. It is
 // not for use by several goroutines at once.
@@ -48,6 +45,9 @@ func OpenAll(paths []string, opts Options) (*Reader, error) {
 	if len(paths) == 0 {
 		return nil, input.Refuse("dataset", 0, 0, "no file given; name one")
 	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
 	if len(paths) > 1 && opts.Labels != "" {
 		return nil, input.Refuse(opts.Labels, 0, 0, "one labels file for %d data files; join the arrays", len(paths))
 	}
@@ -76,7 +76,10 @@ func OpenAll(paths []string, opts Options) (*Reader, error) {
 // the stream gives at once, so that lines typed at a terminal are answered
 // one by one. It can be walked once.
 func NewReader(r io.Reader, name string, opts Options) (*Reader, error) {
-	in, err := input.New(r, name, reading)
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	in, err := input.New(r, name, opts.reading())
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func NewReader(r io.Reader, name string, opts Options) (*Reader, error) {
 
 // open opens file i anew and checks that it agrees with the first.
 func (r *Reader) open(i int) (*cursor, error) {
-	in, err := input.Open(r.files[i].name, reading)
+	in, err := input.Open(r.files[i].name, r.opts.reading())
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +142,17 @@ func (r *Reader) Resolved() Options {
 // Describe says in one line how the columns were chosen, such as
 //
 //	leaves.csv: label column "species", 192 numeric columns margin1..texture64 (column "id" left out)
+//
+// and what was found about the file itself, such as
+//
+//	; UTF-16, separated by semicolons, with decimal commas
+//
+// where decimal commas are told once one has been read.
 func (r *Reader) Describe() string {
 	s := r.files[0].name + ": " + r.parts.about
+	if layout := r.parts.layout(); layout != "" {
+		s += "; " + layout
+	}
 	if n := len(r.files) - 1; n > 0 {
 		s += fmt.Sprintf(", and %s like it", input.Plural(n, "file"))
 	}

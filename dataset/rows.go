@@ -53,7 +53,7 @@ type rows struct {
 // newRows chooses the columns. noun and array are what the format calls a column
 // and a list; line, 0 for none, is where the columns are named. With typed, what a
 // column holds is known, else it was guessed from the first row.
-func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, noun, array string, typed bool) (source, error) {
+func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, noun, array string, typed bool) (*rows, error) {
 	r := &rows{cells: c, array: array, nullable: opts.Unlabelled, ahead: true}
 	var err error
 	if r.chosen, err = newChooser(cols, opts, noun, typed).choose(); err != nil {

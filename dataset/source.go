@@ -23,6 +23,13 @@ type cursor struct {
 	ex Example
 }
 
+// what implements source, with the encoding of the file.
+func (c *cursor) what() parts {
+	p := c.source.what()
+	p.encoding = c.in.Encoding
+	return p
+}
+
 // newCursor finds the format and reads the first example. If it fails, the
 // input is closed.
 func newCursor(in *input.Stream, opts Options) (*cursor, error) {
@@ -63,6 +70,9 @@ func newSource(in *input.Stream, opts Options) (source, error) {
 	}
 	if opts.Labels != "" && format != NPY {
 		return nil, input.Refuse(in.Name, 0, 0, "%s files hold their labels themselves; a labels file (%s) goes with .npy only", format, opts.Labels)
+	}
+	if (format == NPY || format == Parquet) && in.Encoding != "" {
+		return nil, input.Refuse(in.Name, 0, 0, "%s files hold no text of another encoding; leave out Options.Encoding", format)
 	}
 	switch format {
 	case CSV, TSV:

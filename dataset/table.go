@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -15,17 +17,29 @@ const maxColumns = 1 << 20
 
 // table is a row of CSV or TSV.
 type table struct {
-	rec    *records
-	header []string
-	labels interner
+	rec     *records
+	header  []string
+	labels  interner
+	decimal byte   // with semicolons: the mark of the numbers so far, a point or a comma; 0: none had one
+	pointed []byte // a number whose comma was made a point
 }
 
 // newTable reads the header and the first row. What a column holds is guessed from
 // that row: a field that is empty may be a number that is missing.
 func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	t := &table{rec: &records{lines: in.Lines(opts.maxRecord()), comma: ',', quotes: !opts.NoQuotes, limit: maxColumns}}
-	if format == TSV {
+	first := in.FirstLine()
+	named, found := namedSeparator(first)
+	switch {
+	case found:
+		t.rec.comma = named
+		if err := t.rec.read(); err != nil { // it is no header
+			return nil, err
+		}
+	case format == TSV:
 		t.rec.comma = '\t'
+	default:
+		t.rec.comma = separator(first, t.rec.quotes)
 	}
 	if err := t.readHeader(); err != nil {
 		return nil, err
@@ -41,11 +55,99 @@ func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	for i, name := range t.header {
 		cols[i].name = name
 		value := bytes.TrimSpace(t.rec.field(i))
-		if _, err := parseNumber(value); err == nil || err == errNotFinite || len(value) == 0 {
+		if _, _, err := t.parse(value); err == nil || err == errNotFinite || len(value) == 0 {
 			cols[i].holds = number
 		}
 	}
-	return newRows(t, in, cols, header, opts, "column", "list", false)
+	r, err := newRows(t, in, cols, header, opts, "column", "list", false)
+	if err != nil {
+		return nil, err
+	}
+	if format == CSV {
+		r.separator = separatorWords(t.rec.comma)
+	}
+	r.parts.decimal = &t.decimal
+	return r, nil
+}
+
+// namedSeparator returns the separator that a first line such as sep=; names, which
+// spreadsheets read and some write.
+func namedSeparator(line []byte) (comma byte, found bool) {
+	line = bytes.Trim(line, "\r\"")
+	if len(line) != len("sep=;") || !bytes.EqualFold(line[:4], []byte("sep=")) {
+		return 0, false
+	}
+	return line[4], line[4] < utf8.RuneSelf
+}
+
+// separator returns what stands between the names of a header: whichever of comma,
+// semicolon and tab it has most often, those inside quotes aside; the comma goes before
+// the others, the semicolon before the tab. Spreadsheets write semicolons where the
+// comma is the decimal mark.
+func separator(header []byte, quotes bool) byte {
+	var count [256]int
+	inside := false
+	for i, c := range header {
+		if c == '"' && quotes && (inside || i == 0 || strings.IndexByte(",;\t\"", header[i-1]) >= 0) {
+			inside = !inside
+		} else if !inside {
+			count[c]++
+		}
+	}
+	best := byte(',')
+	for _, c := range []byte(";\t") {
+		if count[c] > count[best] {
+			best = c
+		}
+	}
+	return best
+}
+
+// separatorWords returns a separator in words, "" for the comma, which needs none.
+func separatorWords(comma byte) string {
+	switch comma {
+	case ',':
+		return ""
+	case ';':
+		return "semicolons"
+	case '\t':
+		return "tabs"
+	}
+	return strconv.Quote(string(rune(comma)))
+}
+
+// parse reads a number, and returns its decimal mark if the separator is a semicolon: a
+// comma or a point, 0 for none. Elsewhere a number has no comma.
+func (t *table) parse(b []byte) (v float64, mark byte, err error) {
+	if t.rec.comma != ';' {
+		v, err = parseNumber(b)
+		return v, 0, err
+	}
+	if at := bytes.IndexAny(b, ".,"); at >= 0 {
+		if mark = b[at]; mark == ',' {
+			t.pointed = append(t.pointed[:0], b...)
+			t.pointed[at] = '.'
+			b = t.pointed
+		}
+	}
+	v, err = parseNumber(b)
+	return v, mark, err
+}
+
+// value reads a number of a chosen column. All in a file have one decimal mark: 1.234
+// beside 1,5 is more likely a thousand than a little more than 1.
+func (t *table) value(i int) (float64, error) {
+	v, mark, err := t.parse(t.rec.field(i))
+	switch {
+	case err != nil || mark == 0 || mark == t.decimal:
+	case t.decimal == 0:
+		t.decimal = mark
+	case mark == '.':
+		err = errPoint
+	default:
+		err = errComma
+	}
+	return v, err
 }
 
 // readHeader reads the names of the columns, without outer white space. A carriage
@@ -97,7 +199,7 @@ func (t *table) label(ex *Example, i int) error {
 func (t *table) text(i int) (string, error) { return string(t.rec.field(i)), nil }
 
 func (t *table) number(i int, option string) (float64, error) {
-	v, err := parseNumber(t.rec.field(i))
+	v, err := t.value(i)
 	if err != nil {
 		err = t.refuse(i, "%s", numberProblem(t.rec.field(i), err, option))
 	}
@@ -108,7 +210,13 @@ func (t *table) number(i int, option string) (float64, error) {
 // would make reading tables of numbers slower.
 func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
 	for _, i := range c.numbers {
-		v, err := parseNumber(t.rec.field(i))
+		var v float64
+		var err error
+		if t.rec.comma == ';' {
+			v, err = t.value(i)
+		} else {
+			v, err = parseNumber(t.rec.field(i))
+		}
 		if err != nil {
 			_, err = t.number(i, "Options.Columns") // says what is wrong
 			return dst, err

@@ -12,6 +12,8 @@ import (
 var (
 	errNotNumber = errors.New("is not a number")
 	errNotFinite = errors.New("is not a finite number")
+	errPoint     = errors.New("has a decimal point, but numbers before it have a decimal comma; write all of them one way, without separators of thousands")
+	errComma     = errors.New("has a decimal comma, but numbers before it have a decimal point; write all of them one way, without separators of thousands")
 )
 
 // parseNumber reads a finite number in decimal, white space around it aside.
@@ -32,6 +34,8 @@ func numberProblem(value []byte, err error, option string) string {
 	switch {
 	case len(bytes.TrimSpace(value)) == 0:
 		return "is empty, want a number; fill it in, or leave the column out with " + option
+	case err == errPoint, err == errComma:
+		return what
 	case err == errNotFinite:
 		return what + "; fill it in or remove the row"
 	case option == "Options.Weight":

@@ -34,6 +34,7 @@ var effects = map[string]use{
 	"label":    linear | onTexts,
 	"text":     linear | onTexts,
 	"format":   linear | onTexts,
+	"encoding": linear | onTexts,
 	"features": linear,
 	"id":       linear | onTexts,
 	"echo":     linear | onTexts,

@@ -79,6 +79,8 @@ func (f *dataFlags) addColumns(c *cobra.Command) {
 
 func (f *dataFlags) addFormat(c *cobra.Command) {
 	addText(c, &f.Format, "format", formatHelp, inputFormats()...)
+	c.Flags().StringVar(&f.Encoding, "encoding", "", "of text that is not UTF-8, such as windows-1252; UTF-16 is found by its byte-order mark")
+	suggest(c, "encoding", "windows-1252", "iso-8859-15", "utf-16le")
 }
 
 // check refuses flags that exclude each other.

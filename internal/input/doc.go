@@ -3,9 +3,10 @@
 // with it is an *Error, file:line:column: what is wrong; what to do.
 //
 // The first bytes say what it is, whatever its name: gzip and zstd are unpacked, a
-// UTF-8 byte-order mark is taken off, and what cannot be text (UTF-16, zip, pictures,
-// pickles, other ways to pack) is refused by its own name, since "invalid UTF-8" would
-// leave the user guessing. A name that promises packed data must keep the promise.
+// byte-order mark is taken off, UTF-16 that has one is decoded, and what cannot be text
+// (UTF-32, zip, pictures, pickles, other ways to pack) is refused by its own name, since
+// "invalid UTF-8" would leave the user guessing. Other text that is not UTF-8 is decoded
+// as Options.Encoding says: no guess is good enough to train on. A name that promises packed data must keep the promise.
 //
 // Nothing is believed before it has arrived: a line has a bound, a zstd frame may not
 // ask for more memory than its window, and packed data that ends early or has a wrong

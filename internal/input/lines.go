@@ -64,7 +64,7 @@ func (l *Lines) Read() ([]byte, error) {
 		return nil, l.Refuse(0, "bytes that are no text; want %s", l.in.opts.wanted())
 	}
 	at := InvalidAt(line)
-	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; save the file as UTF-8", line[at], start+int64(at))
+	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; %s", line[at], start+int64(at), l.in.opts.Mend)
 }
 
 // errLong says that a line was too long and passed over.
@@ -140,7 +140,7 @@ func ReadAll(r io.Reader, name string, max int64, o Options) ([]byte, error) {
 		at := InvalidAt(data)
 		line := bytes.Count(data[:at], []byte("\n"))
 		column := at - bytes.LastIndexByte(data[:at], '\n')
-		return nil, Refuse(name, line+1, column, "invalid UTF-8: byte 0x%02x; save the file as UTF-8", data[at])
+		return nil, Refuse(name, line+1, column, "invalid UTF-8: byte 0x%02x; %s", data[at], s.opts.Mend)
 	}
 	return data, nil
 }

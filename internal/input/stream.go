@@ -16,6 +16,9 @@ type Options struct {
 	Buffer int    // bytes read at once; 0 means 64 KiB
 	Window uint64 // most bytes that a zstd frame may have the decoder allocate; 0 means 32 MiB, which levels 1 to 20 stay below
 
+	Encoding string // of a text without byte-order mark, as EncodingOf knows it; "" means UTF-8
+	Mend     string // what to do about a text that is not UTF-8; "" means "save the file as UTF-8"
+
 	Through func(io.Reader) io.Reader // wraps what is read before it is unpacked, such as to count; may be nil
 }
 
@@ -23,6 +26,9 @@ type Options struct {
 func (o *Options) fill() {
 	if o.Want == "" {
 		o.Want = "a text file"
+	}
+	if o.Mend == "" {
+		o.Mend = "save the file as UTF-8"
 	}
 	if o.Buffer == 0 {
 		o.Buffer = 64 << 10
@@ -40,18 +46,19 @@ func (o Options) wanted() string {
 	return o.Want + ": " + o.Forms
 }
 
-// Stream is an opened file or stream, unpacked and without byte-order mark.
+// Stream is an opened file or stream, unpacked, decoded and without byte-order mark.
 type Stream struct {
 	*bufio.Reader
-	Name    string // path or name as the caller gave it, for errors
-	Packed  bool   // with gzip or zstd
-	Bytes   int64  // length of a plain regular file; -1 where that is not known
-	Again   bool   // a regular file, which can be opened again
-	opts    Options
-	skipped int64    // bytes of the byte-order mark
-	file    seekable // the stream before it is unpacked, if it is a file; nil otherwise
-	base    int64    // where in it the stream begins
-	closers []func() error
+	Name     string // path or name as the caller gave it, for errors
+	Packed   bool   // with gzip or zstd
+	Encoding string // what it was decoded from, such as "UTF-16"; "" for UTF-8
+	Bytes    int64  // length of a plain regular file; -1 where that is not known
+	Again    bool   // a regular file, which can be opened again
+	opts     Options
+	skipped  int64    // bytes of the byte-order mark
+	file     seekable // the stream before it is unpacked, if it is a file; nil otherwise
+	base     int64    // where in it the stream begins
+	closers  []func() error
 }
 
 // seekable is what a file can do that a pipe cannot.
@@ -138,8 +145,7 @@ var foreign = []struct{ magic, what, todo string }{
 	{"%PDF-", "a PDF", ""},
 	{"\x89HDF\r\n", "an HDF5 file", "export it"},
 	{"\xd0\xcf\x11\xe0", "an old Excel or Word file", "export it as CSV"},
-	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
-	{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
+	{"\xff\xfe\x00\x00", "UTF-32 text", "save it as UTF-8"},
 	{"PK\x03\x04", "a zip file (.zip, .xlsx, .npz)", "unpack it or export it as CSV"},
 	{"PARE", "an encrypted Parquet file", "write it without encryption"},
 	{"\xfd7zXZ", "packed with xz", "unpack it, or pack it with gzip or zstd"},
@@ -148,18 +154,12 @@ var foreign = []struct{ magic, what, todo string }{
 	{"\x80\x04", "a Python pickle", "export it"}, {"\x80\x05", "a Python pickle", "export it"},
 }
 
-// checkStart takes off a byte-order mark and refuses by name what is known to
-// be no text.
+// checkStart refuses by name what is known to be no text, and has the rest decoded.
 func (s *Stream) checkStart() error {
 	if _, err := s.Peek(1); err == io.EOF {
 		return Refuse(s.Name, 0, 0, "is empty, want %s", s.opts.Want)
 	} else if err != nil {
 		return Unreadable(s.Name, 0, err)
-	}
-	if s.StartsWith("\xef\xbb\xbf") {
-		s.skipped = 3
-		_, err := s.Discard(3)
-		return err
 	}
 	if head, _ := s.Peek(10); len(head) == 10 && string(head[4:8]) == "\x00\x00\x00\x00" && string(head[8:]) == `{"` {
 		return Refuse(s.Name, 0, 0, "is a safetensors file, as models are; want %s", s.opts.Want)
@@ -176,7 +176,7 @@ func (s *Stream) checkStart() error {
 			return Refuse(s.Name, 0, 0, "is %s; %s", f.what, f.todo)
 		}
 	}
-	return nil
+	return s.startEncoded()
 }
 
 // StartsWith reports whether what is to be read begins with magic.
