@@ -142,11 +142,11 @@ func TestOpenAll(t *testing.T) {
 }
 
 func TestStreamsAreReadOnce(t *testing.T) {
-	got, r, err := readText("text,label\na,b\n", "stream", Options{})
+	got, _, err := readText("text,label\na,b\n", "stream", Options{})
 	if err != nil || len(got) != 1 {
 		t.Fatal(got, err)
 	}
-	r, err = NewReader(strings.NewReader("text,label\na,b\nc,d\n"), "stream", Options{})
+	r, err := NewReader(strings.NewReader("text,label\na,b\nc,d\n"), "stream", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,14 +205,3 @@ const part = 1 << 12
 func (t *newton[T]) inParts(work func(lo, hi int)) {
 	kernel.Parallel(t.threads, len(t.x), part, func(_, lo, hi int) { work(lo, hi) })
 }
-
-// sumParts is inParts with the sum of what work returns.
-func (t *newton[T]) sumParts(work func(lo, hi int) float64) float64 {
-	sums := make([]float64, (len(t.x)+part-1)/part)
-	kernel.Parallel(t.threads, len(t.x), part, func(block, lo, hi int) { sums[block] = work(lo, hi) })
-	var sum float64
-	for _, s := range sums {
-		sum += s
-	}
-	return sum
-}
