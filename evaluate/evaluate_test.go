@@ -279,3 +279,24 @@ func TestRows(t *testing.T) {
 		}
 	}
 }
+
+// Without a tree the matrix is in the order of the labels; what was never trained is in
+// no row.
+func TestWriteConfusions(t *testing.T) {
+	e, err := evaluate.New(fake{classify.About{Labels: []string{"b", "a,", "c"}}}, evaluate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := rows{label: []string{"b", "b", "a,", "other", "b", "b"}, block: 2,
+		p: [][]float32{{1, 0, 0}, {0, 1, 0}, {0, 1, 0}, {0, 1, 0}, {0, 1, 0}, {0, 0, 1}}}
+	if err := e.Count(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	if err := e.WriteConfusions(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := "label,b,\"a,\",c\nb,1,2,1\n\"a,\",0,1,0\nc,0,0,0\n"; got.String() != want {
+		t.Errorf("%q, want %q", got.String(), want)
+	}
+}

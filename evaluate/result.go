@@ -66,8 +66,8 @@ type Confusion struct {
 // Of 1000 classes there may be a million.
 const mostConfusions = 100
 
-// Result returns what was counted so far.
-func (e *Evaluation) Result() (*Result, error) {
+// total merges the counters of all goroutines.
+func (e *Evaluation) total() (*score.Counter, error) {
 	all, err := score.NewCounter(len(e.about.Labels), e.counted)
 	if err != nil {
 		return nil, err
@@ -76,6 +76,15 @@ func (e *Evaluation) Result() (*Result, error) {
 		if err := all.Merge(w.counter); err != nil {
 			return nil, err
 		}
+	}
+	return all, nil
+}
+
+// Result returns what was counted so far.
+func (e *Evaluation) Result() (*Result, error) {
+	all, err := e.total()
+	if err != nil {
+		return nil, err
 	}
 	// Parts that nobody asked for stay nil and are left out of the JSON.
 	rule := e.options.Rule

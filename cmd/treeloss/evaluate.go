@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,18 +13,20 @@ import (
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/internal/input"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
 type evaluateFlags struct {
 	modelFlags
-	data     dataFlags
-	decision decisionFlags
-	options  evaluate.Options
-	oos      string
-	perClass bool
-	rows     rowFlags
+	data       dataFlags
+	decision   decisionFlags
+	options    evaluate.Options
+	oos        string
+	perClass   bool
+	rows       rowFlags
+	confusions string
 }
 
 func newEvaluate(a *app) *cobra.Command {
@@ -78,7 +81,11 @@ expected, and give what they say to --reject: it depends on that share.
 --out FILE.csv (or .jsonl) has a row for each example of --data, in their order:
 place (file:line), id (of --id COLUMN), text, label (the true class), predicted,
 right (1 or 0), probability of the predicted class and label_probability, that of
-the true one, empty for a label that was never trained.`,
+the true one, empty for a label that was never trained.
+
+--confusions FILE.csv has how often each class (a row) was predicted as each other
+(a column), in the order of the tree, so that mistakes between similar classes are
+near the diagonal.`,
 		Example: `  treeloss evaluate --model intents.safetensors --data test.csv
   treeloss evaluate --model intents.safetensors --data test.csv --per-class
   treeloss evaluate --model intents.safetensors --data test.csv --out rows.csv
@@ -101,6 +108,7 @@ the true one, empty for a label that was never trained.`,
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
 	f.rows.add(c, &f.data)
+	flags.StringVar(&f.confusions, "confusions", "", "file to write, .csv: the confusion matrix, classes in the order of the tree")
 	flags.StringVar(&f.data.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
 	return c
@@ -126,13 +134,24 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	f.options.Rule = rule
-	rows, err := f.rows.create(&f.data)
+	rows, err := f.rows.create(&f.data, f.oos, f.decision.taxonomy)
 	if err != nil {
 		return err
 	}
 	defer rows.discard()
 	if rows != nil {
 		f.options.Rows = rows.write
+	}
+	if f.confusions != "" {
+		if f.confusions == f.rows.out {
+			return usagef("--confusions and --out name the same file, %s; name two", f.rows.out)
+		}
+		// A file that cannot be written is found out before the work, not behind it.
+		probe, err := createTable("confusions", f.confusions, append(slices.Clone(f.data.data), f.oos, f.decision.taxonomy), ".csv")
+		if err != nil {
+			return err
+		}
+		probe.Discard()
 	}
 	e, err := evaluate.New(m, f.options)
 	if err != nil {
@@ -175,7 +194,14 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	} else {
 		f.print(a, r)
 	}
-	return rows.commit(a)
+	if err := rows.commit(a); err != nil || f.confusions == "" {
+		return err
+	}
+	if err := atomicfile.Write(f.confusions, e.WriteConfusions); err != nil {
+		return err
+	}
+	a.logf("confusions: %s", f.confusions)
+	return nil
 }
 
 // outOfScope counts examples of no class. Their columns are those of the other

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -274,6 +275,10 @@ func TestEvaluateRowsAreRefused(t *testing.T) {
 	data := file(t, "data.csv", string(content(t, deskTest))+"Is there coffee?,coffee\n")
 	for want, args := range map[string][]string{
 		"ends in .csv or .jsonl": {"--out", filepath.Join(dir, "rows.xlsx")},
+		"ends in .csv":           {"--confusions", filepath.Join(dir, "rows.jsonl")},
+		"name the same file":     {"--confusions", old, "--out", old},
+		"--confusions " + data:   {"--confusions", data},
+		"--out " + deskGroups:    {"--out", deskGroups, "--taxonomy", deskGroups},
 		"would be lost":          {"--out", data},
 		"--id has an effect":     {"--id", "label"},
 		"create its folder":      {"--out", filepath.Join(dir, "none", "rows.csv")},
@@ -284,5 +289,63 @@ func TestEvaluateRowsAreRefused(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 || string(content(t, old)) != "old" {
 		t.Errorf("%v, %v, want the old file as it was and no other", left, err)
+	}
+}
+
+// The matrix has all examples, the right ones on its diagonal, and groups of the tree
+// side by side.
+func TestEvaluateConfusions(t *testing.T) {
+	model := quickModel(t)
+	out := filepath.Join(t.TempDir(), "matrix.csv")
+	got := parse(t, succeed(t, "evaluate", "--json", "--model", model, "--data", deskTest, "--taxonomy", deskGroups, "--confusions", out).out)
+	table := csvRows(t, out)
+	counts := map[[2]string]float64{}
+	all, right := 0.0, 0.0
+	for i, row := range table[1:] {
+		if row[0] != table[0][i+1] {
+			t.Errorf("row %d is of %q, column %d of %q", i+1, row[0], i+1, table[0][i+1])
+		}
+		for j, cell := range row[1:] {
+			n, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all += n; i == j {
+				right += n
+			} else if n > 0 {
+				counts[[2]string{row[0], table[0][j+1]}] = n
+			}
+		}
+	}
+	if len(table) != 7 || all != 12 || math.Abs(right/all-got["accuracy"].(float64)) > 1e-12 {
+		t.Errorf("%d rows, %v examples of which %v are right, want 7, 12 and the accuracy %v", len(table), all, right, got["accuracy"])
+	}
+	for _, c := range got["confusions"].([]any) {
+		c := c.(map[string]any)
+		key := [2]string{c["true"].(string), c["predicted"].(string)}
+		if counts[key] != c["examples"] {
+			t.Errorf("%v of %q, want %v", counts[key], key, c["examples"])
+		}
+		delete(counts, key)
+	}
+	if len(counts) > 0 {
+		t.Errorf("mistakes that evaluate does not print: %v", counts)
+	}
+	parent := map[string]string{}
+	for _, row := range rowsOf(t, deskGroups) {
+		parent[row[0]] = row[1]
+	}
+	groups := 1
+	for i := 2; i < len(table); i++ {
+		if parent[table[i][0]] != parent[table[i-1][0]] {
+			groups++
+		}
+	}
+	distinct := map[string]bool{}
+	for _, row := range table[1:] {
+		distinct[parent[row[0]]] = true
+	}
+	if groups != len(distinct) || groups < 2 || slices.IsSorted(table[0][1:]) {
+		t.Errorf("%q: %d runs of %d groups, want each group once", table[0], groups, len(distinct))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,45 +36,46 @@ type rowFile struct {
 }
 
 // create begins the file, so that one that cannot be written is known before the
-// work; it is nil without --out. commit or discard ends it.
-func (f *rowFlags) create(data *dataFlags) (*rowFile, error) {
+// work; it is nil without --out. others are files that are read beside the data. commit or
+// discard ends it.
+func (f *rowFlags) create(data *dataFlags, others ...string) (*rowFile, error) {
 	if f.out == "" {
 		if data.ID != "" {
 			return nil, usagef("--id has an effect with --out only; name a file for the rows with --out FILE.csv")
 		}
 		return nil, nil
 	}
-	ending := strings.ToLower(filepath.Ext(f.out))
-	if ending != ".csv" && ending != ".jsonl" {
-		return nil, usagef("--out %s, want a file name that ends in .csv or .jsonl", f.out)
-	}
-	if err := notInput(f.out, data.data); err != nil {
-		return nil, err
-	}
-	file, err := atomicfile.Create(f.out)
+	file, err := createTable("out", f.out, slices.Concat(data.data, others), ".csv", ".jsonl")
 	if err != nil {
 		return nil, err
 	}
 	r := &rowFile{file: file, path: f.out}
-	if ending == ".csv" {
+	if endsIn(f.out, ".csv") {
 		r.table = csv.NewWriter(file)
 		_ = r.table.Write(rowColumns)
 	}
 	return r, nil
 }
 
-// notInput refuses to write over a file that is read.
-func notInput(out string, data []string) error {
-	there, err := os.Stat(out)
-	if err != nil {
-		return nil // a new file; what else is wrong with it shows when it is created
+// createTable begins the file that a flag names. It refuses other endings, and to write
+// over a file that is read.
+func createTable(flag, path string, inputs []string, endings ...string) (*atomicfile.File, error) {
+	if !endsIn(path, endings...) {
+		return nil, usagef("--%s %s, want a file name that ends in %s", flag, path, strings.Join(endings, " or "))
 	}
-	for _, path := range data {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
-			return usagef("--out %s is a file of --data and would be lost; name another file", out)
+	if there, err := os.Stat(path); err == nil {
+		for _, read := range inputs {
+			if info, err := os.Stat(read); err == nil && os.SameFile(info, there) {
+				return nil, usagef("--%s %s is a file that is read here and would be lost; name another file", flag, path)
+			}
 		}
 	}
-	return nil
+	return atomicfile.Create(path)
+}
+
+// endsIn tells whether a file has one of some endings, in any case.
+func endsIn(path string, endings ...string) bool {
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(path)))
 }
 
 // write adds a row.
