@@ -92,13 +92,7 @@ func (ex Examples) check(k int) error {
 	case k < 1:
 		return fmt.Errorf("softmax: %d classes, want at least 1", k)
 	}
-	if err := ex.X.Check(); err != nil {
-		return fmt.Errorf("softmax: examples: %w", err)
-	}
-	if err := ex.checkTargets(k); err != nil {
-		return err
-	}
-	if err := ex.checkWeights(); err != nil {
+	if err := ex.checkParts(k); err != nil {
 		return err
 	}
 	if ex.totalWeight() == 0 {
@@ -108,6 +102,18 @@ func (ex Examples) check(k int) error {
 		return fmt.Errorf("softmax: the examples have a root mean squared length of %.3g, want %g to %g: scale the features", size, 1/maxSize, maxSize)
 	}
 	return nil
+}
+
+// checkParts returns an error unless inputs, targets and weights are sound and belong
+// together.
+func (ex Examples) checkParts(k int) error {
+	if err := ex.X.Check(); err != nil {
+		return fmt.Errorf("softmax: examples: %w", err)
+	}
+	if err := ex.checkTargets(k); err != nil {
+		return err
+	}
+	return ex.checkWeights()
 }
 
 // checkWeights returns an error unless each example has a weight of at least 0.

@@ -114,13 +114,7 @@ func (ex Examples) checkBlock(k, d int) error {
 	if ex.X == nil || ex.X.Cols() != d {
 		return fmt.Errorf("softmax: a block of a stream without examples of %d features", d)
 	}
-	if err := ex.X.Check(); err != nil {
-		return fmt.Errorf("softmax: examples: %w", err)
-	}
-	if err := ex.checkTargets(k); err != nil {
-		return err
-	}
-	return ex.checkWeights()
+	return ex.checkParts(k)
 }
 
 // rateFactor is the factor of a schedule in a block of an epoch, both from 0. A

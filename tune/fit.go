@@ -194,24 +194,32 @@ func final(ctx context.Context, d *corpus.Data, rows []int, m Method, prior floa
 	return finalAttempt(ctx, d, rows, a, opts)
 }
 
-// finalAttempt is final for what was tried on held-out rows.
-func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, opts Options) (*Result, error) {
-	m := a.method
-	// Features are fitted anew, on all rows: the vocabulary of held-out rows counts now.
+// prepareFinal prepares the fit of a result. Features are fitted anew, on all rows: the
+// vocabulary of held-out rows counts now.
+func prepareFinal(d *corpus.Data, rows []int, m Method, prior float64, opts Options) (*Result, *corpus.Fitted, softmax.Options, error) {
 	f, o, tree, err := prepare(d, rows, m, opts, m.String())
 	if err != nil {
-		return nil, err
+		return nil, nil, o, err
 	}
 	if opts.Init != nil {
 		if o.Init, err = opts.Init.CarryOver(f.Features, d.Classes.Labels); err != nil {
-			return nil, err
+			return nil, nil, o, err
 		}
 	}
-	o.Prior = a.prior
+	o.Prior = prior
 	if o.Trainer, err = watch(d, f, o.Trainer, opts); err != nil {
+		return nil, nil, o, err
+	}
+	return &Result{Method: m, Features: f.Features, Tree: tree, Prior: prior, Trainer: o.Trainer}, f, o, nil
+}
+
+// finalAttempt is final for what was tried on held-out rows.
+func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, opts Options) (*Result, error) {
+	m := a.method
+	r, f, o, err := prepareFinal(d, rows, m, a.prior, opts)
+	if err != nil {
 		return nil, err
 	}
-	r := &Result{Method: m, Features: f.Features, Tree: tree, Prior: a.prior, Trainer: o.Trainer}
 	// The scores of a blend are scaled already; those of squared hinge alone are margins, of
 	// which m.scale makes what all readers of a model expect, the size of logits.
 	if a.blend != nil {

@@ -47,23 +47,13 @@ func fitStream(ctx context.Context, d *corpus.Data, rows []int, methods []Method
 	default:
 		return nil, streamNeedsMemory(d, "training to convergence", "sgd or adamw with Options.Trainer")
 	}
-	stage := m.String()
-	f, o, tree, err := prepare(d, sample, m, opts, stage)
+	r, f, o, err := prepareFinal(d, sample, m, opts.onlyPrior(m), opts)
 	if err != nil {
-		return nil, err
-	}
-	if opts.Init != nil {
-		if o.Init, err = opts.Init.CarryOver(f.Features, d.Classes.Labels); err != nil {
-			return nil, err
-		}
-	}
-	o.Prior = opts.onlyPrior(m)
-	if o.Trainer, err = watch(d, f, o.Trainer, opts); err != nil {
 		return nil, err
 	}
 	stream := d.Epochs(f, opts.Seed, opts.Threads)
 	f.Examples = softmax.Examples{} // the stream has them
-	r := &Result{Method: m, Features: f.Features, Tree: tree, Prior: o.Prior, Trainer: o.Trainer, Reason: "a stream"}
+	r.Reason = "a stream"
 	if len(methods) > 1 {
 		r.Reason = "a stream: class information is used if Options.Sharing names it"
 	}
