@@ -105,11 +105,11 @@ func (r *records) unquote(line []byte, i int, open mark) ([]byte, int, error) {
 		}
 		r.store = append(append(r.store, line[i:]...), '\n')
 		if len(r.store) > r.lines.Max {
-			return nil, 0, input.Refuse(r.lines.Name(), open.line, open.column, "the field that this quote opens is longer than %d bytes; close it", r.lines.Max)
+			return nil, 0, input.Last(input.Refuse(r.lines.Name(), open.line, open.column, "the field that this quote opens is longer than %d bytes; close it", r.lines.Max))
 		}
 		var err error
 		if line, err = r.lines.Read(); err == io.EOF {
-			return nil, 0, input.Refuse(r.lines.Name(), open.line, open.column, "the quote that opens this field is never closed; close it, or double it if it is text")
+			return nil, 0, input.Last(input.Refuse(r.lines.Name(), open.line, open.column, "the quote that opens this field is never closed; close it, or double it if it is text"))
 		} else if err != nil {
 			return nil, 0, err
 		}

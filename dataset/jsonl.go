@@ -30,26 +30,35 @@ type jsonl struct {
 // RFC 8259, one object a line as in jsonlines.org).
 func newJSONL(in *input.Stream, opts Options) (source, error) {
 	j := &jsonl{lines: in.Lines(opts.maxRecord()), opts: opts, part: make(map[string]int)}
-	line, err := j.next()
+	err := j.first()
+	for opts.skip(err) {
+		err = j.first()
+	}
 	if err == io.EOF {
 		return nil, input.Refuse(in.Name, 0, 0, "only blank lines, want a JSON object on each")
 	} else if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
-		return nil, j.lines.Refuse(1, "a JSON array, want one object a line; with jq: jq -c '.[]'")
+	return newRows(j, in, j.cols, j.lines.Number, opts, "key", "array", true)
+}
+
+// first takes the columns from the next line.
+func (j *jsonl) first() error {
+	line, err := j.next()
+	if err != nil {
+		return err
 	}
-	err = j.object(line, func(key []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[")) {
+		return input.Last(j.lines.Refuse(1, "a JSON array, want one object a line; with jq: jq -c '.[]'"))
+	}
+	j.cols = j.cols[:0]
+	return j.object(line, func(key []byte) error {
 		if len(j.cols) == maxColumns {
 			return j.scan.fail("more than %d keys", maxColumns)
 		}
 		j.cols = append(j.cols, column{string(key), j.survey()})
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return newRows(j, in, j.cols, j.lines.Number, opts, "key", "array", true)
 }
 
 // next returns the next line that is not blank.

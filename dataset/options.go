@@ -29,6 +29,15 @@ type Options struct {
 	// by it. NumPy and Parquet hold no such text and are refused with it.
 	Encoding string
 
+	// Skip is called with the error of each row that cannot be used, which is then left
+	// out: one without a label, with another number of columns than the header, with
+	// broken UTF-8, or with a value that is no number. nil makes the first such error
+	// end the reading; its Error.Row tells that Skip would help. What cannot be read on
+	// after, such as a quote that is never closed, is an error all the same, and so is
+	// everything about an .npy file, whose rows and labels stand apart. A row that is
+	// read again, as the first rows of a file are, is told again.
+	Skip func(*Error)
+
 	Labels     string // .npy: file with the labels, .npy or text with one a line
 	Unlabelled bool   // a missing or empty label is fine, Example.Label stays ""; implies FirstLabel
 	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
@@ -43,6 +52,24 @@ type Options struct {
 func (o Options) check() error {
 	_, known := input.EncodingOf(o.Encoding)
 	return option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le")
+}
+
+// skip tells whether err is of one row only and that row is to be left out.
+func (o Options) skip(err error) bool {
+	e := input.MarkRow(err)
+	if e == nil || o.Skip == nil {
+		return false
+	}
+	o.Skip(e)
+	return true
+}
+
+// noneLeft is the end of a message about a file without examples.
+func (o Options) noneLeft() string {
+	if o.Skip != nil {
+		return " that can be used"
+	}
+	return ""
 }
 
 // reading says what a file of examples holds.

@@ -19,8 +19,25 @@ type source interface {
 // cursor is one walk through one file.
 type cursor struct {
 	source
-	in *input.Stream
-	ex Example
+	in   *input.Stream
+	opts Options
+	ex   Example
+}
+
+// next implements source. It passes over rows that Options.Skip takes.
+func (c *cursor) next(ex *Example) error {
+	for {
+		err := c.source.next(ex)
+		if err == nil || err == io.EOF || c.isArray() || !c.opts.skip(err) {
+			return err
+		}
+	}
+}
+
+// isArray tells whether the rows are those of an array, of which none can be left out.
+func (c *cursor) isArray() bool {
+	_, yes := c.source.(*npy)
+	return yes
 }
 
 // what implements source, with the encoding of the file.
@@ -38,12 +55,12 @@ func newCursor(in *input.Stream, opts Options) (*cursor, error) {
 		in.Close()
 		return nil, err
 	}
-	c := &cursor{source: src, in: in}
+	c := &cursor{source: src, in: in, opts: opts}
 	c.ex.Place.File = in.Name
 	if err := c.next(&c.ex); err != nil {
 		c.in.Close()
 		if err == io.EOF {
-			return nil, input.Refuse(in.Name, 0, 0, "no examples in it")
+			return nil, input.Refuse(in.Name, 0, 0, "no examples in it%s", opts.noneLeft())
 		}
 		return nil, err
 	}

@@ -20,6 +20,7 @@ type table struct {
 	rec     *records
 	header  []string
 	labels  interner
+	checked bool   // look for broken UTF-8 in whole records: a line inside quotes left out would break them
 	decimal byte   // with semicolons: the mark of the numbers so far, a point or a comma; 0: none had one
 	pointed []byte // a number whose comma was made a point
 }
@@ -46,7 +47,15 @@ func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	}
 	header := t.rec.line
 	t.rec.limit = len(t.header)
-	if err := t.read(); err == io.EOF {
+	t.checked = opts.Skip != nil
+	t.rec.lines.AnyBytes = t.checked
+	err := t.read()
+	for n := 1; opts.skip(err); n++ {
+		if err = t.read(); err == io.EOF {
+			return nil, input.Refuse(in.Name, header, 0, "no rows below the header that can be used, of %d", n)
+		}
+	}
+	if err == io.EOF {
 		return nil, input.Refuse(in.Name, header, 0, "only the header line, no rows; add examples below it")
 	} else if err != nil {
 		return nil, err
@@ -186,6 +195,11 @@ func (t *table) read() error {
 		}
 		return input.Refuse(t.rec.lines.Name(), t.rec.line, 0, "%s, want %d as in the header; %s", input.Plural(n, "column"), want, hint)
 	}
+	if t.checked {
+		if at := input.InvalidAt(t.rec.data); at < len(t.rec.data) {
+			return input.Refuse(t.rec.lines.Name(), t.rec.line, 0, "invalid UTF-8: byte 0x%02x", t.rec.data[at])
+		}
+	}
 	return nil
 }
 
@@ -209,14 +223,11 @@ func (t *table) number(i int, option string) (float64, error) {
 // numbers is oneByOne without a call through an interface for each number, which
 // would make reading tables of numbers slower.
 func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
+	if t.rec.comma == ';' { // perhaps with decimal commas
+		return oneByOne(t, dst, c.numbers)
+	}
 	for _, i := range c.numbers {
-		var v float64
-		var err error
-		if t.rec.comma == ';' {
-			v, err = t.value(i)
-		} else {
-			v, err = parseNumber(t.rec.field(i))
-		}
+		v, err := parseNumber(t.rec.field(i))
 		if err != nil {
 			_, err = t.number(i, "Options.Columns") // says what is wrong
 			return dst, err

@@ -35,6 +35,7 @@ var effects = map[string]use{
 	"text":     linear | onTexts,
 	"format":   linear | onTexts,
 	"encoding": linear | onTexts,
+	"skip-bad": linear | onTexts,
 	"features": linear,
 	"id":       linear | onTexts,
 	"echo":     linear | onTexts,

@@ -33,6 +33,7 @@ func addTo(files *[]string) cobra.PositionalArgs {
 type dataFlags struct {
 	data       []string
 	classNames string // of pictures
+	skipped    skippedRows
 	dataset.Options
 	memory  sizeFlag
 	scratch string // folder for examples that memory does not hold; "": they are refused
@@ -81,6 +82,7 @@ func (f *dataFlags) addFormat(c *cobra.Command) {
 	addText(c, &f.Format, "format", formatHelp, inputFormats()...)
 	c.Flags().StringVar(&f.Encoding, "encoding", "", "of text that is not UTF-8, such as windows-1252; UTF-16 is found by its byte-order mark")
 	suggest(c, "encoding", "windows-1252", "iso-8859-15", "utf-16le")
+	f.addSkip(c)
 }
 
 // check refuses flags that exclude each other.
@@ -96,6 +98,7 @@ func (f *dataFlags) read(a *app) (*corpus.Corpus, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	defer f.skipped.log(a)
 	if isStream(f.data) {
 		return f.streamCorpus(a)
 	}
@@ -261,6 +264,7 @@ type trainingData struct {
 
 // read reads the examples, what is known about their classes, and what to measure on.
 func (f *trainingFlags) read(ctx context.Context, a *app, m measured) (*trainingData, error) {
+	defer f.data.skipped.log(a) // of the rows to measure on
 	examples, err := f.data.read(a)
 	if err != nil {
 		return nil, err

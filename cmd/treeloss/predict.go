@@ -148,6 +148,7 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 }
 
 func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifier) error {
+	defer f.data.skipped.log(a)
 	about := m.About()
 	tree, err := f.decision.tree(about, f.model)
 	if err != nil {

@@ -57,6 +57,7 @@ func trainingOf(model string) string { return model + ".training" }
 
 // runNetwork trains a network.
 func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
+	defer f.data.skipped.log(a)
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}

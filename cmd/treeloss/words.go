@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
 )
 
@@ -23,6 +24,9 @@ func inFlags(err error) (text string, wrongCall bool) {
 	}
 	if m, ok := errors.AsType[*option.Misuse](err); ok {
 		text, wrongCall = strings.ReplaceAll(text, m.Error(), m.In(flagOf)), true
+	}
+	if e, ok := errors.AsType[*dataset.Error](err); ok && e.Row {
+		text += "; --skip-bad leaves such rows out"
 	}
 	return namesInFlags(text), wrongCall
 }

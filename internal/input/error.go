@@ -22,6 +22,8 @@ type Error struct {
 	Column  int    // byte in the line from 1; for .npy the column from 1; 0: the line as a whole
 	Message string // what stood there, what was wanted, what to do
 	Err     error  // the cause, such as fs.ErrNotExist; may be nil
+	Row     bool   // only one row of examples is wrong; those after it can be read
+	last    bool   // nothing can be read after it
 }
 
 // Error returns file:line:column: message, leaving out what is 0.
@@ -42,6 +44,26 @@ func (e *Error) Unwrap() error { return e.Err }
 // Refuse returns an *Error; line and column are 0 where they have no meaning.
 func Refuse(file string, line, column int, format string, args ...any) error {
 	return &Error{File: file, Line: line, Column: column, Message: fmt.Sprintf(format, args...)}
+}
+
+// Last marks an error of Refuse after which nothing can be read, such as a quote that
+// is never closed.
+func Last(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.last = true
+	}
+	return err
+}
+
+// MarkRow sets Row if err is about a line, and neither a failure to read it nor one
+// that Last marked, and returns the *Error then, else nil.
+func MarkRow(err error) *Error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Line == 0 || e.Err != nil || e.last {
+		return nil
+	}
+	e.Row = true
+	return e
 }
 
 // At makes an *Error of err, which has no place yet, and keeps one that has.

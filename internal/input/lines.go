@@ -76,7 +76,7 @@ func (l *Lines) readLong(part []byte, err error) ([]byte, error) {
 	skip := false
 	for {
 		if len(l.long)+len(part) > l.Max && !l.SkipLong {
-			return nil, Refuse(l.in.Name, l.Number+1, 0, "line is longer than %d bytes; is this %s?", l.Max, l.in.opts.Want)
+			return nil, Last(Refuse(l.in.Name, l.Number+1, 0, "line is longer than %d bytes; is this %s?", l.Max, l.in.opts.Want))
 		}
 		if skip = skip || len(l.long)+len(part) > l.Max; !skip {
 			l.long = append(l.long, part...)

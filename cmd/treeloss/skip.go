@@ -1,0 +1,72 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/input"
+)
+
+// mostSkipped is how many of the rows that were left out are listed.
+const mostSkipped = 10
+
+// skippedRows is --skip-bad, and the rows that were left out because of it. A row that
+// is read twice, as the first of each file are, counts once.
+type skippedRows struct {
+	options *dataset.Options
+	seen    map[dataset.Place]bool
+	first   []error // at most mostSkipped
+}
+
+// addSkip adds --skip-bad.
+func (f *dataFlags) addSkip(c *cobra.Command) {
+	f.skipped.options = &f.Options
+	c.Flags().Var(&f.skipped, "skip-bad", "leave out rows without label, with too few or many columns or broken UTF-8, and list them")
+	c.Flags().Lookup("skip-bad").NoOptDefVal = "true"
+}
+
+func (s *skippedRows) String() string {
+	return strconv.FormatBool(s.options != nil && s.options.Skip != nil)
+}
+func (s *skippedRows) Type() string     { return "bool" }
+func (s *skippedRows) IsBoolFlag() bool { return true }
+
+func (s *skippedRows) Set(value string) error {
+	on, err := strconv.ParseBool(value)
+	if s.options.Skip = nil; on {
+		s.options.Skip = s.add
+	}
+	return err
+}
+
+// add is the dataset.Options.Skip of the command.
+func (s *skippedRows) add(e *dataset.Error) {
+	place := dataset.Place{File: e.File, Line: e.Line}
+	if s.seen[place] {
+		return
+	}
+	if s.seen == nil {
+		s.seen = make(map[dataset.Place]bool)
+	}
+	s.seen[place] = true
+	if len(s.first) < mostSkipped {
+		s.first = append(s.first, e)
+	}
+}
+
+// log tells how many rows were left out since it was last called, and the first of them.
+func (s *skippedRows) log(a *app) {
+	if len(s.seen) == 0 {
+		return
+	}
+	a.logf("left out because of --skip-bad: %s", input.Plural(len(s.seen), "row"))
+	for _, e := range s.first {
+		a.logf("  %v", e)
+	}
+	if more := len(s.seen) - len(s.first); more > 0 {
+		a.logf("  and %d more", more)
+	}
+	s.seen, s.first = nil, nil
+}
