@@ -2,6 +2,7 @@ package softmax
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -39,7 +40,8 @@ func TestCollectColumns(t *testing.T) {
 	}
 }
 
-// Going feature by feature changes no bit of W.
+// Going feature by feature changes W by rounding at most: by no bit with vector
+// instructions, while plain Go adds in another order.
 func TestSpreadByFeature(t *testing.T) {
 	ex := texts(6, 90, 60, longRows+3)
 	var w [2][]float32
@@ -72,7 +74,10 @@ func TestSpreadByFeature(t *testing.T) {
 		}
 		w[n] = d.w
 	}
-	if !slices.Equal(w[0], w[1]) {
-		t.Error("W differs")
+	largest := float64(max(slices.Max(w[0]), -slices.Min(w[0])))
+	for j := range w[0] {
+		if math.Abs(float64(w[0][j]-w[1][j])) > 1e-6*largest {
+			t.Fatalf("number %d of W is %v by feature, %v by text; the largest is %v", j, w[0][j], w[1][j], largest)
+		}
 	}
 }
