@@ -45,7 +45,7 @@ func (f *fastText) next(ex *Example) error {
 	if !bytes.Contains(line, []byte(labelPrefix)) {
 		ex.Text = string(bytes.TrimSpace(line))
 		if !f.opts.Unlabelled {
-			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one", labelPrefix)
+			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one, or say so with Options.Format", labelPrefix)
 		}
 		return nil
 	}

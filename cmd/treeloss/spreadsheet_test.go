@@ -55,6 +55,16 @@ func TestSpreadsheets(t *testing.T) {
 	if o.status != 1 || !strings.Contains(o.log, "western.csv:2:3: invalid UTF-8") || !strings.Contains(o.log, "--encoding windows-1252") {
 		t.Errorf("without --encoding: status %d, %q", o.status, o.log)
 	}
+	// What Excel calls Unicode text is named .txt, as lines of fastText are.
+	excel := file(t, "excel.txt", string(wide))
+	o = call(t, "train", "--data", excel, "--model", "none")
+	if o.status != 1 || !strings.Contains(o.log, "excel.txt:1: no label") || !strings.Contains(o.log, "--format") {
+		t.Errorf("a table named .txt: status %d, %q", o.status, o.log)
+	}
+	o = succeed(t, "train", "--data", excel, "--format", "tsv", "--model", filepath.Join(t.TempDir(), "m.safetensors"))
+	if !strings.Contains(o.log, "; UTF-16\n") {
+		t.Errorf("a table named .txt: %q", o.log)
+	}
 	o = call(t, "train", "--data", file(t, "a.csv", western), "--model", "none", "--encoding", "ebcdic")
 	if o.status != 2 || !strings.Contains(o.log, `--encoding "ebcdic", want a name such as windows-1252`) {
 		t.Errorf("an unknown encoding: status %d, %q", o.status, o.log)
