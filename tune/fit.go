@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -187,11 +188,7 @@ func options(d *corpus.Data, f *corpus.Fitted, m Method, opts Options, stage str
 // final trains m with a prior on all rows. If ctx is cancelled it returns what
 // it has and the error.
 func final(ctx context.Context, d *corpus.Data, rows []int, m Method, prior float64, opts Options) (*Result, error) {
-	a := &attempt{method: m, prior: prior}
-	if m.Loss == CrossEntropyHinge {
-		a.blend = &blend{prior, defaultHingePrior, 0.5, 0.5}
-	}
-	return finalAttempt(ctx, d, rows, a, opts)
+	return finalAttempt(ctx, d, rows, &attempt{method: m, prior: prior}, opts)
 }
 
 // prepareFinal prepares the fit of a result. Features are fitted anew, on all rows: the
@@ -220,15 +217,22 @@ func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, o
 	if err != nil {
 		return nil, err
 	}
-	// The scores of a blend are scaled already; those of squared hinge alone are margins, of
-	// which m.scale makes what all readers of a model expect, the size of logits.
-	if a.blend != nil {
-		r.Layer, r.Record, err = fitBlend(ctx, d, f, o, *a.blend)
-	} else if r.Layer, r.Record, err = softmax.Fit(ctx, f.Examples, len(d.Classes.Labels), o); r.Layer != nil {
-		m.scale(r.Layer, opts.Threads)
-	}
-	if r.Layer == nil {
+	if r.Layer, r.Record, err = fitMethod(ctx, d, f, o, m, a.blend); r.Layer == nil {
 		return nil, err
 	}
 	return r, err
+}
+
+// fitMethod trains a method on features, a blend that no held-out rows chose in equal
+// parts. Scores have the size of logits, which all readers of a model expect: those of
+// a blend are scaled already, those of squared hinge alone are margins.
+func fitMethod(ctx context.Context, d *corpus.Data, f *corpus.Fitted, o softmax.Options, m Method, b *blend) (*softmax.Layer, softmax.Record, error) {
+	if m.Loss == CrossEntropyHinge {
+		return fitBlend(ctx, d, f, o, *cmp.Or(b, &blend{o.Prior, defaultHingePrior, 0.5, 0.5}))
+	}
+	layer, record, err := softmax.Fit(ctx, f.Examples, len(d.Classes.Labels), o)
+	if layer != nil {
+		m.scale(layer, o.Threads)
+	}
+	return layer, record, err
 }

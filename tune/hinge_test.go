@@ -87,3 +87,34 @@ func TestSquaredHingeTakesNoSharing(t *testing.T) {
 		t.Error("no error for a trainer")
 	}
 }
+
+// A search measures a method as the model that training with its settings makes.
+func TestSearchMeasuresHingeAsTrained(t *testing.T) {
+	d, rows, _ := topicData(t, 6, 2, same)
+	for _, l := range []Loss{SquaredHinge, CrossEntropyHinge} {
+		found, err := Search(t.Context(), d, rows, Space{Methods: []Method{{Loss: l}}}, SearchOptions{Trials: 1, Tune: Options{Seed: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := found.Best()
+		train, held := d.HoldOut(rows, nil, 1)
+		loss, n := 0.0, 0
+		for part := range train {
+			r, err := best.Settings.Fit(t.Context(), d, train[part], Options{Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = eachAnswer(d, held[part], r.Features, r.Layer, 1, func(place int, p []float32) error {
+				loss -= math.Log(float64(p[d.Class[held[part][place]]]))
+				n++
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := best.Report.LogLoss; math.Abs(got-loss/float64(n)) > 0.01*got {
+			t.Errorf("%s: log loss %v in the search, %v of models trained with its settings", l, got, loss/float64(n))
+		}
+	}
+}

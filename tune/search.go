@@ -415,7 +415,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 			o.Trainer = c
 		}
 		o.Prior = x.Prior
-		layer, _, err := softmax.Fit(ctx, f.Examples, k, o)
+		layer, _, err := fitMethod(ctx, s.d, f, o, x.Method, nil)
 		if err == nil {
 			err = ctx.Err()
 		}
