@@ -2,33 +2,23 @@ package corpus
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/exampletest"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
-func writeFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 const animalVectors = "3 2\ncat 1 0\ndog 0.9 0.1\nbus 0 1\n"
 
-func animals(t *testing.T) *Corpus {
+// of returns a corpus of examples of texts.
+func of(t *testing.T, examples []dataset.Example) *Corpus {
 	t.Helper()
 	c := New(dataset.Text, nil)
-	for i, label := range []string{"cat", "dog", "bus", "zyx", "cat", "dog", "bus", "zyx"} {
-		if err := c.Add(dataset.Example{Text: fmt.Sprintf("text %d of it", i), Label: label, Weight: 1}); err != nil {
+	for _, e := range examples {
+		if err := c.Add(e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,15 +26,15 @@ func animals(t *testing.T) *Corpus {
 }
 
 func TestVectorsOfUnknownNames(t *testing.T) {
-	vectors := writeFile(t, "v.txt", animalVectors)
+	vectors := exampletest.File(t, "v.txt", animalVectors)
 	t.Run("error", func(t *testing.T) {
-		_, err := animals(t).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: vectors})
+		_, err := of(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: vectors})
 		if !errors.Is(err, wordvec.ErrUnknown) || !strings.Contains(err.Error(), "zyx") {
 			t.Errorf("error %v, want one that names zyx", err)
 		}
 	})
 	t.Run("drop", func(t *testing.T) {
-		d, err := animals(t).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
+		d, err := of(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +49,7 @@ func TestVectorsOfUnknownNames(t *testing.T) {
 		}
 	})
 	t.Run("root", func(t *testing.T) {
-		d, err := animals(t).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownRoot})
+		d, err := of(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownRoot})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,14 +58,14 @@ func TestVectorsOfUnknownNames(t *testing.T) {
 		}
 	})
 	t.Run("none at all", func(t *testing.T) {
-		none := writeFile(t, "v.txt", "1 2\nship 1 0\n")
+		none := exampletest.File(t, "v.txt", "1 2\nship 1 0\n")
 		for _, policy := range []wordvec.Unknown{wordvec.UnknownDrop, wordvec.UnknownRoot} {
-			if _, err := animals(t).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: none, Unknown: policy}); err == nil || !strings.Contains(err.Error(), "none of the 4") {
+			if _, err := of(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: none, Unknown: policy}); err == nil || !strings.Contains(err.Error(), "none of the 4") {
 				t.Errorf("%v: error %v", policy, err)
 			}
 		}
-		one := writeFile(t, "v.txt", "1 2\ncat 1 0\n")
-		if _, err := animals(t).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: one, Unknown: wordvec.UnknownDrop}); !errors.Is(err, ErrOneClass) {
+		one := exampletest.File(t, "v.txt", "1 2\ncat 1 0\n")
+		if _, err := of(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), ClassFiles{Vectors: one, Unknown: wordvec.UnknownDrop}); !errors.Is(err, ErrOneClass) {
 			t.Errorf("one class left: error %v", err)
 		}
 	})
@@ -91,7 +81,7 @@ func TestReadFromKeepsColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := c.Append([]string{writeFile(t, "v.csv", "note,utterance,intent\n1,once more,y\n")}, "")
+	rows, err := c.Append([]string{exampletest.File(t, "v.csv", "note,utterance,intent\n1,once more,y\n")}, "")
 	if err != nil || !slices.Equal(rows, []int{2}) || c.Labels[2] != "y" {
 		t.Errorf("rows %v, labels %v, %v", rows, c.Labels, err)
 	}

@@ -2,26 +2,17 @@ package corpus
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/exampletest"
 )
 
 // tail returns texts of classes with the given numbers of rows.
 func tail(t *testing.T, counts ...int) (*Data, []int) {
 	t.Helper()
-	c := New(dataset.Text, nil)
-	random := rand.New(rand.NewPCG(7, 7))
-	for class, n := range counts {
-		for range n {
-			text := fmt.Sprintf("topic%02dword%d filler%d noise%d", class, random.IntN(2), random.IntN(9), random.IntN(9))
-			if err := c.Add(dataset.Example{Text: text, Label: fmt.Sprintf("topic%02d", class), Weight: 1}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	c := of(t, exampletest.Topics(counts...))
 	rows := c.Rows()
 	d, err := c.Data(ctx, rows, ClassFiles{})
 	if err != nil {

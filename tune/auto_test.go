@@ -1,29 +1,19 @@
 package tune
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/exampletest"
 	"github.com/treeloss/treeloss/softmax"
 )
 
 // tail returns texts of classes with the given numbers of rows.
 func tail(t *testing.T, counts ...int) (*corpus.Data, []int) {
 	t.Helper()
-	c := corpus.New(dataset.Text, nil)
-	random := rand.New(rand.NewPCG(7, 7))
-	for class, n := range counts {
-		for range n {
-			text := fmt.Sprintf("topic%02dword%d filler%d noise%d", class, random.IntN(2), random.IntN(9), random.IntN(9))
-			if err := c.Add(dataset.Example{Text: text, Label: fmt.Sprintf("topic%02d", class), Weight: 1}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	c := corpusOf(t, exampletest.Topics(counts...))
 	rows := c.Rows()
 	d, err := c.Data(ctx, rows, corpus.ClassFiles{})
 	if err != nil {

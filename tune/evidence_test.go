@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,36 +12,17 @@ import (
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/exampletest"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
-func writeFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func animals(t *testing.T) *corpus.Corpus {
-	t.Helper()
-	c := corpus.New(dataset.Text, nil)
-	for i, label := range []string{"cat", "dog", "bus", "zyx", "cat", "dog", "bus", "zyx"} {
-		if err := c.Add(dataset.Example{Text: fmt.Sprintf("text %d of it", i), Label: label, Weight: 1}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return c
-}
-
 // A model keeps the vectors of its classes, not of those that were dropped.
 func TestModelHasVectors(t *testing.T) {
-	vectors := writeFile(t, "v.txt", "3 2\ncat 1 0\ndog 0.9 0.1\nbus 0 1\n")
-	d, err := animals(t).Data(ctx, dataset.Range(0, 8), corpus.ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
+	vectors := exampletest.File(t, "v.txt", "3 2\ncat 1 0\ndog 0.9 0.1\nbus 0 1\n")
+	d, err := corpusOf(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), corpus.ClassFiles{Vectors: vectors, Unknown: wordvec.UnknownDrop})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +97,7 @@ func groups(t *testing.T, order []int) (*corpus.Data, []int) {
 		vectors.Row(i)[order[i]/4] = 1
 		vectors.Row(i)[(order[i]/4+1)%6] = 0.1 * r.Float32()
 	}
-	d, err := c.Data(ctx, dataset.Range(0, 24), corpus.ClassFiles{Taxonomy: writeFile(t, "tax.csv", taxonomy)})
+	d, err := c.Data(ctx, dataset.Range(0, 24), corpus.ClassFiles{Taxonomy: exampletest.File(t, "tax.csv", taxonomy)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +250,7 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 // Ready distances and the weights of a model are read for the labels at hand,
 // become candidates, and are asked about at one row a class.
 func TestDistancesAndWeightsOfFiles(t *testing.T) {
-	d, err := animals(t).Data(ctx, dataset.Range(0, 8), corpus.ClassFiles{})
+	d, err := corpusOf(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), corpus.ClassFiles{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,10 +273,10 @@ func TestDistancesAndWeightsOfFiles(t *testing.T) {
 		files corpus.ClassFiles
 		want  string
 	}{
-		{corpus.ClassFiles{Distances: writeFile(t, "d.txt", list)}, "distances"},
+		{corpus.ClassFiles{Distances: exampletest.File(t, "d.txt", list)}, "distances"},
 		{corpus.ClassFiles{Weights: model}, "weights"},
 	} {
-		d, err := animals(t).Data(ctx, dataset.Range(0, 8), tc.files)
+		d, err := corpusOf(t, exampletest.Animals()).Data(ctx, dataset.Range(0, 8), tc.files)
 		if err != nil {
 			t.Fatal(err)
 		}

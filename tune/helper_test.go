@@ -89,6 +89,18 @@ func topicData(t *testing.T, train, test int, label func(string) string) (d *cor
 	return d, trainRows, testRows
 }
 
+// corpusOf returns a corpus of examples of texts.
+func corpusOf(t *testing.T, examples []dataset.Example) *corpus.Corpus {
+	t.Helper()
+	c := corpus.New(dataset.Text, nil)
+	for _, e := range examples {
+		if err := c.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
 // numbers returns rows of two numeric columns around one point a class.
 func numbers(t *testing.T, n int) (*corpus.Data, []int) {
 	t.Helper()
