@@ -13,6 +13,8 @@ import itertools
 import os
 import random
 
+from words import made_up
+
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -24,11 +26,7 @@ def main():
     args.add_argument("--seed", type=int, default=1)
     opts = args.parse_args()
     rng = random.Random(opts.seed)
-    syllables = [a + b for a in ["b", "ch", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v"] for b in ["a", "ai", "e", "i", "o", "u"]]
-    words = {}
-    while len(words) < opts.words:
-        words["".join(rng.choices(syllables, k=rng.choices([1, 2, 3, 4], [1, 4, 4, 2])[0]) + rng.choices(["", "n", "s", "t"], k=1))] = None
-    words = list(words)
+    words = made_up(rng, opts.words)
     usual = list(itertools.accumulate(1 / (rank + 3) for rank in range(len(words))))
     own = [rng.sample(words[300:], 60) for _ in range(opts.classes)]
 
