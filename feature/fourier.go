@@ -60,9 +60,6 @@ func (f *fourier) apply(out, z []float32) {
 	}
 }
 
-// fourierGrain is the number of rows that a goroutine takes at a time.
-const fourierGrain = 16
-
 // Names of what a map keeps in a model file.
 const (
 	directionTensor = "fourier_direction" // F32, D x p

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 )
 
@@ -127,15 +126,13 @@ func (s *Set) numbers(t *Table, rows []int) (*matrix.Dense, error) {
 		}
 	}
 	out := matrix.NewDense(len(rows), s.dim)
-	kernel.Parallel(0, len(rows), fourierGrain, func(_, lo, hi int) {
-		for n := lo; n < hi; n++ {
-			x, row := t.dense.Row(rows[n]), out.Row(n)
-			for j, at := range place {
-				row[j] = x[at]
-			}
-			s.number(row)
+	for n, i := range rows {
+		x, row := t.dense.Row(i), out.Row(n)
+		for j, at := range place {
+			row[j] = x[at]
 		}
-	})
+		s.number(row)
+	}
 	return out, nil
 }
 

@@ -52,9 +52,11 @@ func (d *design[T]) scores(out, v []T, i int) {
 // gradient of each example in its scores. Each element is summed in the order
 // of the examples, whatever the number of threads.
 func (d *design[T]) gradient(threads int, out, v, g []T, r int, lambda T) {
-	if single, ok := any(out).([]float32); ok && d.dense != nil && lambda != 0 {
+	if single, ok := any(out).([]float32); ok && d.dense != nil {
 		d.product(threads, single[:d.dim*r], any(g).([]float32), r)
-		kernel.Parallel(threads, d.dim*r, part, func(_, lo, hi int) { kernel.Axpy(lambda, v[lo:hi], out[lo:hi]) })
+		if lambda != 0 {
+			kernel.Parallel(threads, d.dim*r, part, func(_, lo, hi int) { kernel.Axpy(lambda, v[lo:hi], out[lo:hi]) })
+		}
 		return
 	}
 	d.accumulate(threads, out, v, g, r, lambda, false)

@@ -16,6 +16,7 @@ import (
 // whose inverse needs one matrix for all outputs. A product with it costs d² r, one
 // with the second derivative 4 n d r.
 type columnsInverse struct {
+	columns   int       // d
 	gram      []float32 // XᵀX, d x d
 	trace     float64
 	inverse   []float32 // of P
@@ -32,7 +33,7 @@ func newColumnsInverse[T matrix.Float](d *design[T], scale float64, threads int)
 		return nil
 	}
 	n := d.dim
-	c := &columnsInverse{gram: make([]float32, n*n), inverse: make([]float32, n*n)}
+	c := &columnsInverse{columns: n, gram: make([]float32, n*n), inverse: make([]float32, n*n)}
 	team := kernel.NewTeam(kernel.Threads(threads))
 	defer team.Close()
 	x := kernel.Rect{X: d.dense.Data, Rows: d.rows, Cols: n, Stride: n}
@@ -56,7 +57,7 @@ func (c *columnsInverse) remake(h, lambda float64, threads int) {
 		return
 	}
 	c.h, c.lambda = h, lambda
-	n := int(math.Sqrt(float64(len(c.gram))))
+	n := c.columns
 	// Single precision needs a ridge that rounding cannot turn around.
 	ridge := lambda + 1e-6*h*c.trace
 	lower := make([]float32, n*n) // P = L Lᵀ

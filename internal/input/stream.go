@@ -139,7 +139,7 @@ func New(r io.Reader, name string, o Options) (*Stream, error) {
 
 // foreign are the first bytes of files that hold no text. "Invalid UTF-8" would
 // leave the user guessing.
-var foreign = []struct{ magic, what, todo string }{
+var foreign = []struct{ magic, what, advice string }{
 	{"\x89PNG", "a picture", ""},
 	{"\xff\xd8\xff", "a picture", ""},
 	{"%PDF-", "a PDF", ""},
@@ -170,10 +170,10 @@ func (s *Stream) checkStart() error {
 	for _, f := range foreign {
 		switch {
 		case !s.StartsWith(f.magic):
-		case f.todo == "":
+		case f.advice == "":
 			return Refuse(s.Name, 0, 0, "is %s; want %s", f.what, s.opts.Want)
 		default:
-			return Refuse(s.Name, 0, 0, "is %s; %s", f.what, f.todo)
+			return Refuse(s.Name, 0, 0, "is %s; %s", f.what, f.advice)
 		}
 	}
 	return s.startEncoded()

@@ -17,7 +17,7 @@ import (
 func TestInBrowser(t *testing.T) {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("there is no chromium to look at the page with")
+		t.Skip("there is no chromium to look at the page with; install it to run this")
 	}
 	if testing.Short() {
 		t.Skip("a browser takes seconds to start: left out by -short")
