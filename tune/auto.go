@@ -86,8 +86,8 @@ func namesUsable(d *corpus.Data) bool {
 	return err == nil && len(d.Classes.Labels) > 1
 }
 
-// FitBest is Plan.Fit over given methods and under their losses. The first is what
-// the others must beat.
+// FitBest is Plan.Fit over given methods, at least one, and under their losses. The first
+// is what the others must beat. The prior is chosen on rows held out, then it trains on all.
 func FitBest(ctx context.Context, d *corpus.Data, rows []int, methods []Method, opts Options) (*Result, error) {
 	return choose(ctx, d, rows, methods, variants{}, opts)
 }

@@ -17,7 +17,7 @@ var ErrNotHeldOut = errors.New("no held-out rows to calibrate on")
 // Calibrate fits the calibration of a result on the rows that its prior was
 // chosen on: opts.Valid if there are any, which the result itself is run on,
 // else the rows held out of rows, each predicted by the method and prior of the
-// result trained on the others. r, rows and opts are those of Fit or Auto; a
+// result trained on the others. r, rows and opts are those of FitBest; a
 // model to start from (opts.Init), which may have seen these rows, is not used.
 //
 // Where r was chosen on held-out rows it takes no time, else one more fit for each

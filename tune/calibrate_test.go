@@ -16,7 +16,7 @@ func TestCalibrate(t *testing.T) {
 	for _, m := range []Method{{}, {Names: true}, {Sharing: taxonomyOfNames}, {Loss: HierarchicalSoftmax}} {
 		t.Run(m.String(), func(t *testing.T) {
 			opts := Options{Seed: 3, Threads: 1}
-			r, err := Fit(t.Context(), d, rows, m, opts)
+			r, err := fitOne(t.Context(), d, rows, m, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestCalibrate(t *testing.T) {
 
 func TestCalibrateNumbers(t *testing.T) {
 	d, rows := numbers(t, 8)
-	r, err := Fit(t.Context(), d, rows, Method{}, Options{Seed: 1})
+	r, err := fitOne(t.Context(), d, rows, Method{}, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestCalibrateNumbers(t *testing.T) {
 
 func TestCalibrateWithoutHeldOut(t *testing.T) {
 	d, rows, _ := topicData(t, 2, 1, same)
-	r, err := Fit(t.Context(), d, rows, Method{}, Options{})
+	r, err := fitOne(t.Context(), d, rows, Method{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func TestCrossValidateRefusals(t *testing.T) {
 		if fold == 2 {
 			cancel()
 		}
-		return Fit(ctx, d, train, Method{}, Options{})
+		return fitOne(ctx, d, train, Method{}, Options{})
 	})
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "fold 3 of 3") || len(v.Folds) != 2 || v.Pooled.Examples == 0 {
 		t.Errorf("cancelled: %d folds, %v", len(v.Folds), err)

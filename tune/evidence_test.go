@@ -237,7 +237,7 @@ func TestVectorsGiveSimilarities(t *testing.T) {
 		t.Errorf("cosines %v in a group, %v between groups", near, far)
 	}
 	for _, l := range []Loss{SimLoss, SoftLabels} {
-		if _, err := Fit(ctx, d, dataset.Range(0, 24), Method{Loss: l}, Options{}); err != nil {
+		if _, err := fitOne(ctx, d, dataset.Range(0, 24), Method{Loss: l}, Options{}); err != nil {
 			t.Errorf("%s: %v", l, err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-// Options sets up Fit and Auto. The zero value is the default.
+// Options sets up FitBest. The zero value is the default.
 type Options struct {
 	Priors  []float64       // τ² to choose from, ascending; nil means 3 to 100 and on while that helps, or softmax.DefaultPrior alone for a trainer with a weight decay of its own
 	Trainer softmax.Trainer // nil: to convergence
@@ -61,16 +61,10 @@ type Result struct {
 	Record     softmax.Record
 	Candidates []softmax.Candidate // what was tried on held-out rows
 	HeldOut    int                 // how many rows these were measured on
-	Reason     string              // why Auto chose the method
+	Reason     string              // why the method was chosen
 	Gain       *softmax.Gain       // over plain cross entropy on held-out rows; nil: not measured
 
 	calibration *decide.Calibration // on the held-out rows that the method was chosen by; nil: none
-}
-
-// Fit trains one method on the given rows: it chooses the prior on rows held
-// out of them, then trains on all.
-func Fit(ctx context.Context, d *corpus.Data, rows []int, m Method, opts Options) (*Result, error) {
-	return choose(ctx, d, rows, []Method{m}, variants{}, opts)
 }
 
 // onlyPrior is the prior where there are no rows to choose it by.

@@ -200,10 +200,7 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 	if err != nil {
 		return err
 	}
-	if c, ok := o.Trainer.(softmax.Converge); ok && c.Tolerance == 0 {
-		c.Tolerance = choosingTolerance
-		o.Trainer = c
-	}
+	o.Trainer = toChoose(o.Trainer)
 	var priors []float64
 	for _, a := range attempts {
 		priors = append(priors, a.prior)
@@ -221,6 +218,15 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 // choosingTolerance is that of fits which only serve to choose: far below what
 // a held-out row can show.
 const choosingTolerance = 3e-3
+
+// toChoose returns a trainer for a fit that only serves to choose.
+func toChoose(t softmax.Trainer) softmax.Trainer {
+	if c, ok := t.(softmax.Converge); ok && c.Tolerance == 0 {
+		c.Tolerance = choosingTolerance
+		return c
+	}
+	return t
+}
 
 // fit returns the features of the rows outside a part.
 func (h *heldOut) fit(p *heldOutPart, in corpus.Inputs) (*corpus.Fitted, error) {

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -87,6 +88,11 @@ func topicData(t *testing.T, train, test int, label func(string) string) (d *cor
 		t.Fatal(err)
 	}
 	return d, trainRows, testRows
+}
+
+// fitOne is FitBest of one method.
+func fitOne(ctx context.Context, d *corpus.Data, rows []int, m Method, opts Options) (*Result, error) {
+	return FitBest(ctx, d, rows, []Method{m}, opts)
 }
 
 // corpusOf returns a corpus of examples of texts.

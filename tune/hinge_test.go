@@ -13,7 +13,7 @@ import (
 // temperature.
 func TestMeanOfLosses(t *testing.T) {
 	d, rows, test := topicData(t, 6, 30, same)
-	r, err := Fit(ctx, d, rows, Method{Loss: CrossEntropyHinge}, Options{Seed: 1})
+	r, err := fitOne(ctx, d, rows, Method{Loss: CrossEntropyHinge}, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,10 +80,10 @@ func TestLossesTried(t *testing.T) {
 
 func TestSquaredHingeTakesNoSharing(t *testing.T) {
 	d, rows, _ := topicData(t, 4, 1, same)
-	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge, Sharing: classinfo.Spec{classinfo.Names}}, Options{}); err == nil {
+	if _, err := fitOne(ctx, d, rows, Method{Loss: SquaredHinge, Sharing: classinfo.Spec{classinfo.Names}}, Options{}); err == nil {
 		t.Error("no error")
 	}
-	if _, err := Fit(ctx, d, rows, Method{Loss: SquaredHinge}, Options{Trainer: softmax.SGD{}}); err == nil {
+	if _, err := fitOne(ctx, d, rows, Method{Loss: SquaredHinge}, Options{Trainer: softmax.SGD{}}); err == nil {
 		t.Error("no error for a trainer")
 	}
 }

@@ -168,7 +168,7 @@ func TestMixIsMeasured(t *testing.T) {
 		t.Errorf("calibration %+v, %v", calibration, err)
 	}
 	v, err := CrossValidate(ctx, d, rows, FoldOptions{Folds: 3}, func(ctx context.Context, _ int, train []int) (*Result, error) {
-		return Fit(ctx, d, train, Method{}, Options{Priors: []float64{10}})
+		return fitOne(ctx, d, train, Method{}, Options{Priors: []float64{10}})
 	})
 	if err != nil || v.Pooled.Examples != len(rows) || v.Pooled.LogLoss < entropy {
 		t.Errorf("folds %+v, %v", v, err)
@@ -183,7 +183,7 @@ func TestMixIsMeasured(t *testing.T) {
 	}
 	// Validation rows with shares, on a trainer that watches them.
 	opts := Options{Valid: rows[:30], Trainer: softmax.SGD{Epochs: 2, Monitor: softmax.Monitor{Patience: 1}}}
-	if _, err := Fit(ctx, d, rows[30:], Method{}, opts); err != nil {
+	if _, err := fitOne(ctx, d, rows[30:], Method{}, opts); err != nil {
 		t.Error(err)
 	}
 }

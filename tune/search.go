@@ -107,7 +107,7 @@ var ErrNoHeldOut = errors.New("no class has two rows, so none can be held out; a
 //
 // Trials depend on the outcome of the trials before and on nothing else: time
 // decides only how many there are. The first that can be the answer is always made;
-// a later one is broken off and left out when the time is over. Each is the same work that Fit
+// a later one is broken off and left out when the time is over. Each is the same work that FitBest
 // does to measure one method and prior, so training with its settings and seed
 // reports the same accuracy on the same held-out rows.
 //
@@ -410,10 +410,7 @@ func (s *search) measure(ctx context.Context, x Settings) (folded, error) {
 		if err != nil {
 			return folded{}, err
 		}
-		if c, ok := o.Trainer.(softmax.Converge); ok && c.Tolerance == 0 {
-			c.Tolerance = choosingTolerance
-			o.Trainer = c
-		}
+		o.Trainer = toChoose(o.Trainer)
 		o.Prior = x.Prior
 		layer, _, err := fitMethod(ctx, s.d, f, o, x.Method, nil)
 		if err == nil {

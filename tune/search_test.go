@@ -65,7 +65,7 @@ func TestTrialsAreWhatFitMeasures(t *testing.T) {
 		t.Fatalf("%d trials on %d rows, stopped by %s", len(found.Trials), found.HeldOut, found.Stop)
 	}
 	for _, trial := range found.Trials {
-		r, err := Fit(ctx, d, train, trial.Method, Options{Seed: 3, Priors: []float64{trial.Prior}})
+		r, err := fitOne(ctx, d, train, trial.Method, Options{Seed: 3, Priors: []float64{trial.Prior}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func TestFitSeesOnlyItsRows(t *testing.T) {
 	m := Method{Sharing: classinfo.Spec{classinfo.Names}, Names: true}
 	var want []byte
 	for i, data := range []*corpus.Data{d, other, alone} {
-		r, err := Fit(ctx, data, train, m, Options{Seed: 7})
+		r, err := fitOne(ctx, data, train, m, Options{Seed: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestAutoUsesNamesThatTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := Fit(ctx, d, train, Method{}, Options{Seed: 1})
+	plain, err := fitOne(ctx, d, train, Method{}, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestNumbersAuto(t *testing.T) {
 	if a := accuracy(t, d, r, rows); a < 0.95 {
 		t.Errorf("accuracy %.2f on rows it was trained on", a)
 	}
-	if _, err := Fit(ctx, d, rows, Method{Names: true}, Options{}); err == nil || !strings.Contains(err.Error(), "numbers") {
+	if _, err := fitOne(ctx, d, rows, Method{Names: true}, Options{}); err == nil || !strings.Contains(err.Error(), "numbers") {
 		t.Errorf("names as examples of numbers: error %v", err)
 	}
 }
@@ -184,7 +184,7 @@ func TestValidRows(t *testing.T) {
 		t.Errorf("measured on %d rows, want the %d validation rows with a known label", r.HeldOut, len(test)-1)
 	}
 	sgd := softmax.SGD{Epochs: 30, Monitor: softmax.Monitor{Patience: 2}}
-	r, err = Fit(ctx, d, train, Method{}, Options{Valid: test, Trainer: sgd, Priors: []float64{10}})
+	r, err = fitOne(ctx, d, train, Method{}, Options{Valid: test, Trainer: sgd, Priors: []float64{10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown loss", Method{Loss: "hinge"}, "unknown loss"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if _, err := Fit(ctx, d, train, tc.m, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if _, err := fitOne(ctx, d, train, tc.m, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one with %q", err, tc.want)
 			}
 		})
