@@ -17,7 +17,4 @@
 // neighbouring words, and the 2- to 4-grams of characters within words; scripts
 // without spaces give n-grams of 1 to 3 characters to both blocks. Numeric
 // columns are standardised. Sparse rows stay as they are.
-//
-// A hashed Table knows its n-grams by 32-bit hashes only, so that n-gram counts
-// can be handed on without the texts; see WriteHashed.
 package feature

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -24,7 +25,7 @@ const (
 type setMetadata struct {
 	Kind    string   `json:"kind"` // "text", "numbers" or "sparse"
 	Dim     int      `json:"dim"`
-	Hashed  bool     `json:"hashed,omitempty"`  // of "text": n-grams are FNV-1a hashes
+	Hashed  bool     `json:"hashed,omitempty"`  // of "text", in old files only: see errHashed
 	Columns []string `json:"columns,omitempty"` // of "numbers"
 	Fourier int      `json:"fourier,omitempty"` // of "numbers": random Fourier features behind the columns
 }
@@ -33,7 +34,7 @@ type setMetadata struct {
 // texts, the tensors "vocabulary" and "idf"; for numeric columns "mean" and
 // "scale".
 func (s *Set) Store(f *safetensors.File) error {
-	meta := setMetadata{Dim: s.dim, Hashed: s.hashed, Columns: s.columns, Fourier: s.fourier.dim()}
+	meta := setMetadata{Dim: s.dim, Columns: s.columns, Fourier: s.fourier.dim()}
 	switch s.kind {
 	case dataset.Text:
 		meta.Kind = "text"
@@ -67,6 +68,9 @@ func (s *Set) Store(f *safetensors.File) error {
 	return nil
 }
 
+// errHashed says why a model is refused that the quickstart of an older version wrote.
+var errHashed = errors.New("feature: the vocabulary holds hashes of n-grams, as in a model of an older version's quickstart; make it again with treeloss quickstart --model")
+
 // Load returns the set that a model file holds, or an error that says what is
 // missing or does not fit. What it returns shares memory with f.
 func Load(f *safetensors.File) (*Set, error) {
@@ -85,7 +89,10 @@ func Load(f *safetensors.File) (*Set, error) {
 	var err error
 	switch meta.Kind {
 	case "text":
-		s.kind, s.hashed = dataset.Text, meta.Hashed
+		if meta.Hashed {
+			return nil, errHashed
+		}
+		s.kind = dataset.Text
 		err = s.loadTexts(f)
 	case "numbers":
 		s.kind, s.columns = dataset.Numbers, meta.Columns
@@ -117,7 +124,7 @@ func (s *Set) loadTexts(f *safetensors.File) error {
 	}
 	for gram := range strings.Lines(string(vocabulary)) {
 		gram = gram[:len(gram)-1]
-		if err := checkGram(gram, s.hashed); err != nil {
+		if err := checkGram(gram); err != nil {
 			return fmt.Errorf("feature: n-gram %d of the vocabulary is %.60q, want %w", len(s.grams), gram, err)
 		}
 		if n := len(s.grams); n > 0 && gram <= s.grams[n-1] {
@@ -139,12 +146,10 @@ func (s *Set) loadTexts(f *safetensors.File) error {
 }
 
 // checkGram returns an error that says what an n-gram must be.
-func checkGram(gram string, hashed bool) error {
+func checkGram(gram string) error {
 	switch {
 	case len(gram) < 2 || gram[0] != charGram && gram[0] != wordGram:
 		return fmt.Errorf("%q or %q and some text", charGram, wordGram)
-	case hashed && !isKey(gram):
-		return fmt.Errorf("%q or %q and a hash of 8 hexadecimal digits", charGram, wordGram)
 	case !utf8.ValidString(gram):
 		return fmt.Errorf("UTF-8")
 	}

@@ -13,14 +13,13 @@ import (
 )
 
 func TestStoreAndLoad(t *testing.T) {
-	hashed := NewTable(dataset.Text, nil)
-	hashed.hashed = true
-	tables := map[string]*Table{"hashed": hashed}
+	accents := NewTable(dataset.Text, nil)
+	tables := map[string]*Table{"accents": accents}
 	for _, kind := range kinds() {
 		tables[kind.String()], _ = randomTable(t, kind, 30, 8)
 	}
 	for i := range 30 {
-		hashed.AddText(strings.Repeat("card ", i%3) + "été")
+		accents.AddText(strings.Repeat("card ", i%3) + "été")
 	}
 	for name, table := range tables {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +113,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"empty n-gram", textFile(two, "\nca\n", 1, 1), `n-gram 0 of the vocabulary is ""`},
 		{"unknown block", textFile(two, "ca\nxa\n", 1, 1), `n-gram 1 of the vocabulary is "xa", want 'c' or 'w' and some text`},
 		{"not UTF-8", textFile(two, "c\xff\ncb\n", 1, 1), "want UTF-8"},
-		{"no hash", textFile(`{"kind":"text","dim":1,"hashed":true}`, "c0123456G\n", 1), "8 hexadecimal digits"},
+		{"hashes of n-grams", textFile(`{"kind":"text","dim":1,"hashed":true}`, "c01234567\n", 1), "make it again with treeloss quickstart"},
 		{"columns missing", numbersFile(`{"kind":"numbers","dim":2,"columns":["x"]}`, []float64{1, 2}, []float64{1, 2}), "1 names of numeric columns, want 2"},
 		{"means missing", numbersFile(`{"kind":"numbers","dim":1,"columns":["x"]}`, nil, []float64{1}), `"mean" has 0 numbers, want 1`},
 		{"scales missing", numbersFile(`{"kind":"numbers","dim":1,"columns":["x"]}`, []float64{1}, nil), `"scale" has 0 numbers, want 1`},

@@ -35,7 +35,7 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("feature: no rows to fit features on")
 	}
-	s := &Set{kind: t.kind, hashed: t.hashed, table: t.id}
+	s := &Set{kind: t.kind, table: t.id}
 	why := "every row is empty"
 	switch t.kind {
 	case dataset.Text:

@@ -12,7 +12,6 @@ import (
 type Rower struct {
 	set     *Set
 	counter counter
-	key     []byte
 	row     textRow
 	values  []float32
 }
@@ -23,13 +22,7 @@ func NewRower(s *Set) *Rower {
 	if s.kind == dataset.Text {
 		vocabulary := s.lookup()
 		r.row = textRow{index: []int32{}, value: []float32{}} // a sparse row is not nil, even if empty
-		r.counter.find = func(gram []byte) int32 {
-			if s.hashed {
-				r.key = appendKey(r.key[:0], gram[0], hash32(gram))
-				gram = r.key
-			}
-			return vocabulary.find(gram)
-		}
+		r.counter.find = vocabulary.find
 	}
 	return r
 }

@@ -17,10 +17,9 @@ type Set struct {
 	dim  int
 
 	// Text
-	grams  []string  // n-gram of each feature, ascending
-	idf    []float32 // weight of each n-gram
-	words  int       // first feature of the block of words
-	hashed bool
+	grams []string  // n-gram of each feature, ascending
+	idf   []float32 // weight of each n-gram
+	words int       // first feature of the block of words
 
 	minRows int // that an n-gram had to occur in to become a feature; 0: not known
 
@@ -72,9 +71,6 @@ func (s *Set) Name(j int) string {
 	switch s.kind {
 	case dataset.Text:
 		gram := s.grams[j]
-		if s.hashed {
-			return "n-gram #" + gram[1:]
-		}
 		if gram[0] == wordGram {
 			return "word " + strconv.Quote(gram[1:])
 		}
@@ -96,9 +92,6 @@ func (s *Set) Name(j int) string {
 func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
 	if t.kind != s.kind {
 		return nil, fmt.Errorf("feature: records of %v, the features were fitted on %v", t.kind, s.kind)
-	}
-	if t.hashed != s.hashed {
-		return nil, fmt.Errorf("feature: of table and features one has n-grams and the other hashes of them; want both with hashes, or neither")
 	}
 	switch s.kind {
 	case dataset.Text:
@@ -167,9 +160,6 @@ func (s *Set) number(row []float32) {
 func (s *Set) Match(other *Set) ([]int32, error) {
 	if s.kind != other.kind {
 		return nil, fmt.Errorf("feature: features of %v cannot go on from features of %v", s.kind, other.kind)
-	}
-	if s.hashed != other.hashed {
-		return nil, fmt.Errorf("feature: n-grams cannot be matched with hashes of n-grams; train both on texts, or both on the embedded data")
 	}
 	var find func(f int) int32 // the feature of other that means what f does
 	switch s.kind {

@@ -376,9 +376,6 @@ func TestErrors(t *testing.T) {
 	if err := zeros.Add(dataset.Example{}); err != nil {
 		t.Fatal(err)
 	}
-	hashed := NewTable(dataset.Text, nil)
-	hashed.hashed = true
-	hashed.AddText("a")
 	row := func(s *Set, e dataset.Example) error { _, _, err := NewRower(s).Row(e); return err }
 	matrixOf := func(s *Set, t *Table) error { _, err := s.Matrix(t, []int{0}); return err }
 	fitOf := func(t *Table, rows ...int) error { _, err := t.Fit(rows, Options{}); return err }
@@ -406,9 +403,7 @@ func TestErrors(t *testing.T) {
 		{"row too short", row(columns, dataset.Example{Values: []float64{1}, Place: place}), `a.csv:3: 1 numbers, but the model was trained on 3: ["x" "y" "z"]`},
 		{"infinite number in a row", row(columns, dataset.Example{Values: []float64{1, 2, math.Inf(1)}}), "number 3 is +Inf"},
 		{"table of another kind", matrixOf(texts, numbers), "records of numeric columns, the features were fitted on text"},
-		{"hashed table", matrixOf(texts, hashed), "want both with hashes, or neither"},
 		{"match another kind", match(texts, columns), "features of text cannot go on from features of numeric columns"},
-		{"match hashes", match(texts, fit(t, hashed, 0)), "cannot be matched with hashes"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {

@@ -27,9 +27,7 @@ type Table struct {
 	bags    bags
 	grams   []string         // the n-grams by number
 	number  map[string]int32 // and the other way round
-	hashed  bool             // the n-grams are hashes, see ReadHashed
 	counter counter
-	key     []byte
 }
 
 // tableID tells tables apart without keeping them in memory. It has a size, as
@@ -172,10 +170,6 @@ func (t *Table) AddText(text string) {
 
 // find returns the number of an n-gram, the next one if it is new.
 func (t *Table) find(gram []byte) int32 {
-	if t.hashed {
-		t.key = appendKey(t.key[:0], gram[0], hash32(gram))
-		gram = t.key
-	}
 	id, ok := t.number[string(gram)]
 	if !ok {
 		id = int32(len(t.grams))

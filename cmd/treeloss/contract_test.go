@@ -33,7 +33,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"}
 	decision := []string{"decode", "confidence", "reject", "taxonomy"}
 	for command, flags := range map[string][]string{
-		"quickstart": {"model", "threads", "report", "json"},
+		"quickstart": {"model", "save-data", "threads", "report", "json"},
 		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "resume"}),
 		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "backend", "class-names"}),
 		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend"}),

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,30 +19,39 @@ import (
 	"github.com/treeloss/treeloss/tune"
 )
 
+// quickstartFlags are the flags of treeloss quickstart.
+type quickstartFlags struct {
+	model, report, save string
+	threads             int
+}
+
 func newQuickstart(a *app) *cobra.Command {
-	var model, folder string
-	var threads int
+	var f quickstartFlags
 	c := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Do the main job on real data inside the program",
 		Long: `Quickstart trains plain cross entropy, the tree loss, names of the classes as
 features, and these with the names as further examples, on 5 examples of each of
 77 intents of bank customers. Each gets the same tuning on held-out examples and
-is tested on 3,080 others. It writes nothing but what --model and --report name;
-as the data inside the program has no text, that model has hashes of n-grams for
-its vocabulary. With --report it also compares with 1 and 3 examples of each
-intent, for a learning curve; compare --help lists what the page shows.
+is tested on 3,080 others. The best of them is then trained on all 10,003 training
+examples, and answers two new questions.
+
+It writes nothing but what --model, --save-data and --report name. With --report it
+also compares with 1 and 3 examples of each intent, for a learning curve; compare
+--help lists what the page shows.
 
 Data: ` + quickstart.Attribution + `.`,
 		Example: `  treeloss quickstart
   treeloss quickstart --model bank.safetensors
+  treeloss quickstart --save-data bank
   treeloss quickstart --report out`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runQuickstart(c.Context(), a, model, folder, threads) },
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
-	c.Flags().StringVar(&model, "model", "", "file to keep the best model in, to try predict and explain on; without it nothing is written")
-	reportFlag(c, &folder)
-	c.Flags().IntVar(&threads, "threads", 0, threadsHelp)
+	c.Flags().StringVar(&f.model, "model", "", "file to keep the model in that all examples trained, to try predict and explain on")
+	c.Flags().StringVar(&f.save, "save-data", "", "folder to write the examples to, as train.csv and test.csv, to try the other commands on")
+	reportFlag(c, &f.report)
+	c.Flags().IntVar(&f.threads, "threads", 0, threadsHelp)
 	a.jsonFlag(c)
 	return c
 }
@@ -59,20 +69,13 @@ func sentences() []string {
 	}
 }
 
-// quickstartShots is the number of training rows of each class.
-const quickstartShots = 5
-
-// quickstartCurve compares with fewer training rows, for a learning curve.
-func quickstartCurve(ctx context.Context, a *app, data *corpus.Data, methods []compare.Method, rows int, test []int, opts compare.Options) ([]*compare.Comparison, error) {
-	var draws []compare.Draw
-	for _, shots := range []int{1, 3} {
-		splits, err := data.Shots(dataset.Range(0, rows), shots, 1, test)
-		if err != nil {
-			return nil, err
-		}
-		draws = append(draws, compare.Draw{Shots: shots, Splits: splits})
+// shots are the numbers of training rows of each class to compare with; the table is of
+// the last, the others are further points of the report's learning curve.
+func (f *quickstartFlags) shots() []int {
+	if f.report == "" {
+		return []int{5}
 	}
-	return runComparisons(ctx, a, data, draws, methods, opts)
+	return []int{1, 3, 5}
 }
 
 // answered is a sentence with its most probable class.
@@ -82,104 +85,160 @@ type answered struct {
 	Probability float64 `json:"probability"`
 }
 
-func runQuickstart(ctx context.Context, a *app, path, folder string, threads int) error {
-	began := time.Now()
-	if _, err := threadsOf(threads); err != nil {
+// quickstartModel is the model that all training rows trained, and how it did.
+type quickstartModel struct {
+	Method      string     `json:"method"`
+	Examples    int        `json:"examples"`
+	Accuracy    float64    `json:"accuracy"` // on the test rows
+	Predictions []answered `json:"predictions"`
+	File        string     `json:"file,omitempty"`
+}
+
+// check refuses files that cannot be written, before the work begins.
+func (f *quickstartFlags) check() error {
+	if _, err := threadsOf(f.threads); err != nil {
 		return err
 	}
-	if path != "" {
-		if err := checkTarget(path); err != nil {
+	if f.model != "" {
+		if err := checkTarget(f.model); err != nil {
 			return err
 		}
 	}
-	if folder != "" {
-		if err := checkReport(folder); err != nil {
-			return err
-		}
+	if f.report != "" {
+		return checkReport(f.report)
 	}
-	data, train, test, err := quickstart.Data()
+	return nil
+}
+
+func (f *quickstartFlags) run(ctx context.Context, a *app) error {
+	began := time.Now()
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.save != "" {
+		if err := quickstart.WriteFiles(f.save); err != nil {
+			return fmt.Errorf("--save-data: %w", err)
+		}
+		a.logf("the examples are in %s and %s", filepath.Join(f.save, "train.csv"), filepath.Join(f.save, "test.csv"))
+	}
+	data, train, test, err := quickstart.Data(ctx)
 	if err != nil {
 		return err
 	}
-	a.logf("%d examples of %d intents to train on, %d to test on (%s)", len(train), len(data.Classes.Labels), len(test), quickstart.Attribution)
-	var best *tune.Result
-	bestAccuracy := -1.0
-	opts := compare.Options{
-		Tune: tune.Options{Seed: 1, Threads: threads},
-		Keep: func(_ string, _ int, r *tune.Result, s *score.Counter) {
-			if accuracy := s.Report().Accuracy; accuracy > bestAccuracy {
-				best, bestAccuracy = r, accuracy
-			}
-		},
+	a.logf("%d classes, %d examples to test on; %s", len(data.Classes.Labels), len(test), quickstart.Attribution)
+	var draws []compare.Draw
+	for _, shots := range f.shots() {
+		splits, err := data.Shots(train, shots, 1, test)
+		if err != nil {
+			return err
+		}
+		draws = append(draws, compare.Draw{Shots: shots, Splits: splits})
 	}
-	main := compare.Draw{Shots: quickstartShots, Splits: []corpus.Split{{Train: train, Test: test, Seed: 1}}}
 	methods, err := quickstartMethods()
 	if err != nil {
 		return err
 	}
-	tables, err := runComparisons(ctx, a, data, []compare.Draw{main}, methods, opts)
+	opts := tune.Options{Seed: 1, Threads: f.threads}
+	tables, err := runComparisons(ctx, a, data, draws, methods, compare.Options{Tune: opts})
 	if err != nil {
 		return err
 	}
-	table := tables[0]
-	if folder != "" {
-		opts.Keep = nil
-		fewer, err := quickstartCurve(ctx, a, data, methods, len(train), test, opts)
-		if err != nil {
-			return err
-		}
-		page := compare.Page{
-			Title:  "Quickstart: 77 intents of bank customers",
-			Labels: data.Classes.Labels, Tables: append(fewer, table), Tree: table.Tree,
-			Facts: []report.Fact{{Name: "Data", Value: quickstart.Attribution}, {Name: "Seeds", Value: "1, one draw"}},
-		}
-		if err := saveReport(a, page.Report(), folder, time.Since(began)); err != nil {
-			return err
+	table := tables[len(tables)-1]
+	if !a.json {
+		printComparison(a, table)
+	}
+	best := 0
+	for m, r := range table.Results {
+		if r.Accuracy > table.Results[best].Accuracy {
+			best = m
 		}
 	}
-	model := best.Model(data.Classes.Labels, softmax.Training{Program: program(), Data: "quickstart: " + quickstart.Attribution, Examples: len(train), Seed: 1})
+	model, err := f.trainOnAll(ctx, a, data, train, test, methods[best], opts)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(struct {
+			*compare.Comparison
+			Model quickstartModel `json:"model"`
+		}{table, model})
+	} else {
+		f.printAnswers(a, model)
+	}
+	if err != nil || f.report == "" {
+		return err
+	}
+	page := compare.Page{
+		Title:  "Quickstart: 77 intents of bank customers",
+		Labels: data.Classes.Labels, Tables: tables, Tree: table.Tree,
+		Facts: []report.Fact{{Name: "Data", Value: quickstart.Attribution}, {Name: "Seeds", Value: "1, one draw"}},
+	}
+	return saveReport(a, page.Report(), f.report, time.Since(began))
+}
+
+// trainOnAll trains the method on all training rows, calibrates and measures the model,
+// has it answer the sentences, and saves it if a file is named.
+func (f *quickstartFlags) trainOnAll(ctx context.Context, a *app, data *corpus.Data, train, test []int, m compare.Method, opts tune.Options) (quickstartModel, error) {
+	out := quickstartModel{Method: m.Name, Examples: len(train), File: f.model}
+	bar := &progress{app: a, examples: len(train)}
+	defer bar.done()
+	opts.Progress = bar.report
+	model, result, err := m.Train(ctx, data, train, opts, softmax.Training{Program: program(), Data: "quickstart: " + quickstart.Attribution})
+	if err != nil {
+		return out, err
+	}
+	calibration, err := tune.Calibrate(ctx, data, train, result, opts)
+	if err != nil {
+		return out, err
+	}
+	model.Training.Calibration = &calibration
+	counter, err := result.Test(data, test, score.Options{}, f.threads)
+	if err != nil {
+		return out, err
+	}
+	out.Accuracy = counter.Report().Accuracy
 	predictor := model.NewPredictor()
-	var answers []answered
 	for _, text := range sentences() {
 		top, err := predictor.Predict(dataset.Example{Text: text}, 1)
 		if err != nil {
-			return err
+			return out, err
 		}
-		answers = append(answers, answered{Text: text, Label: top[0].Label, Probability: top[0].Probability})
+		out.Predictions = append(out.Predictions, answered{Text: text, Label: top[0].Label, Probability: top[0].Probability})
 	}
-	if path != "" {
-		if err := model.Save(path); err != nil {
-			return err
-		}
+	if f.model == "" {
+		return out, nil
 	}
-	if a.json {
-		return a.printJSON(struct {
-			*compare.Comparison
-			Predictions []answered `json:"predictions"`
-			Model       string     `json:"model,omitempty"`
-		}{table, answers, path})
-	}
-	printComparison(a, table)
-	printAnswers(a, best.Method, answers, path)
-	return nil
+	return out, model.Save(f.model)
 }
 
-// printAnswers prints what the best model answers, and what to do next. path is
-// the file that it was saved to, "" for none.
-func printAnswers(a *app, method tune.Method, answers []answered, path string) {
-	fmt.Fprintf(a.out, "\n%s answers:\n", method)
-	for _, x := range answers {
+// printAnswers prints what the model answers, and what to do next.
+func (f *quickstartFlags) printAnswers(a *app, m quickstartModel) {
+	fmt.Fprintf(a.out, "\n%s trained on all %d training rows has %s %% accuracy and answers:\n", m.Method, m.Examples, points(m.Accuracy))
+	for _, x := range m.Predictions {
 		fmt.Fprintf(a.out, "  %-52q %s (%.0f %%)\n", x.Text, x.Label, 100*x.Probability)
 	}
-	if path == "" {
-		path = "bank.safetensors"
-		fmt.Fprintf(a.out, "\nNext, keep this model and use it:\n  treeloss quickstart --model %s\n", path)
+	file := f.model
+	if file == "" {
+		file = "bank.safetensors"
+		fmt.Fprintf(a.out, "\nNext, keep this model and use it:\n  treeloss quickstart --model %s\n", file)
 	} else {
-		fmt.Fprintf(a.out, "\nThe best model is in %s. Next, use it:\n", path)
+		fmt.Fprintf(a.out, "\nThis model is in %s. Next, use it:\n", file)
 	}
-	fmt.Fprintf(a.out, `  echo "my card has not come" | treeloss predict --model %s --top 3
-or train on your own data:
-  treeloss train --data train.csv --model my.safetensors
-  treeloss compare --data train.csv --test test.csv --shots 5 --seeds 5
-`, path)
+	folder := f.save
+	if folder == "" {
+		folder = "bank"
+	}
+	fmt.Fprintf(a.out, "  echo %q | treeloss predict --model %s --top 3\n  echo %q | treeloss explain --model %s\n",
+		nextQuestion, file, nextQuestion, file)
+	if f.save == "" {
+		fmt.Fprintf(a.out, "or train on these examples, or on a file of your own in this form:\n  treeloss quickstart --save-data %s\n", folder)
+	} else {
+		fmt.Fprintf(a.out, "or train on these examples, or on a file of your own in this form:\n")
+	}
+	fmt.Fprintf(a.out, `  treeloss train --data %[1]s/train.csv --model my.safetensors
+  treeloss compare --data %[1]s/train.csv --test %[1]s/test.csv --shots 5 --seeds 5
+`, filepath.ToSlash(folder))
 }
+
+// nextQuestion is what a newcomer is told to ask the model.
+const nextQuestion = "my card has not come"

@@ -139,6 +139,43 @@ func TestComparePrintsShots(t *testing.T) {
 	}
 }
 
+// What quickstart says to type next works, and answers well.
+func TestQuickstartLeadsOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains on 10,003 questions: left out by -short")
+	}
+	dir := t.TempDir()
+	model, data := filepath.Join(dir, "bank.safetensors"), filepath.Join(dir, "bank")
+	o := succeed(t, "quickstart", "--quiet", "--model", model, "--save-data", data)
+	said := map[string]string{}
+	for line := range strings.Lines(o.out) {
+		text, next, ok := strings.Cut(strings.TrimSpace(line), " | treeloss ")
+		if !ok {
+			continue
+		}
+		text, err := strconv.Unquote(strings.TrimPrefix(text, "echo "))
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		args := strings.Fields(next)
+		answer := callWith(t, text+"\n", args...)
+		if answer.status != 0 {
+			t.Fatalf("%q: status %d, %s", line, answer.status, answer.log)
+		}
+		said[args[0]] = answer.out
+	}
+	if !strings.HasPrefix(said["predict"], "card_arrival\t0.9") {
+		t.Errorf("its own question is answered %q, want card_arrival with 0.9", said["predict"])
+	}
+	if !strings.Contains(said["explain"], `word "not come"`) {
+		t.Errorf("explain prints no words:\n%s", said["explain"])
+	}
+	o = succeed(t, "evaluate", "--model", model, "--data", filepath.Join(data, "test.csv"), "--json")
+	if got := parse(t, o.out)["accuracy"].(float64); got < 0.91 {
+		t.Errorf("accuracy %v on the test questions, want 0.91", got)
+	}
+}
+
 func TestQuickstartReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains twelve models: left out by -short")
