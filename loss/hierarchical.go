@@ -13,7 +13,10 @@ import (
 // the root to a class (Morin and Bengio 2005). It has a score for each node
 // but the root: node v of the tree is score v-1. The probability of an inner
 // node is the sum of those of its classes. Immutable; safe for concurrent use.
-type HierarchicalSoftmax struct{ tree *labeltree.Tree }
+type HierarchicalSoftmax struct {
+	tree  *labeltree.Tree
+	inner []int // the nodes with children, parents first
+}
 
 // NewHierarchicalSoftmax needs every class on a leaf, as in a V-tree, a linkage
 // or a taxonomy; a U-tree that has classes on inner nodes is refused.
@@ -23,7 +26,13 @@ func NewHierarchicalSoftmax(t *labeltree.Tree) (*HierarchicalSoftmax, error) {
 			return nil, fmt.Errorf("loss: hierarchical softmax needs each class on a leaf, %q has nodes below it; use a V-tree, a linkage or a taxonomy", t.Name(v))
 		}
 	}
-	return &HierarchicalSoftmax{tree: t}, nil
+	h := &HierarchicalSoftmax{tree: t}
+	for v := range t.Len() {
+		if !t.IsLeaf(v) {
+			h.inner = append(h.inner, v)
+		}
+	}
+	return h, nil
 }
 
 // Tree returns the tree that h was made from.
@@ -98,7 +107,7 @@ func CurvatureHierarchical[T matrix.Float](h *HierarchicalSoftmax, out, p, x []T
 // allocation.
 func Probabilities[T matrix.Float](h *HierarchicalSoftmax, p, scratch, scores []T) {
 	scratch = scratch[:h.Scores()]
-	for v := range h.tree.Len() {
+	for _, v := range h.inner {
 		siblings := h.tree.Children(v)
 		top := T(math.Inf(-1))
 		for _, s := range siblings {
@@ -108,17 +117,18 @@ func Probabilities[T matrix.Float](h *HierarchicalSoftmax, p, scratch, scores []
 			scratch[s-1] = scores[s-1] - top
 		}
 	}
-	kernel.Exp(scratch, scratch)  // of all nodes at once, in vectors
-	for v := range h.tree.Len() { // parents first: scratch[v-1] is final
+	kernel.Exp(scratch, scratch) // of all nodes at once, in vectors
+	for _, v := range h.inner {  // parents first: scratch[v-1] is final
 		siblings := h.tree.Children(v)
 		var sum float64
 		for _, s := range siblings {
 			sum += float64(scratch[s-1])
 		}
-		share := T(1 / sum)
+		above := 1.0
 		if v > 0 {
-			share = T(float64(scratch[v-1]) / sum)
+			above = float64(scratch[v-1])
 		}
+		share := T(above / sum)
 		for _, s := range siblings {
 			scratch[s-1] *= share
 		}

@@ -89,10 +89,10 @@ func (t target) logLoss(p []float32) (sum float64) {
 
 // Top returns the place of the largest number, the first of equals.
 func Top[T matrix.Float](p []T) int {
-	best := 0
+	best, top := 0, p[0]
 	for c, x := range p {
-		if x > p[best] {
-			best = c
+		if x > top {
+			best, top = c, x
 		}
 	}
 	return best

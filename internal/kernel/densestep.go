@@ -33,7 +33,7 @@ type Dense struct {
 	z         []float32 // the scores, and then the gradient in them, in panels
 	biasParts []float32 // of each group of 16 columns, k numbers
 	biasGrad  []float32
-	gradient  []float32 // of one class
+	gradient  []float32 // of one class, or of all where a row is one cache line
 	losses    []float64
 	workers   []denseWorker
 	rows      [][]float32
@@ -105,7 +105,7 @@ func newDense(kd kind, team *Team, k, d, batch int, average bool, tree *Tree, ke
 			w.spare = make([]float32, k*nr)
 		}
 	}
-	s.gradient = make([]float32, d)
+	s.gradient = make([]float32, max(d, k*CacheLine))
 	s.fetches = newFetchPlan(kd, ceil(d, max(1, ceil(d, innerBlock))), batch)
 	s.phases = [...]Phase{{Work: s.readPanel}, {Work: s.scoreRows}, {Work: s.normalisePanel}, {Work: s.updateRows}}
 	s.SetStep(Step[float32]{WW: 1, VV: 1}, Step[float32]{WW: 1, VV: 1})
