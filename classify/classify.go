@@ -23,9 +23,21 @@ type Classifier interface {
 	// Open opens examples of the kind that the model was trained on.
 	Open(in Input) (Examples, error)
 
+	// Runners returns up to n Runners, at least 1: as many as may run at the same
+	// time. A network, which spreads its work itself, has one; while that runs, nothing
+	// that Open returned may.
+	Runners(n int) ([]Runner, error)
+
 	// Close frees what the model holds. Its examples are of no use then.
 	Close() error
 }
+
+// Runner classifies examples in memory, one call at a time. It calls visit, on the
+// goroutine of the caller, with the place of each example, in order, and the
+// probabilities of the k classes, which are those of Examples.Each to the last bit and valid until visit
+// returns. It returns how many examples there are before the first error: of visit, of
+// an example that the model cannot be applied to, or of ctx.
+type Runner func(ctx context.Context, block []dataset.Example, visit func(at int, p []float32) error) (int, error)
 
 // Kind is what a model is made of and looks at.
 type Kind string
@@ -40,6 +52,7 @@ const (
 // About is what a model knows beside its weights.
 type About struct {
 	Kind        Kind
+	Like        Like            // its examples; of pictures without meaning
 	Labels      []string        // k names of classes
 	Tree        *labeltree.Tree // over the classes; nil: none
 	Vectors     *matrix.Dense   // k x dimensions, of the classes; nil: none

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -28,7 +29,7 @@ func Linear(m *softmax.Model) Classifier { return linear{m} }
 // any other.
 func (l linear) About() About {
 	m := l.model
-	about := About{Kind: LinearModel, Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Calibrated: m.Training.Calibration != nil}
+	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Calibrated: m.Training.Calibration != nil}
 	if m.Layer.Hierarchy != nil {
 		about.Tree = m.Layer.Hierarchy.Tree()
 	}
@@ -66,6 +67,36 @@ func (l linear) Open(in Input) (Examples, error) {
 		})
 	}
 	return r, nil
+}
+
+// Runners returns n of them, each with a Predictor.
+func (l linear) Runners(n int) ([]Runner, error) {
+	runners := make([]Runner, max(n, 1))
+	for i := range runners {
+		predictor := l.model.NewPredictor()
+		runners[i] = func(ctx context.Context, block []dataset.Example, visit func(at int, p []float32) error) (int, error) {
+			for at, e := range block {
+				p, err := predictor.Probabilities(e)
+				if err == nil {
+					err = cmp.Or(visit(at, p), ctx.Err())
+				}
+				if err != nil {
+					return at, err
+				}
+			}
+			return len(block), nil
+		}
+	}
+	return runners, nil
+}
+
+// LinearModelOf returns the linear model that a classifier is made of, nil for a
+// network.
+func LinearModelOf(c Classifier) *softmax.Model {
+	if l, ok := c.(linear); ok {
+		return l.model
+	}
+	return nil
 }
 
 // inParts calls work for 0..n-1 on several goroutines, each with a part of its own,
@@ -174,6 +205,35 @@ func (l Like) options(in Input) []dataset.Options {
 		}
 	}
 	return []dataset.Options{trained, given}
+}
+
+// Parse reads examples that are in memory, as OpenLike does from a file: a name such as
+// lines.jsonl stands for them in messages, and its ending for the format. Labels may be
+// missing.
+func (l Like) Parse(data []byte, name string, o dataset.Options) ([]dataset.Example, error) {
+	o.Unlabelled = true
+	in := Input{Paths: []string{name}, Options: o}
+	var first error
+	for _, o := range l.options(in) {
+		r, err := dataset.NewReader(bytes.NewReader(data), name, o)
+		if err == nil {
+			err = l.fits(r, in)
+		}
+		var examples []dataset.Example
+		if err == nil {
+			for e, failed := range r.All() {
+				if err = failed; err != nil {
+					break
+				}
+				examples = append(examples, e.Clone())
+			}
+		}
+		if err == nil {
+			return examples, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return nil, first
 }
 
 // isArray tells whether the first file is a NumPy array, whose columns have no

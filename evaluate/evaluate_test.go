@@ -28,6 +28,7 @@ type fake struct {
 func (f fake) About() classify.About                          { return f.about }
 func (f fake) Open(classify.Input) (classify.Examples, error) { return nil, errors.New("not used") }
 func (f fake) Close() error                                   { return nil }
+func (f fake) Runners(int) ([]classify.Runner, error)         { return nil, errors.New("not used") }
 
 // rows are examples with their probabilities, in blocks of some size.
 type rows struct {

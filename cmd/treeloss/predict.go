@@ -15,8 +15,6 @@ import (
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/decide"
-	"github.com/treeloss/treeloss/labeltree"
 )
 
 // predictFlags are the flags of treeloss predict.
@@ -154,18 +152,15 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 	if err != nil {
 		return err
 	}
-	if tree == nil {
-		tree = about.Tree
-	}
 	x, err := f.data.open(a, m, f.threads, true)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
 	f.decision.hint(a, about)
-	deciders := make([]*decide.Decider, x.Workers())
-	for i := range deciders {
-		if deciders[i], err = decide.NewDecider(f.decision.rule, len(about.Labels), tree); err != nil {
+	answerers := make([]*classify.Answerer, x.Workers())
+	for i := range answerers {
+		if answerers[i], err = classify.NewAnswerer(about, f.decision.rule, tree); err != nil {
 			return err
 		}
 	}
@@ -177,11 +172,11 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 		write = func(line answer, out *bufio.Writer) error { return encode(out, line) }
 	}
 	return x.Each(ctx, func(worker, at int, e dataset.Example, p []float32) error {
-		decided, err := deciders[worker].Decide(p)
+		decided, err := answerers[worker].Answer(p)
 		if err != nil {
 			return err
 		}
-		answers[at] = f.answer(about, tree, deciders[worker], decided)
+		answers[at] = answer{Answer: decided}
 		if e.Place.Line == 0 {
 			answers[at].File = e.Place.File
 		}
@@ -224,38 +219,10 @@ const pathSeparator = " > "
 
 // answer is one line of JSON.
 type answer struct {
-	ID          string   `json:"id,omitempty"`
-	Text        *string  `json:"text,omitempty"`
-	File        string   `json:"file,omitempty"`
-	Label       string   `json:"label"` // "" if rejected
-	Probability float64  `json:"probability"`
-	Cost        *float64 `json:"expected_cost,omitempty"`
-	Rejected    bool     `json:"rejected,omitempty"`
-	Path        []string `json:"path,omitempty"`    // from the root
-	Classes     int      `json:"classes,omitempty"` // that a hedged answer leaves open
-	Top         []answer `json:"top,omitempty"`
-}
-
-// answer names what was decided.
-func (f *predictFlags) answer(about classify.About, tree *labeltree.Tree, d *decide.Decider, decided decide.Answer) answer {
-	if f.decision.rule.Confidence > 0 {
-		return answer{Label: tree.Name(decided.Node), Probability: decided.Choices[0].Probability, Path: d.Path(decided), Classes: decided.Classes}
-	}
-	all := make([]answer, len(decided.Choices))
-	for i, c := range decided.Choices {
-		all[i] = answer{Label: about.Labels[c.Class], Probability: c.Probability}
-		if f.decision.rule.Cost {
-			all[i].Cost = &c.Cost
-		}
-	}
-	line := all[0]
-	if decided.Rejected {
-		line.Label, line.Rejected = "", true
-	}
-	if len(all) > 1 {
-		line.Top = all
-	}
-	return line
+	ID   string  `json:"id,omitempty"`
+	Text *string `json:"text,omitempty"`
+	File string  `json:"file,omitempty"`
+	classify.Answer
 }
 
 // writeTSV writes label and probability of each class on one line, behind them
@@ -264,7 +231,7 @@ func (f *predictFlags) answer(about classify.About, tree *labeltree.Tree, d *dec
 func (x answer) writeTSV(out *bufio.Writer) error {
 	all := x.Top
 	if all == nil || x.Rejected {
-		all = []answer{x}
+		all = []classify.Answer{x.Answer}
 	}
 	var line []byte
 	for i, c := range all {

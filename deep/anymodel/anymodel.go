@@ -116,7 +116,7 @@ func (d *deep) About() classify.About {
 	m := d.model
 	about := classify.About{Kind: classify.PictureNetwork, Labels: m.Classes, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
 	if m.Encoder != nil {
-		about.Kind = classify.LanguageNetwork
+		about.Kind, about.Like = classify.LanguageNetwork, d.like()
 	}
 	return about
 }
@@ -137,11 +137,26 @@ func (d *deep) Open(in classify.Input) (classify.Examples, error) {
 	if d.model.Encoder == nil {
 		return d.album(in)
 	}
-	reader, err := classify.OpenLike(classify.Like{Kind: dataset.Text, Training: d.model.Training}, in)
+	reader, err := classify.OpenLike(d.like(), in)
 	if err != nil {
 		return nil, err
 	}
 	return &classify.Records{Reader: reader, Block: batch, Threads: 1, Run: d.texts}, nil
+}
+
+// like says how the texts of the training were read.
+func (d *deep) like() classify.Like {
+	return classify.Like{Kind: dataset.Text, Training: d.model.Training}
+}
+
+// Runners returns one.
+func (d *deep) Runners(int) ([]classify.Runner, error) {
+	if d.model.Encoder == nil {
+		return nil, errors.New("a network on pictures reads files; name a model of texts or numbers")
+	}
+	return []classify.Runner{func(ctx context.Context, block []dataset.Example, visit func(at int, p []float32) error) (int, error) {
+		return d.texts(ctx, block, func(_, at int, p []float32) error { return visit(at, p) })
+	}}, nil
 }
 
 // each calls use with the probabilities of each example of data, in order.

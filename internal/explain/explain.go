@@ -90,17 +90,10 @@ func New(m *softmax.Model, opts Options) (*Explainer, error) {
 		return nil, fmt.Errorf("explain: %d features and %d nearest classes, want at least 0 of each", opts.Features, opts.Nearest)
 	}
 	opts.Features, opts.Nearest = cmp.Or(opts.Features, 5), cmp.Or(opts.Nearest, 5)
-	against := -1
-	if opts.Against != "" {
-		if against = slices.Index(m.Labels, opts.Against); against < 0 {
-			return nil, fmt.Errorf("explain: no class %q among the %d of the model", opts.Against, len(m.Labels))
-		}
-	}
 	e := &Explainer{
 		model:     m,
 		tree:      m.Tree,
 		opts:      opts,
-		against:   against,
 		predictor: m.NewPredictor(),
 		rower:     feature.NewRower(m.Features),
 		scores:    make([]float32, m.Layer.Outputs()),
@@ -117,7 +110,26 @@ func New(m *softmax.Model, opts Options) (*Explainer, error) {
 	if names, err := feature.Names(m.Labels); err == nil { // else they are blank, and none is like another
 		e.names = names
 	}
+	if err := e.Ask(opts.Features, opts.Against); err != nil {
+		return nil, err
+	}
 	return e, nil
+}
+
+// Ask changes Options.Features and Options.Against for what is explained from now on;
+// what is known about the classes stays known. A negative number and a class that the model does not have are errors.
+func (e *Explainer) Ask(features int, against string) error {
+	if features < 0 {
+		return fmt.Errorf("explain: %d features, want at least 0", features)
+	}
+	class := -1
+	if against != "" {
+		if class = slices.Index(e.model.Labels, against); class < 0 {
+			return fmt.Errorf("explain: no class %q among the %d of the model", against, len(e.model.Labels))
+		}
+	}
+	e.opts.Features, e.against = cmp.Or(features, 5), class
+	return nil
 }
 
 // Explain returns why the model answers a record as it does. The answer is that

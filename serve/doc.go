@@ -1,0 +1,22 @@
+// Package serve answers over HTTP with trained models of any kind:
+//
+//	request --> limits --> examples --> queue --> Runner of the model --> answer
+//	                                      ^ requests of the same moment go together
+//
+// A Server is an http.Handler, to be mounted in a program of one's own, and Serve runs
+// it with the timeouts that an open port needs. Two protocols lead to the same models:
+//
+//	POST /v1/predict, /v1/explain    plain JSON
+//	/v2/...                          the Open Inference Protocol, for clients of KServe,
+//	                                 Triton, Seldon and OpenVINO, with binary tensors
+//
+// Beside them /healthz, /readyz, /metrics, /openapi.json and a page at / to try a text.
+//
+// # What it promises
+//
+// Answers have the bits of treeloss predict, however requests are put together. What a
+// client sends costs bounded memory and time: what is too large is a 413, what does not
+// fit the model a 400, and where more comes than can be answered in time a 429 with
+// Retry-After. A model whose file was replaced is opened beside the old one, takes its
+// place between two requests, and the old one is closed when its last request is done.
+package serve

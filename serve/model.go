@@ -1,0 +1,165 @@
+package serve
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/internal/explain"
+)
+
+// model is a name under which one version of a model after the other is served.
+type model struct {
+	Model
+	current atomic.Pointer[version]
+
+	mutex sync.Mutex // of reloading
+	seen  fileState  // of the file when it was last opened, or could not be
+}
+
+// fileState tells whether a file was replaced.
+type fileState struct {
+	size int64
+	time time.Time
+}
+
+func stateOf(path string) (fileState, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileState{}, err
+	}
+	return fileState{info.Size(), info.ModTime()}, nil
+}
+
+// acquire returns the current version, to be released.
+func (m *model) acquire() *version {
+	for {
+		if v := m.current.Load(); v.acquire() {
+			return v
+		}
+	}
+}
+
+// version is an opened model. It is closed when nobody uses it any more.
+type version struct {
+	name       string // of the model
+	id         string // the first digits of the file's SHA-256
+	about      classify.About
+	classifier classify.Classifier
+	queue      *queue
+
+	users atomic.Int64 // and 1 while it is current; 0: closed
+
+	explainer *explain.Explainer // nil: not asked for yet
+	explains  chan struct{}      // room for the one who explains
+}
+
+// open opens the file of a model and starts what classifies for it.
+func (s *Server) open(m Model) (*version, error) {
+	id, err := digest(m.Path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.opts.Open(m.Path)
+	if err != nil {
+		return nil, err
+	}
+	runners, err := c.Runners(s.opts.Threads)
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: %w", m.Path, err)
+	}
+	v := &version{name: m.Name, id: id, about: c.About(), classifier: c, explains: make(chan struct{}, 1)}
+	v.users.Store(1)
+	v.queue = newQueue(v.about, runners, s.opts.Limits.Queue, s.metrics.batches.WithLabelValues(m.Name))
+	return v, nil
+}
+
+// digest returns the first 12 digits of the SHA-256 of a file.
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:12], nil
+}
+
+// acquire keeps the version open until release. It tells whether it was open.
+func (v *version) acquire() bool {
+	for {
+		n := v.users.Load()
+		if n == 0 {
+			return false
+		}
+		if v.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// release closes the version, in the background, if nobody uses it any more: a request
+// that was given up may still wait in the queue.
+func (v *version) release() {
+	if v.users.Add(-1) == 0 {
+		go func() {
+			v.queue.close()
+			v.classifier.Close()
+		}()
+	}
+}
+
+// Reload opens all models anew whose files were replaced, or, with force, all. A model
+// that cannot be opened stays as it is; the error says why.
+func (s *Server) Reload(force bool) error {
+	var failed error
+	for _, m := range s.models {
+		if err := s.reload(m, force); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// reload is Reload for one model. A file that could not be opened is tried again when
+// it has changed.
+func (s *Server) reload(m *model, force bool) error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	state, err := stateOf(m.Path)
+	if err == nil && state == m.seen && !force {
+		return nil
+	}
+	if err != nil && !force && m.seen == (fileState{}) {
+		return nil // told already
+	}
+	m.seen = state
+	var next *version
+	if err == nil {
+		next, err = s.open(m.Model)
+	}
+	if err != nil {
+		s.metrics.reloads.WithLabelValues(m.Name, "failed").Inc()
+		s.opts.Log.Error("model not reloaded, the old one stays", "model", m.Name, "error", err.Error())
+		return err
+	}
+	old := m.current.Swap(next)
+	s.metrics.reloads.WithLabelValues(m.Name, "done").Inc()
+	if old != nil {
+		s.metrics.info.DeleteLabelValues(m.Name, old.id)
+		old.release()
+		s.opts.Log.Info("model reloaded", "model", m.Name, "version", next.id, "before", old.id)
+	}
+	s.metrics.info.WithLabelValues(m.Name, next.id).Set(1)
+	return nil
+}

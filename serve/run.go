@@ -1,0 +1,191 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/treeloss/treeloss/internal/option"
+)
+
+// RunOptions sets up Serve. The zero value serves plain HTTP.
+type RunOptions struct {
+	Cert, Key   string          // files of a TLS certificate and its key, read again on reload; "": plain HTTP
+	Connections int             // open at a time, above which the one that has been idle longest is closed; 0: 2048
+	Reload      <-chan struct{} // opens all models anew; nil: never
+	Watch       time.Duration   // how often to look for models whose file was replaced; 0: never
+	Drain       time.Duration   // how long requests may still run when it stops; 0: 30 s
+}
+
+// Serve answers requests on l until ctx is done, and then those that have begun. Slow
+// clients are cut off: a header must come within 5 s, a request within Limits.Time, and
+// what a client does not read of an answer is dropped after that time again.
+func (s *Server) Serve(ctx context.Context, l net.Listener, o RunOptions) error {
+	err := cmp.Or(option.Check("Connections", o.Connections, o.Connections >= 0, "a number, 0 for 2048"),
+		option.Check("Watch", o.Watch, o.Watch >= 0, "a time such as 2s, 0 for never"),
+		option.Check("Drain", o.Drain, o.Drain >= 0, "a time such as 30s"))
+	if err != nil {
+		return err
+	}
+	idle := &idleConnections{limit: cmp.Or(o.Connections, 2048)}
+	limit := s.opts.Limits.Time
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: min(5*time.Second, limit),
+		ReadTimeout:       limit,
+		WriteTimeout:      2 * limit,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ConnState:         idle.state,
+		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+	}
+	var files *certificate
+	if o.Cert != "" || o.Key != "" {
+		files = &certificate{cert: o.Cert, key: o.Key}
+		if err := files.read(); err != nil {
+			return err
+		}
+		server.TLSConfig = &tls.Config{GetCertificate: files.get, MinVersion: tls.VersionTLS12}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var reloads sync.WaitGroup
+	reloads.Go(func() { s.reloads(ctx, o, files) })
+	failed := make(chan error, 1)
+	go func() {
+		if files != nil {
+			failed <- server.ServeTLS(l, "", "")
+			return
+		}
+		failed <- server.Serve(l)
+	}()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		s.leaving.Store(true)
+		last, done := context.WithTimeout(context.Background(), cmp.Or(o.Drain, 30*time.Second))
+		defer done()
+		if err = server.Shutdown(last); err != nil {
+			server.Close()
+		}
+	}
+	cancel()
+	reloads.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// reloads opens models anew until ctx is done.
+func (s *Server) reloads(ctx context.Context, o RunOptions, files *certificate) {
+	var tick <-chan time.Time
+	if o.Watch > 0 {
+		t := time.NewTicker(o.Watch)
+		defer t.Stop()
+		tick = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+			_ = s.Reload(false) // logged
+		case <-o.Reload:
+			_ = s.Reload(true)
+			if files == nil {
+				continue
+			}
+			if err := files.read(); err != nil {
+				s.opts.Log.Error("certificate not reloaded, the old one stays", "error", err.Error())
+			}
+		}
+	}
+}
+
+// certificate is that of TLS files.
+type certificate struct {
+	cert, key string
+	mutex     sync.Mutex
+	pair      *tls.Certificate
+}
+
+func (c *certificate) read() error {
+	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	if err != nil {
+		return err
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.pair = &pair
+	return nil
+}
+
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.pair, nil
+}
+
+// idleConnections closes the connection that has been idle longest when there are too
+// many: so nobody locks others out by holding connections open, and each takes memory.
+type idleConnections struct {
+	limit int
+	mutex sync.Mutex
+	open  int
+	at    map[net.Conn]*idleConnection
+	first idleConnection // of a ring, that idle longest behind it
+}
+
+// idleConnection is one in a ring, in the order in which they became idle.
+type idleConnection struct {
+	conn         net.Conn
+	before, next *idleConnection
+}
+
+// state is a ConnState of http.Server.
+func (c *idleConnections) state(conn net.Conn, state http.ConnState) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.at == nil {
+		c.at = make(map[net.Conn]*idleConnection)
+		c.first.before, c.first.next = &c.first, &c.first
+	}
+	c.unlink(conn)
+	switch state {
+	case http.StateNew:
+		c.open++
+		c.link(conn)
+	case http.StateIdle:
+		c.link(conn)
+	case http.StateClosed, http.StateHijacked:
+		c.open--
+	}
+	if state == http.StateNew && c.open > c.limit {
+		// Of many that are busy, and soon too slow, there may be twice as many.
+		if oldest := c.first.next; oldest.conn != conn || c.open > 2*c.limit {
+			c.unlink(oldest.conn)
+			oldest.conn.Close()
+		}
+	}
+}
+
+// link makes a connection the one that became idle last.
+func (c *idleConnections) link(conn net.Conn) {
+	n := &idleConnection{conn, c.first.before, &c.first}
+	c.first.before.next, c.first.before, c.at[conn] = n, n, n
+}
+
+// unlink takes a connection out of the ring, if it is in it.
+func (c *idleConnections) unlink(conn net.Conn) {
+	if n := c.at[conn]; n != nil {
+		n.before.next, n.next.before = n.next, n.before
+		delete(c.at, conn)
+	}
+}
