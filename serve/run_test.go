@@ -346,9 +346,11 @@ func TestManyLargeBodies(t *testing.T) {
 	go func() {
 		w := &statusWriter{header: http.Header{}}
 		s.ServeHTTP(w, first)
+		reader.Close()
 		done <- w.status
 	}()
 	io.WriteString(writer, `{"text": "`+strings.Repeat("a", 800))
+	io.WriteString(writer, "a") // is read when the bytes before it are counted
 	if r := ask(t, s, "POST", "/v1/predict", `{"text": "`+strings.Repeat("a", 800)+`"}`); r.status != 429 || r.header.Get("Retry-After") != "1" {
 		t.Errorf("%+v", r)
 	}
