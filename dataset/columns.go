@@ -315,7 +315,7 @@ type parts struct {
 	about      string   // the choice in words
 	encoding   string   // of the file; "" for UTF-8
 	separator  string   // of CSV, in words; "" for commas
-	decimal    *byte    // of CSV with semicolons: the decimal mark of the numbers so far, 0 for none; nil elsewhere
+	decimal    *byte    // where the separator is no comma: the decimal mark of the numbers so far, 0 for none; nil elsewhere
 }
 
 // layout says how the file was written, "" for the usual way.

@@ -10,13 +10,14 @@ import (
 // records splits the lines of a CSV or TSV file into fields (RFC 4180). A line
 // without a double quote, which is most lines, is split where it lies; others
 // are copied. A quote inside a field that does not begin with one stands for
-// itself, as in 5" pipe. CRLF inside quotes counts as LF, so that a file gives
+// itself, as in 5" pipe, unless strict refuses it. CRLF inside quotes counts as LF, so that a file gives
 // the same fields with either line end.
 type records struct {
 	lines  *input.Lines
 	comma  byte
 	quotes bool
-	limit  int // fields kept of a record; the rest is only counted
+	strict bool // refuse a quote inside a field that does not begin with one
+	limit  int  // fields kept of a record; the rest is only counted
 
 	data  []byte // the bytes in which the spans lie
 	store []byte // own memory of data, for a record with quotes
@@ -32,10 +33,7 @@ type mark struct{ line, column int }
 
 // read reads the next record, leaving out blank lines; at the end io.EOF.
 func (r *records) read() error {
-	line, err := r.lines.Read()
-	for err == nil && len(line) == 0 {
-		line, err = r.lines.Read()
-	}
+	line, err := r.lines.Filled(func(line []byte) bool { return len(line) == 0 })
 	if err != nil {
 		return err
 	}
@@ -73,6 +71,9 @@ func (r *records) split(line []byte) error {
 			end := len(line)
 			if n := bytes.IndexByte(line[i:], r.comma); n >= 0 {
 				end = i + n
+			}
+			if n := bytes.IndexByte(line[i:end], '"'); n >= 0 && r.strict {
+				return r.lines.Refuse(i+n+1, "a quote inside a field that does not begin with one; put the field in quotes and write this one twice, or separate the fields by tabs, where quotes are text")
 			}
 			r.store = append(r.store, line[i:end]...)
 			i = end

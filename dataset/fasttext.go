@@ -34,10 +34,7 @@ func newFastText(in *input.Stream, opts Options) (source, error) {
 
 // next implements source.
 func (f *fastText) next(ex *Example) error {
-	line, err := f.lines.Read()
-	for err == nil && !f.opts.Unlabelled && len(bytes.TrimSpace(line)) == 0 {
-		line, err = f.lines.Read()
-	}
+	line, err := f.lines.Filled(func(line []byte) bool { return !f.opts.Unlabelled && input.Blank(line) })
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ const (
 	LIBSVM          // label index:value ...
 	NPY             // NumPy array of rows x columns, labels in a file beside it
 	Parquet         // columns of text, numbers or lists of numbers; a file, not a pipe
+	Lines           // plain text, one example a line, whatever it looks like; for Options.Unlabelled only
 )
 
 // formats lists what can be read, for messages.
@@ -31,7 +32,7 @@ const formats = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl), fastText (.ft, .tx
 var formatNames = [...][]string{
 	Auto: {"auto"}, CSV: {"CSV", ".csv"}, TSV: {"TSV", ".tsv", ".tab"}, JSONL: {"JSONL", ".jsonl", ".ndjson"},
 	FastText: {"fastText", ".txt", ".ft", ".fasttext"}, LIBSVM: {"LIBSVM", ".svm", ".libsvm", ".svmlight"},
-	NPY: {"npy", ".npy"}, Parquet: {"Parquet", ".parquet", ".pq", ".parq"},
+	NPY: {"npy", ".npy"}, Lines: {"lines"}, Parquet: {"Parquet", ".parquet", ".pq", ".parq"},
 }
 
 // String returns the format's usual name.
@@ -49,7 +50,7 @@ func ParseFormat(name string) (Format, error) {
 			return Format(f), nil
 		}
 	}
-	return Auto, option.Check("Format", name, false, "csv, tsv, jsonl, fasttext, libsvm, npy or parquet")
+	return Auto, option.Check("Format", name, false, "csv, tsv, jsonl, fasttext, libsvm, npy, parquet or lines")
 }
 
 // MarshalText returns the format's name in small letters.

@@ -42,7 +42,7 @@ func (s *scanner) start(file string, line int, b []byte) error {
 		s.i = len(b)
 		return s.fail("the line ends inside an object; write each object on one line")
 	}
-	return s.fail("%v; write one JSON object a line", err)
+	return s.fail("%s; write one JSON object a line", input.InWords(err.Error(), err))
 }
 
 // fail returns an error at b[i].

@@ -83,7 +83,7 @@ func TestDeepJSON(t *testing.T) {
 	if _, _, err := readText(nested(9000), "a.jsonl", Options{}); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := readText(nested(1<<20), "a.jsonl", Options{}); err == nil || !strings.Contains(err.Error(), "exceeded max depth") {
+	if _, _, err := readText(nested(1<<20), "a.jsonl", Options{}); err == nil || !strings.Contains(err.Error(), "nested more than 10,000 levels deep") {
 		t.Error(err)
 	}
 }

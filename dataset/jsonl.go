@@ -20,6 +20,7 @@ type jsonl struct {
 	opts   Options
 	cols   []column
 	part   map[string]int // key to its place in cols, of keys that play a part
+	rival  string         // the other of the keys label and labels, where one was chosen by its name
 	wanted []int          // places in cols of the keys that an object must have
 	at     []int          // where the value of each column begins; 0: not there
 	labels interner
@@ -62,13 +63,7 @@ func (j *jsonl) first() error {
 }
 
 // next returns the next line that is not blank.
-func (j *jsonl) next() ([]byte, error) {
-	line, err := j.lines.Read()
-	for err == nil && len(bytes.TrimSpace(line)) == 0 {
-		line, err = j.lines.Read()
-	}
-	return line, err
-}
+func (j *jsonl) next() ([]byte, error) { return j.lines.Filled(input.Blank) }
 
 // object calls value with each key of a line that is one object and nothing else.
 func (j *jsonl) object(line []byte, value func(key []byte) error) error {
@@ -112,6 +107,9 @@ func (j *jsonl) use(c choice) error {
 			}
 		}
 	}
+	if c.label >= 0 && j.opts.Label == "" {
+		j.rival = map[string]string{"label": "labels", "labels": "label"}[j.cols[c.label].name]
+	}
 	slices.Sort(j.wanted)
 	return j.find(j.scan.b)
 }
@@ -134,6 +132,8 @@ func (j *jsonl) find(line []byte) error {
 				return j.scan.fail("key %q occurs twice; keep one", j.cols[i].name)
 			}
 			j.at[i] = j.scan.i
+		} else if j.rival != "" && string(key) == j.rival {
+			return j.scan.fail("both a key \"label\" and a key \"labels\"; keep one, or say which with Options.Label")
 		}
 		j.scan.skip()
 		return nil

@@ -33,17 +33,11 @@ func newLIBSVM(in *input.Stream, opts Options) (source, error) {
 
 // next implements source.
 func (s *libsvm) next(ex *Example) error {
-	var line []byte
-	for len(line) == 0 {
-		var err error
-		if line, err = s.lines.Read(); err != nil {
-			return err
-		}
-		if n := bytes.IndexByte(line, '#'); n >= 0 {
-			line = line[:n]
-		}
-		line = bytes.TrimRight(line, " \t\r")
+	line, err := s.lines.Filled(func(line []byte) bool { return len(withoutComment(line)) == 0 })
+	if err != nil {
+		return err
 	}
+	line = withoutComment(line)
 	ex.Place.Line, ex.Weight, ex.Label = s.lines.Number, 1, ""
 	ex.Index, ex.Values = ex.Index[:0], ex.Values[:0]
 	first := true
@@ -73,6 +67,12 @@ func (s *libsvm) next(ex *Example) error {
 		}
 		i = end
 	}
+}
+
+// withoutComment returns a line up to its comment, without white space at its end.
+func withoutComment(line []byte) []byte {
+	line, _, _ = bytes.Cut(line, []byte("#"))
+	return bytes.TrimRight(line, " \t\r")
 }
 
 // takeLabel sets the label from the first word of a line, of labels with commas

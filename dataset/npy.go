@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -82,25 +83,26 @@ func (n *npy) next(ex *Example) error {
 	// A row is taken in pieces, so that a header that promises much makes
 	// nobody allocate more than has arrived.
 	item := n.head.item
+	var bad error // the row is read to its end, and its label, so that it can be left out
 	for left := n.width * item; left > 0; {
 		b := n.buffer[:min(left, len(n.buffer))]
 		if _, err := io.ReadFull(n.src, b); err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				return input.Refuse(n.name, int(n.row), 0, "the array ends in row %d of %d; write the file anew", n.row, n.head.rows)
+				return input.Last(input.Refuse(n.name, int(n.row), 0, "the array ends in row %d of %d; write the file anew", n.row, n.head.rows))
 			}
 			return input.Unreadable(n.name, int(n.row), err)
 		}
 		left -= len(b)
 		for ; len(b) > 0; b = b[item:] {
 			v := n.decode(b)
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return input.Refuse(n.name, int(n.row), len(ex.Values)+1, "row %d, column %d is %v, want a finite number; fill it in or remove the row", n.row, len(ex.Values)+1, v)
+			if bad == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+				bad = input.Refuse(n.name, int(n.row), len(ex.Values)+1, "row %d, column %d is %v, want a finite number; fill it in or remove the row", n.row, len(ex.Values)+1, v)
 			}
 			ex.Values = append(ex.Values, v)
 		}
 	}
 	if n.labels == nil {
-		return nil
+		return bad
 	}
 	label, err := n.labels()
 	switch {
@@ -110,7 +112,7 @@ func (n *npy) next(ex *Example) error {
 		return input.Refuse(n.opts.Labels, int(n.row), 0, "the label of row %d is empty; fill it in", n.row)
 	}
 	ex.Label = label
-	return err
+	return cmp.Or(err, bad)
 }
 
 // end checks that both files end with the last row.

@@ -33,10 +33,13 @@ type Options struct {
 	// out: one without a label, with another number of columns than the header, with
 	// broken UTF-8, or with a value that is no number. nil makes the first such error
 	// end the reading; its Error.Row tells that Skip would help. What cannot be read on
-	// after, such as a quote that is never closed, is an error all the same, and so is
-	// everything about an .npy file, whose rows and labels stand apart. A row that is
+	// after, such as a quote that is never closed, is an error all the same. A row that is
 	// read again, as the first rows of a file are, is told again.
 	Skip func(*Error)
+
+	// Replaced is called with each line of Format Lines whose broken UTF-8 was replaced
+	// by U+FFFD; nil: not.
+	Replaced func(Place)
 
 	Labels     string // .npy: file with the labels, .npy or text with one a line
 	Unlabelled bool   // a missing or empty label is fine, Example.Label stays ""; implies FirstLabel
@@ -75,7 +78,7 @@ func (o Options) noneLeft() string {
 // reading says what a file of examples holds.
 func (o Options) reading() input.Options {
 	return input.Options{
-		Want: "a file of examples", Forms: formats + "; folders of pictures go with a network", Encoding: o.Encoding,
+		Want: "a file of examples", Forms: formats + "; folders of pictures go with a network", Encoding: o.Encoding, AnyText: o.Format == Lines,
 		Mend: "save the file as UTF-8, or say what it is, such as Options.Encoding windows-1252",
 	}
 }

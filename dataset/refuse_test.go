@@ -99,7 +99,7 @@ func TestRefusals(t *testing.T) {
 		{"empty array", "a.jsonl", "{\"x\":[],\"y\":\"b\"}", Options{}, `a.jsonl:1: key "x": an empty array`},
 		{"array and number", "a.jsonl", `{"x":[1],"z":1,"y":"b"}`, Options{Columns: []string{"x", "z"}}, `a.jsonl:1: Options.Columns has 2 keys, one with an array`},
 		{"negative weight", "a.jsonl", `{"text":"a","y":"b","w":-1}`, Options{Weight: "w"}, `a.jsonl:1:25: key "w": weight -1`},
-		{"two objects on a line", "a.jsonl", `{"text":"a","y":"b"}{}`, Options{}, `a.jsonl:1:21: invalid character '{' after top-level value; write one JSON object a line`},
+		{"two objects on a line", "a.jsonl", `{"text":"a","y":"b"}{}`, Options{}, `a.jsonl:1:21: unexpected "{"; write one JSON object a line`},
 		{"no label key", "a.jsonl", `{"text":"a"}`, Options{}, `a.jsonl:1: no label key found: the keys are "text"; name it with Options.Label`},
 
 		{"no label", "a.ft", "__label__a b\nc d\n", Options{}, "a.ft:2: no label, want a word such as __label__greeting"},

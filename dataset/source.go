@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"io"
+	"strings"
 
 	"github.com/treeloss/treeloss/dataset/internal/parquet"
 	"github.com/treeloss/treeloss/internal/input"
@@ -28,16 +29,28 @@ type cursor struct {
 func (c *cursor) next(ex *Example) error {
 	for {
 		err := c.source.next(ex)
-		if err == nil || err == io.EOF || c.isArray() || !c.opts.skip(err) {
+		if err == nil {
+			err = checkLabel(ex)
+		}
+		if err == nil || err == io.EOF || !c.opts.skip(err) {
 			return err
 		}
 	}
 }
 
-// isArray tells whether the rows are those of an array, of which none can be left out.
-func (c *cursor) isArray() bool {
-	_, yes := c.source.(*npy)
-	return yes
+// checkLabel refuses a label with a byte of 0, which shows nowhere and ends a text in
+// many other programs.
+func checkLabel(ex *Example) error {
+	label := ex.Label
+	for _, s := range ex.Mix {
+		if strings.IndexByte(s.Label, 0) >= 0 {
+			label = s.Label
+		}
+	}
+	if strings.IndexByte(label, 0) < 0 {
+		return nil
+	}
+	return input.Refuse(ex.Place.File, ex.Place.Line, 0, "the label %s holds a byte of 0; write it without", input.Clip(label))
 }
 
 // what implements source, with the encoding of the file.
@@ -98,6 +111,8 @@ func newSource(in *input.Stream, opts Options) (source, error) {
 		return newJSONL(in, opts)
 	case FastText:
 		return newFastText(in, opts)
+	case Lines:
+		return newPlain(in, opts)
 	case LIBSVM:
 		return newLIBSVM(in, opts)
 	case NPY:

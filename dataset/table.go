@@ -21,7 +21,7 @@ type table struct {
 	header  []string
 	labels  interner
 	checked bool   // look for broken UTF-8 in whole records: a line inside quotes left out would break them
-	decimal byte   // with semicolons: the mark of the numbers so far, a point or a comma; 0: none had one
+	decimal byte   // with semicolons and tabs: the mark of the numbers so far, a point or a comma; 0: none had one
 	pointed []byte // a number whose comma was made a point
 }
 
@@ -42,6 +42,7 @@ func newTable(in *input.Stream, format Format, opts Options) (source, error) {
 	default:
 		t.rec.comma = separator(first, t.rec.quotes)
 	}
+	t.rec.strict = t.rec.comma != '\t'
 	if err := t.readHeader(); err != nil {
 		return nil, err
 	}
@@ -125,10 +126,10 @@ func separatorWords(comma byte) string {
 	return strconv.Quote(string(rune(comma)))
 }
 
-// parse reads a number, and returns its decimal mark if the separator is a semicolon: a
-// comma or a point, 0 for none. Elsewhere a number has no comma.
+// parse reads a number, and returns its decimal mark if the separator is no comma: a
+// comma or a point, 0 for none. Between commas a number has none.
 func (t *table) parse(b []byte) (v float64, mark byte, err error) {
-	if t.rec.comma != ';' {
+	if t.rec.comma == ',' {
 		v, err = parseNumber(b)
 		return v, 0, err
 	}
@@ -223,7 +224,7 @@ func (t *table) number(i int, option string) (float64, error) {
 // numbers is oneByOne without a call through an interface for each number, which
 // would make reading tables of numbers slower.
 func (t *table) numbers(dst []float64, c choice, _ int) ([]float64, error) {
-	if t.rec.comma == ';' { // perhaps with decimal commas
+	if t.rec.comma != ',' { // perhaps with decimal commas
 		return oneByOne(t, dst, c.numbers)
 	}
 	for _, i := range c.numbers {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ type app struct {
 	log   io.Writer // everything else
 	quiet bool
 	json  bool
+
+	skipped *skippedRows // of the command, once it reads examples
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -52,18 +55,30 @@ func (a *app) logf(format string, args ...any) {
 	}
 }
 
-// printJSON prints one JSON document.
+// printJSON prints one JSON document, an object. With --skip-bad its last key is how
+// many rows were left out.
 func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	const end = "\n}\n"
+	if n, asked := a.skipped.count(); asked && bytes.HasSuffix(text.Bytes(), []byte(end)) {
+		text.Truncate(text.Len() - len(end))
+		fmt.Fprintf(&text, ",\n  \"skipped_rows\": %d%s", n, end)
+	}
+	_, err := a.out.Write(text.Bytes())
+	return err
 }
 
-// onTerminal tells whether the log is seen by a person.
+// onTerminal tells whether the log is seen by a person on a terminal that can go back to
+// the beginning of a line, which one that calls itself dumb cannot.
 func (a *app) onTerminal() bool {
 	f, ok := a.log.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
 // noArgs refuses arguments of a command that takes flags only.

@@ -106,11 +106,22 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return named(err, data.Data)
 	}
-	all, err := runComparisons(ctx, a, data.Data, draws, methods, compare.Options{Tune: opts})
-	if err != nil {
-		return err
+	all, failed := runComparisons(ctx, a, data.Data, draws, methods, compare.Options{Tune: opts})
+	if len(all) == 0 {
+		return failed
 	}
+	// What was measured is printed before a page is written, which may fail.
+	if table := compare.Joined(all); a.json {
+		err = a.printJSON(table)
+	} else {
+		printComparison(a, table)
+	}
+	if failed != nil {
+		failed = fmt.Errorf("%w; the table has what was finished before", failed)
+	}
+	err = cmp.Or(err, failed)
 	if f.report != "" {
+		all = slices.DeleteFunc(all, func(t *compare.Comparison) bool { return len(t.Results) < len(all[0].Results) })
 		page := compare.Page{
 			Title:  fmt.Sprintf("%d methods compared on %s", len(all[0].Results), filepath.Base(f.data.first())),
 			Labels: data.Classes.Labels, Tables: all,
@@ -121,16 +132,9 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 			},
 		}
 		page.Tree = compare.TreeOf(all, data.Classes, f.plan.ClassInfo)
-		if err := saveReport(a, page.Report(), f.report, time.Since(began)); err != nil {
-			return err
-		}
+		err = cmp.Or(err, saveReport(a, page.Report(), f.report, time.Since(began)))
 	}
-	table := compare.Joined(all)
-	if a.json {
-		return a.printJSON(table)
-	}
-	printComparison(a, table)
-	return nil
+	return err
 }
 
 // checkMethods returns the methods, and refuses such as lack a file.

@@ -50,7 +50,7 @@ func choicesOf(c *cobra.Command, flag, separator string, values ...string) {
 // inputFormats returns the formats that --format may name.
 func inputFormats() []string {
 	var names []string
-	for f := dataset.CSV; f <= dataset.Parquet; f++ {
+	for f := dataset.CSV; f <= dataset.Lines; f++ {
 		names = append(names, strings.ToLower(f.String()))
 	}
 	return names

@@ -155,7 +155,7 @@ func TestShellCompletion(t *testing.T) {
 		{[]string{"train", "--sharing", ""}, append([]string{"auto"}, plainTexts(classinfo.Sources())...), false},
 		{[]string{"train", "--loss", ""}, append([]string{tune.AutoName}, plainTexts(tune.Losses())...), false},
 		{[]string{"train", "--trainer", ""}, []string{"auto", "converge", "sgd", "adamw"}, false},
-		{[]string{"train", "--format", ""}, []string{"csv", "tsv", "jsonl", "fasttext", "libsvm", "npy", "parquet"}, false},
+		{[]string{"train", "--format", ""}, []string{"csv", "tsv", "jsonl", "fasttext", "libsvm", "npy", "parquet", "lines"}, false},
 		{[]string{"train", "--class-weight", ""}, []string{"balanced"}, true},
 		{[]string{"train", "--from", ""}, plainTexts(classinfo.Metrics()), false},
 		{[]string{"train", "--unknown", ""}, []string{"error", "average", "subword", "drop", "root"}, false},

@@ -79,7 +79,7 @@ func TestCVCancelled(t *testing.T) {
 	cancel()
 	var out, log bytes.Buffer
 	status := execute(ctx, []string{"cv", "--quiet", "--data", desk}, strings.NewReader(""), &out, &log)
-	if status != 1 || !strings.Contains(log.String(), "fold 1 of 5") || out.Len() > 0 {
+	if status != 130 || !strings.Contains(log.String(), "fold 1 of 5") || out.Len() > 0 {
 		t.Errorf("status %d, %q, %q", status, out.String(), log.String())
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -143,6 +142,6 @@ func interruptible(ctx context.Context, stream bool, work func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return errors.New("interrupted")
+		return context.Canceled
 	}
 }

@@ -84,7 +84,7 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*corpus.Data, []int, *d
 	if err := f.data.check(); err != nil {
 		return nil, nil, nil, err
 	}
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	r, err := a.openExamples(f.data.data, f.data.Options)
 	if err != nil {
 		return nil, nil, nil, err

@@ -74,7 +74,7 @@ type embedded struct {
 }
 
 func (f *embedFlags) run(ctx context.Context, a *app) error {
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	switch {
 	case f.model == "" || len(f.data.data) == 0 || f.out == "":
 		return usagef("embed needs a network (--model), pictures or texts (--data) and a file to write (--out)")

@@ -115,7 +115,7 @@ near the diagonal.`,
 }
 
 func (f *evaluateFlags) run(ctx context.Context, a *app) error {
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	if len(f.data.data) == 0 {
 		return usagef("no data: name a file of labelled examples with --data")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,16 +147,15 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 		return err
 	}
 	took := time.Since(began)
-	if f.folder != "" {
-		if err := saveExperiment(a, results, f.folder, name, took); err != nil {
-			return err
-		}
-	}
 	if a.json {
-		return a.printJSON(newExperimentDocument(results, name, took))
+		err = a.printJSON(newExperimentDocument(results, name, took))
+	} else {
+		printExperiment(a, results)
 	}
-	printExperiment(a, results)
-	return nil
+	if f.folder != "" {
+		err = cmp.Or(err, saveExperiment(a, results, f.folder, name, took))
+	}
+	return err
 }
 
 // experiment draws the bar of an experiment.

@@ -70,7 +70,7 @@ what was chosen with the mean of the choices and with a rival.`,
 }
 
 func (f *explainFlags) run(ctx context.Context, a *app) error {
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	if f.top < 1 {
 		return usagef("--top %d, want at least 1", f.top)
 	}

@@ -98,7 +98,7 @@ func (f *dataFlags) read(a *app) (*corpus.Corpus, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	defer f.skipped.log(a)
+	defer f.skipped.in(a)()
 	if isStream(f.data) {
 		return f.streamCorpus(a)
 	}
@@ -173,7 +173,7 @@ func (f *dataFlags) first() string {
 const (
 	baseHelp    = "base of the cover tree of u-tree and v-tree: nearer to 1 for a taller tree that shares more"
 	threadsHelp = "processor threads, 0 for all; fewer leave room for other work; never changes a result"
-	formatHelp  = "csv, tsv, jsonl, fasttext, libsvm, npy or parquet, or auto, by the name of the file"
+	formatHelp  = "csv, tsv, jsonl, fasttext, libsvm, npy, parquet, lines (plain text), or auto, by the file's name"
 )
 
 // addFrom adds --from; use says what its distances are for.
@@ -264,7 +264,7 @@ type trainingData struct {
 
 // read reads the examples, what is known about their classes, and what to measure on.
 func (f *trainingFlags) read(ctx context.Context, a *app, m measured) (*trainingData, error) {
-	defer f.data.skipped.log(a) // of the rows to measure on
+	defer f.data.skipped.in(a)() // of the rows to measure on
 	examples, err := f.data.read(a)
 	if err != nil {
 		return nil, err

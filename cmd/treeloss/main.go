@@ -3,7 +3,7 @@
 // Run treeloss quickstart for a tour on real data inside the program, and
 // treeloss help for all commands. Results go to standard output, the log and
 // progress bars to standard error. It exits with 0 when done, 1 when something
-// failed and 2 when it was called wrongly.
+// failed, 2 when it was called wrongly, 130 after Ctrl-C and 143 after SIGTERM.
 package main
 
 import (
@@ -13,15 +13,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	ctx, stop := untilSignal()
 	status := execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
@@ -30,16 +30,20 @@ func main() {
 // execute runs the program and returns its exit status. An error becomes one
 // line of the log.
 func execute(ctx context.Context, args []string, in io.Reader, out, log io.Writer) int {
-	err := run(ctx, args, in, out, log)
+	err := patiently(ctx, patience, func() error { return run(ctx, args, in, out, log) })
 	if err == nil {
 		return 0
 	}
 	text, wrongCall := inFlags(err)
-	fmt.Fprintln(log, "treeloss:", oneLine(text))
+	status := 1
 	if wrongCall {
-		return 2
+		status = 2
 	}
-	return 1
+	if i, yes := interruptionOf(ctx, err); yes {
+		text, status = i.inWords(text), i.status()
+	}
+	fmt.Fprintln(log, "treeloss:", oneLine(text))
+	return status
 }
 
 // run is the whole program but for the process around it.
@@ -95,7 +99,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // plain returns an error's text, with what the system said of a file in words.
 func plain(err error) string {
-	text := err.Error()
+	text := input.InWords(err.Error(), err)
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the message says already that a file ends early
 		text = strings.ReplaceAll(text, ": "+io.ErrUnexpectedEOF.Error(), "")
 	}

@@ -297,8 +297,8 @@ func TestCancelledTraining(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	var out, log bytes.Buffer
 	status := execute(ctx, []string{"train", "--quiet", "--data", desk, "--model", model}, strings.NewReader(""), &out, &log)
-	if status != 1 || !strings.Contains(log.String(), "cancel") {
-		t.Errorf("status %d and %q, want 1 and a word about cancelling", status, log.String())
+	if status != 130 || !strings.Contains(log.String(), "interrupted") || strings.Contains(log.String(), "cancel") {
+		t.Errorf("status %d and %q, want 130 and a word about the interruption", status, log.String())
 	}
 	if _, err := os.Stat(model); err == nil {
 		t.Error("a cancelled training left a model")

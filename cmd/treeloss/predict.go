@@ -36,7 +36,9 @@ for each: the most probable class, a tab and its probability, or with --top N th
 N most probable classes, each followed by its probability.
 
 Lines of a .txt file and of standard input are plain sentences, unless the first
-line names a text column or --text does. Other files are read as in training; a
+line names a text column or --text does. With --format lines they always are: every
+line has its answer, whatever it looks like, blank ones too, and broken UTF-8 is
+replaced by U+FFFD, with a note in the log. Other files are read as in training; a
 label column is ignored. Answers to lines of a pipe or a terminal come at once.
 Tabs, line breaks and backslashes in class names are written as \t, \n and \\.
 
@@ -146,7 +148,7 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 }
 
 func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifier) error {
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	about := m.About()
 	tree, err := f.decision.tree(about, f.model)
 	if err != nil {

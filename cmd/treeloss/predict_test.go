@@ -263,8 +263,8 @@ func TestPredictIsInterrupted(t *testing.T) {
 		t.Skipf("this system sends no interrupt to a process: %v", err)
 	}
 	_ = c.Wait()
-	if c.ProcessState.ExitCode() != 1 || log.String() != "treeloss: interrupted\n" {
-		t.Errorf("status %d, %q; want 1 and a word", c.ProcessState.ExitCode(), log.String())
+	if c.ProcessState.ExitCode() != 130 || log.String() != "treeloss: interrupted\n" {
+		t.Errorf("status %d, %q; want 130 and a word", c.ProcessState.ExitCode(), log.String())
 	}
 }
 

@@ -15,14 +15,18 @@ const mostSkipped = 10
 // skippedRows is --skip-bad, and the rows that were left out because of it. A row that
 // is read twice, as the first of each file are, counts once.
 type skippedRows struct {
-	options *dataset.Options
-	seen    map[dataset.Place]bool
-	first   []error // at most mostSkipped
+	options  *dataset.Options
+	seen     map[dataset.Place]bool
+	first    []error       // at most mostSkipped
+	logged   int           // rows that the log has
+	replaced int           // plain lines whose broken UTF-8 was replaced
+	at       dataset.Place // the first of these
 }
 
 // addSkip adds --skip-bad.
 func (f *dataFlags) addSkip(c *cobra.Command) {
 	f.skipped.options = &f.Options
+	f.Replaced = f.skipped.replace
 	c.Flags().Var(&f.skipped, "skip-bad", "leave out rows without label, with too few or many columns or broken UTF-8, and list them")
 	c.Flags().Lookup("skip-bad").NoOptDefVal = "true"
 }
@@ -56,8 +60,34 @@ func (s *skippedRows) add(e *dataset.Error) {
 	}
 }
 
+// replace is the dataset.Options.Replaced of the command.
+func (s *skippedRows) replace(at dataset.Place) {
+	if s.replaced++; s.replaced == 1 {
+		s.at = at
+	}
+}
+
+// in makes a command tell in its JSON how many rows were left out, and returns what
+// tells it in the log.
+func (s *skippedRows) in(a *app) func() {
+	a.skipped = s
+	return func() { s.log(a) }
+}
+
+// count returns how many rows were left out so far; asked is false without --skip-bad.
+func (s *skippedRows) count() (n int, asked bool) {
+	if s == nil || s.options.Skip == nil {
+		return 0, false
+	}
+	return s.logged + len(s.seen), true
+}
+
 // log tells how many rows were left out since it was last called, and the first of them.
 func (s *skippedRows) log(a *app) {
+	if s.replaced > 0 {
+		a.logf("broken UTF-8 was replaced by U+FFFD in %s, the first of them %v", input.Plural(s.replaced, "line"), s.at)
+		s.replaced = 0
+	}
 	if len(s.seen) == 0 {
 		return
 	}
@@ -68,5 +98,6 @@ func (s *skippedRows) log(a *app) {
 	if more := len(s.seen) - len(s.first); more > 0 {
 		a.logf("  and %d more", more)
 	}
+	s.logged += len(s.seen)
 	s.seen, s.first = nil, nil
 }

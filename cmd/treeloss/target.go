@@ -21,6 +21,8 @@ func checkTarget(path string) error {
 		return fmt.Errorf("%s is a folder; name the model file to write with --model", path)
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no regular file; name the model file to write with --model", path)
+	case err == nil && info.Mode().Perm()&0o222 == 0:
+		return fmt.Errorf("%s is read-only; it is left as it is: make it writable, or name another file with --model", path)
 	case err == nil && info.Size() > 0 && !anymodel.IsFile(path):
 		return fmt.Errorf("%s is there and is no model of treeloss; it is left as it is: name another file with --model", path)
 	}

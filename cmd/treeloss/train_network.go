@@ -57,7 +57,7 @@ func trainingOf(model string) string { return model + ".training" }
 
 // runNetwork trains a network.
 func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	if err := checkTarget(f.model); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	result, err := fit.Run(ctx, o)
 	bar.bar.done()
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("interrupted; go on after the last whole epoch with the same command and --resume")
+		return fmt.Errorf("%w; go on after the last whole epoch with the same command and --resume", context.Canceled)
 	}
 	if err != nil {
 		return err

@@ -341,7 +341,7 @@ func TestResume(t *testing.T) {
 				model := filepath.Join(t.TempDir(), "m")
 				with := append(args, "--model", model)
 				o, _ := callUntil(total-before, with...)
-				if o.status != 1 || !strings.Contains(o.log, "--resume") {
+				if o.status != 130 || !strings.Contains(o.log, "--resume") {
 					t.Fatalf("stopped %d batches before the end: status %d, %q; want it to say how to go on", before, o.status, o.log)
 				}
 				if _, err := os.Stat(model); err == nil {
@@ -366,7 +366,7 @@ func TestResumeRefusesOtherRuns(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m")
 	args := []string{"train", "--quiet", "--data", desk, "--model", model, "--trainer", "sgd", "--epochs", "4", "--sharing", "none"}
 	_, total := callUntil(0, args...)
-	if o, _ := callUntil(total-1, args...); o.status != 1 {
+	if o, _ := callUntil(total-1, args...); o.status != 130 {
 		t.Fatalf("stopped at the end: status %d, %q", o.status, o.log)
 	}
 	checkpoint := content(t, checkpointOf(model))

@@ -41,7 +41,7 @@ func (f *labelFlags) read(a *app) ([]string, error) {
 	if err := f.data.check(); err != nil {
 		return nil, err
 	}
-	defer f.data.skipped.log(a)
+	defer f.data.skipped.in(a)()
 	r, err := a.openExamples(f.data.data, f.data.Options)
 	if err != nil {
 		return nil, err

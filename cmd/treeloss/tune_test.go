@@ -162,7 +162,7 @@ func TestTuneCancelled(t *testing.T) {
 	log := &after{word: "label column", f: cancel}
 	var out bytes.Buffer
 	status := execute(ctx, []string{"tune", "--data", desk}, strings.NewReader(""), &out, log)
-	if status != 1 || !strings.Contains(log.String(), "cancel") || out.Len() > 0 {
+	if status != 130 || !strings.Contains(log.String(), "interrupted") || out.Len() > 0 {
 		t.Errorf("before the first trial: status %d, %q, %q", status, out.String(), log.String())
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -178,7 +178,7 @@ func TestTuneCancelled(t *testing.T) {
 	}
 	log = &after{word: "not tried", f: cancel}
 	status = execute(ctx, []string{"tune", "--data", desk, "--distances", file(t, "same.tsv", same.String()), "--trials", "8", "--nested", "2"}, strings.NewReader(""), &out, log)
-	if status != 1 || !strings.Contains(out.String(), "\ntreeloss train ") || !strings.Contains(log.String(), "cancel") {
+	if status != 130 || !strings.Contains(out.String(), "\ntreeloss train ") || !strings.Contains(log.String(), "interrupted") {
 		t.Errorf("after the search: status %d, %q, %q", status, out.String(), log.String())
 	}
 }

@@ -118,6 +118,10 @@ func modeOf(path string) (fs.FileMode, error) {
 	if !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("it is %s, want a regular file", Kind(info.Mode()))
 	}
+	// A rename would replace a file that its owner protects.
+	if info.Mode().Perm()&0o222 == 0 {
+		return 0, errors.New("it is read-only; make it writable, or write to another file")
+	}
 	return info.Mode().Perm(), nil
 }
 

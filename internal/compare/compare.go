@@ -46,6 +46,8 @@ type Result struct {
 	Interval           score.Interval `json:"-"` // of Accuracy
 	DifferenceInterval score.Interval `json:"-"`
 	Total              *score.Counter `json:"-"` // the test rows of all splits: counts of classes and mistakes
+
+	accuracies []float64 // of the splits
 }
 
 // Comparison is the outcome of comparing methods on the splits of one Draw.
@@ -112,79 +114,108 @@ func Methods(names []string, o classinfo.Options, alpha float64) ([]Method, erro
 }
 
 // Run fits every method, the first of which is the one to compare with, on every split.
-// On a cancelled context it returns the error alone.
+// On a cancelled context the error comes with what is finished: the splits on which every
+// method was measured, or the methods that were on the first split; nil if there are none.
 func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []Method, opts Options) (*Comparison, error) {
 	if len(splits) == 0 || len(methods) == 0 {
 		return nil, errors.New("compare: no splits or no methods")
 	}
-	table := &Comparison{Splits: len(splits), TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels),
-		OwnTest: len(splits) > 1 && !slices.Equal(splits[0].Test, splits[1].Test)}
+	table := &Comparison{TestRows: len(splits[len(splits)-1].Test), Classes: len(d.Classes.Labels)}
 	for _, m := range methods {
 		table.Results = append(table.Results, Result{Method: m.Name})
 	}
-	accuracies := make([][]float64, len(methods))
+	var failed error
 	for s, split := range splits {
-		for m, method := range methods {
-			report, err := table.run(ctx, d, s, split, m, method.Plan, opts)
+		var done []outcome // of the methods
+		for _, method := range methods {
+			o, err := run(ctx, d, s, split, method, opts)
 			if err != nil {
-				return nil, fmt.Errorf("%s, split %d of %d: %w", method.Name, s+1, len(splits), err)
+				failed = fmt.Errorf("%s, split %d of %d: %w", method.Name, s+1, len(splits), err)
+				break
 			}
-			accuracies[m] = append(accuracies[m], report.Accuracy)
+			done = append(done, o)
+		}
+		if failed != nil && (ctx.Err() == nil || s == 0 && len(done) == 0) {
+			return nil, failed
+		}
+		if failed != nil && s > 0 { // the others have more splits
+			break
+		}
+		table.Results = table.Results[:len(done)]
+		for m, o := range done {
+			if err := table.add(m, o); err != nil {
+				return nil, err
+			}
+		}
+		if table.Splits++; failed != nil {
+			break
 		}
 	}
-	for m := range methods {
-		if err := table.finish(m, accuracies[m]); err != nil {
+	table.OwnTest = table.Splits > 1 && !slices.Equal(splits[0].Test, splits[1].Test)
+	for m := range table.Results {
+		if err := table.finish(m); err != nil {
 			return nil, err
 		}
 	}
-	return table, nil
+	return table, failed
 }
 
-// run fits the plan of method m on one split and adds its scores to the method's result.
-func (t *Comparison) run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, m int, plan tune.Plan, opts Options) (score.Report, error) {
-	r := &t.Results[m]
+// outcome is what a method did on one split.
+type outcome struct {
+	fit     *tune.Result
+	counter *score.Counter
+	counted score.Options
+	seconds float64
+}
+
+// run fits a method on one split and tests it.
+func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, method Method, opts Options) (o outcome, err error) {
 	to := opts.Tune
 	to.Seed = split.Seed
 	if opts.Progress != nil {
-		to.Progress = func(stage string, p softmax.Progress) { opts.Progress(r.Method, s, stage, p) }
+		to.Progress = func(stage string, p softmax.Progress) { opts.Progress(method.Name, s, stage, p) }
 	}
 	start := time.Now()
-	fit, err := plan.Fit(ctx, d, split.Train, to)
-	if err != nil {
-		return score.Report{}, err
+	if o.fit, err = method.Fit(ctx, d, split.Train, to); err != nil {
+		return o, err
 	}
-	r.Seconds += time.Since(start).Seconds()
-	if r.Method == tune.AutoName {
-		r.Choice = fit.Method.String()
-	}
-	counted := score.Options{Similarity: opts.Similarity, KeepRows: true}
-	counter, err := fit.Test(d, split.Test, counted, opts.Tune.Threads)
-	if err != nil {
-		return score.Report{}, err
-	}
-	report := counter.Report()
-	r.MacroF1 += report.MacroF1
-	r.SimilarityAccuracy += report.SimilarityAccuracy
-	r.Correct = append(r.Correct, counter.Correct())
-	if r.Total == nil {
-		if r.Total, err = score.NewCounter(len(d.Classes.Labels), counted); err != nil {
-			return score.Report{}, err
-		}
-	}
-	if err := r.Total.Merge(counter); err != nil {
-		return score.Report{}, err
-	}
-	if t.Tree == nil {
-		t.Tree = fit.Tree
+	o.seconds = time.Since(start).Seconds()
+	o.counted = score.Options{Similarity: opts.Similarity, KeepRows: true}
+	if o.counter, err = o.fit.Test(d, split.Test, o.counted, opts.Tune.Threads); err != nil {
+		return o, err
 	}
 	if opts.Keep != nil {
-		opts.Keep(r.Method, s, fit, counter)
+		opts.Keep(method.Name, s, o.fit, o.counter)
 	}
-	return report, nil
+	return o, nil
+}
+
+// add adds what method m did on one more split to its sums.
+func (t *Comparison) add(m int, o outcome) error {
+	r := &t.Results[m]
+	r.Seconds += o.seconds
+	if r.Method == tune.AutoName {
+		r.Choice = o.fit.Method.String()
+	}
+	report := o.counter.Report()
+	r.accuracies = append(r.accuracies, report.Accuracy)
+	r.MacroF1 += report.MacroF1
+	r.SimilarityAccuracy += report.SimilarityAccuracy
+	r.Correct = append(r.Correct, o.counter.Correct())
+	if t.Tree == nil {
+		t.Tree = o.fit.Tree
+	}
+	if r.Total == nil {
+		var err error
+		if r.Total, err = score.NewCounter(t.Classes, o.counted); err != nil {
+			return err
+		}
+	}
+	return r.Total.Merge(o.counter)
 }
 
 // finish turns the sums of method m into means with their errors.
-func (t *Comparison) finish(m int, accuracies []float64) error {
+func (t *Comparison) finish(m int) error {
 	r := &t.Results[m]
 	n := float64(t.Splits)
 	r.MacroF1, r.SimilarityAccuracy, r.Seconds = r.MacroF1/n, r.SimilarityAccuracy/n, r.Seconds/n
@@ -193,7 +224,7 @@ func (t *Comparison) finish(m int, accuracies []float64) error {
 	if t.Splits == 1 {
 		own, err = score.AccuracyInterval(r.Correct[0])
 	} else {
-		own, err = score.MeanInterval(accuracies)
+		own, err = score.MeanInterval(r.accuracies)
 	}
 	if err != nil {
 		return err
@@ -216,7 +247,8 @@ type Draw struct {
 }
 
 // RunAll makes one table for each draw, with the best similarity of classes
-// that there is. The stage of Options.Progress says which draw and split it is.
+// that there is. The stage of Options.Progress says which draw and split it is. On a
+// cancelled context the error comes with the tables so far, the last as Run returns it.
 func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []Method, opts Options) ([]*Comparison, error) {
 	similarity, by, err := score.SimilarityOf(d.Classes.Labels, d.Classes.Vectors)
 	if err != nil {
@@ -238,14 +270,19 @@ func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []Method,
 			}
 		}
 		t, err := Run(ctx, d, draw.Splits, methods, opts)
-		if err != nil {
+		if t == nil && ctx.Err() == nil {
 			return nil, err
 		}
-		t.Shots = draw.Shots
-		if by != "" {
-			t.SimilarityOf = &by
+		if t != nil {
+			t.Shots = draw.Shots
+			if by != "" {
+				t.SimilarityOf = &by
+			}
+			list = append(list, t)
 		}
-		list = append(list, t)
+		if err != nil {
+			return list, err
+		}
 	}
 	return list, nil
 }

@@ -232,3 +232,44 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+// Cancelled, Run returns what is finished: whole splits, or methods of the first.
+func TestRunKeepsWhatIsFinished(t *testing.T) {
+	d, n, test := questions(t, 6, 4)
+	splits, err := d.Shots(dataset.Range(0, n), 3, 3, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := methods(t, "names", "v-tree")
+	opts := func(keep func(string, int)) Options {
+		return Options{Tune: tune.Options{Priors: []float64{10}}, Keep: func(method string, split int, _ *tune.Result, _ *score.Counter) { keep(method, split) }}
+	}
+	whole, err := Run(t.Context(), d, splits[:1], list, opts(func(string, int) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		method         string
+		split          int
+		splits, finish int // kept
+	}{{"cross-entropy", 0, 1, 1}, {"names", 0, 1, 2}, {"v-tree", 0, 1, 3}, {"names", 1, 1, 3}, {"names", 2, 2, 3}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		got, err := Run(ctx, d, splits, list, opts(func(method string, split int) {
+			if method == tc.method && split == tc.split {
+				cancel()
+			}
+		}))
+		cancel()
+		if !errors.Is(err, context.Canceled) || got == nil || got.Splits != tc.splits || len(got.Results) != tc.finish {
+			t.Fatalf("after %s of split %d: %+v, %v", tc.method, tc.split, got, err)
+		}
+		for m, r := range got.Results {
+			if tc.splits == 1 && (r.Accuracy != whole.Results[m].Accuracy || r.MacroF1 != whole.Results[m].MacroF1) {
+				t.Errorf("%s: accuracy %v, without a cancel %v", r.Method, r.Accuracy, whole.Results[m].Accuracy)
+			}
+			if len(r.Correct) != tc.splits || r.Total.Report().Examples != tc.splits*len(test) {
+				t.Errorf("%s: outcomes of %d splits, %d rows, want %d", r.Method, len(r.Correct), r.Total.Report().Examples, tc.splits)
+			}
+		}
+	}
+}

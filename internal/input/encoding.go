@@ -60,6 +60,35 @@ func (s *Stream) startEncoded() error {
 	}
 	if from, _ := EncodingOf(s.opts.Encoding); from != nil {
 		s.recode(s.opts.Encoding, from)
+		return nil
+	}
+	if order := s.unmarked(); order != "" && !s.opts.AnyText {
+		return Refuse(s.Name, 0, 0, "looks like UTF-16 without a byte-order mark; save the file as UTF-8, or say what it is: Options.Encoding %s", order)
 	}
 	return nil
+}
+
+// unmarked returns the name of the UTF-16 whose letters the stream seems to begin with,
+// two of ASCII with a byte of 0 each; "" for anything else. Like StartsWith it asks
+// for a byte more only while all before fit.
+func (s *Stream) unmarked() string {
+	var zero [2]bool
+	for i := range 4 {
+		b, err := s.Peek(i + 1)
+		if err != nil || b[i] >= 0x80 {
+			return ""
+		}
+		if i < 2 {
+			zero[i] = b[i] == 0
+		} else if zero[i-2] != (b[i] == 0) {
+			return ""
+		}
+		if i > 0 && zero[0] == zero[1] {
+			return ""
+		}
+	}
+	if zero[0] {
+		return "utf-16be"
+	}
+	return "utf-16le"
 }

@@ -67,6 +67,25 @@ func (l *Lines) Read() ([]byte, error) {
 	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; %s", line[at], start+int64(at), l.in.opts.Mend)
 }
 
+// mostBlank is how many blank lines in a row Filled passes over. A small packed file may
+// hold gigabytes of them.
+const mostBlank = 1 << 20
+
+// Filled returns the next line that blank does not call blank. So many blank lines that
+// the file cannot be meant are an error.
+func (l *Lines) Filled(blank func(line []byte) bool) ([]byte, error) {
+	line, err := l.Read()
+	for first := l.Number; err == nil && blank(line); line, err = l.Read() {
+		if l.Number-first >= mostBlank {
+			return nil, Last(l.Refuse(0, "more than %d blank lines; want %s", mostBlank, l.in.opts.wanted()))
+		}
+	}
+	return line, err
+}
+
+// Blank tells whether a line has nothing but white space.
+func Blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+
 // errLong says that a line was too long and passed over.
 var errLong = errors.New("line too long")
 

@@ -19,6 +19,8 @@ type Options struct {
 	Encoding string // of a text without byte-order mark, as EncodingOf knows it; "" means UTF-8
 	Mend     string // what to do about a text that is not UTF-8; "" means "save the file as UTF-8"
 
+	AnyText bool // do not refuse what begins like another kind of file
+
 	Through func(io.Reader) io.Reader // wraps what is read before it is unpacked, such as to count; may be nil
 }
 
@@ -145,7 +147,7 @@ var foreign = []struct{ magic, what, advice string }{
 	{"%PDF-", "a PDF", ""},
 	{"\x89HDF\r\n", "an HDF5 file", "export it"},
 	{"\xd0\xcf\x11\xe0", "an old Excel or Word file", "export it as CSV"},
-	{"\xff\xfe\x00\x00", "UTF-32 text", "save it as UTF-8"},
+	{"\xff\xfe\x00\x00", "UTF-32 text", "save it as UTF-8"}, {"\x00\x00\xfe\xff", "UTF-32 text", "save it as UTF-8"},
 	{"PK\x03\x04", "a zip file (.zip, .xlsx, .npz)", "unpack it or export it as CSV"},
 	{"PARE", "an encrypted Parquet file", "write it without encryption"},
 	{"\xfd7zXZ", "packed with xz", "unpack it, or pack it with gzip or zstd"},
@@ -160,6 +162,9 @@ func (s *Stream) checkStart() error {
 		return Refuse(s.Name, 0, 0, "is empty, want %s", s.opts.Want)
 	} else if err != nil {
 		return Unreadable(s.Name, 0, err)
+	}
+	if s.opts.AnyText {
+		return s.startEncoded()
 	}
 	if head, _ := s.Peek(10); len(head) == 10 && string(head[4:8]) == "\x00\x00\x00\x00" && string(head[8:]) == `{"` {
 		return Refuse(s.Name, 0, 0, "is a safetensors file, as models are; want %s", s.opts.Want)
