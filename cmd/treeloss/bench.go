@@ -11,6 +11,8 @@ import (
 	"github.com/treeloss/treeloss/internal/speed"
 )
 
+// newBench returns treeloss bench. It reads and writes no file, times what package speed
+// lists on random data, and prints a row for each.
 func newBench(a *app) *cobra.Command {
 	var o speed.Options
 	c := &cobra.Command{

@@ -37,6 +37,14 @@ type compareFlags struct {
 // namesAsExamples is the method for texts alone.
 const namesAsExamples = "names+examples"
 
+// newCompare returns treeloss compare.
+//
+//	reads    --data, --test, and the files about the classes, as train does
+//	does     compare.RunAll: the same splits and the same tuning for each method
+//	writes   the page of --report and its figures; no model
+//	prints   accuracy and paired difference of each method, or all of it with --json
+//	exits    1 for files, and for a class with fewer rows than --shots; 2 for flags, and
+//	         for a method that needs a file which is not named
 func newCompare(a *app) *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{

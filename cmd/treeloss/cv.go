@@ -25,6 +25,15 @@ type cvFlags struct {
 	rows  rowFlags
 }
 
+// newCV returns treeloss cv.
+//
+//	reads    --data and the files about the classes, as train does
+//	does     tune.CrossValidate with the plan of train on the rows of each fold
+//	writes   --out: a row for each example with the answer of the model that was trained
+//	         without it
+//	prints   the folds, their mean with its standard error, and the pooled measures; after
+//	         an interruption those of the folds that are done
+//	exits    1 for files, fewer examples than folds, an interruption; 2 for flags
 func newCV(a *app) *cobra.Command {
 	var f cvFlags
 	c := &cobra.Command{

@@ -19,6 +19,12 @@ type doctorFlags struct {
 	options doctor.Options
 }
 
+// newDoctor returns treeloss doctor.
+//
+//	reads    --data and the files about the classes; writes nothing
+//	does     doctor.Examine
+//	prints   its report as text, or as one document with --json
+//	exits    1 for files; 2 for flags. Advice against sharing is no failure
 func newDoctor(a *app) *cobra.Command {
 	var f doctorFlags
 	c := &cobra.Command{

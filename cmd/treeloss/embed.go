@@ -34,6 +34,13 @@ type embedFlags struct {
 	flags *pflag.FlagSet // to tell what was given
 }
 
+// newEmbed returns treeloss embed.
+//
+//	reads    --model, a network; --data, pictures or texts
+//	writes   --out, a float32 matrix of examples x features in NumPy's format, and the
+//	         class of each row to FILE.labels.txt; both whole or not at all
+//	prints   the two names and the size of the matrix
+//	exits    1 for files, and for a linear model, which has no features to write; 2 for flags
 func newEmbed(a *app) *cobra.Command {
 	var f embedFlags
 	c := &cobra.Command{

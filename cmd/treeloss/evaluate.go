@@ -29,6 +29,14 @@ type evaluateFlags struct {
 	confusions string
 }
 
+// newEvaluate returns treeloss evaluate.
+//
+//	reads    --model of any kind, --data and --oos a block of rows at a time, --taxonomy
+//	does     evaluate.Evaluation: each answer is counted and forgotten
+//	writes   --out and --confusions, whole, when all examples are counted
+//	prints   the metrics, the worst classes and the confusions, or one document with --json
+//	exits    1 if model and examples do not go together, or with --unknown-labels error at
+//	         a label that was never trained; 2 for flags
 func newEvaluate(a *app) *cobra.Command {
 	var f evaluateFlags
 	c := &cobra.Command{

@@ -27,6 +27,14 @@ type experimentFlags struct {
 
 const allExperiments = "all"
 
+// newExperiment returns treeloss experiment.
+//
+//	reads    with --resume the finished cells of --out; no data: problems are drawn from --seed
+//	does     experiment.Run
+//	writes   into --out: cells.jsonl, a line when a cell is done; at the end the page, its
+//	         figures, and claims.md if all experiments were run
+//	prints   a paragraph and a short table for each sweep
+//	exits    1 for an interruption, or cells of other options in --out; 2 for flags
 func newExperiment(a *app) *cobra.Command {
 	var f experimentFlags
 	c := &cobra.Command{

@@ -25,6 +25,12 @@ type explainFlags struct {
 	against string
 }
 
+// newExplain returns treeloss explain.
+//
+//	reads    --model, linear only, and one file of examples or standard input
+//	does     explain.Explainer, one thread
+//	prints   an answer and the parts of its score for each example, in their order
+//	exits    1 for files, and for a class --against that the model does not have; 2 for flags
 func newExplain(a *app) *cobra.Command {
 	var f explainFlags
 	c := &cobra.Command{

@@ -26,6 +26,14 @@ type predictFlags struct {
 	echo     bool
 }
 
+// newPredict returns treeloss predict.
+//
+//	reads    --model of any kind, and one file of examples or standard input, --taxonomy
+//	does     classify.Answerer, on all threads, a block of rows at a time
+//	prints   a line for each example, in their order; flushed after each block, so that a
+//	         pipe gets its answers as its lines come
+//	exits    1 at the first row that cannot be used, unless --skip-bad leaves such out: the
+//	         lines before it are printed; 2 for flags
 func newPredict(a *app) *cobra.Command {
 	var f predictFlags
 	c := &cobra.Command{

@@ -31,6 +31,16 @@ type trainFlags struct {
 	flags       *pflag.FlagSet // all of them, for the training record
 }
 
+// newTrain returns treeloss train.
+//
+//	reads    --data, --valid, --class-weight, the files about the classes, --init-model;
+//	         with --resume MODEL.checkpoint, or MODEL.training of a network
+//	does     plan.Train: the choice on held-out rows, the fit on all rows, the calibration
+//	writes   MODEL, whole or not at all; each epoch of SGD and AdamW MODEL.checkpoint, which
+//	         goes when training ends; a network the folder MODEL.training
+//	prints   the candidates and what was chosen, or the training record with --json
+//	exits    1 for what is wrong with a file, a training that diverges or is interrupted;
+//	         2 for flags that contradict each other, before anything is read
 func newTrain(a *app) *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{

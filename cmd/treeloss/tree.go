@@ -15,6 +15,7 @@ import (
 	"github.com/treeloss/treeloss/labeltree"
 )
 
+// newTree returns treeloss tree, which only holds build, show and check.
 func newTree(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tree",

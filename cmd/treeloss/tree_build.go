@@ -26,6 +26,15 @@ type treeBuildFlags struct {
 	out    string
 }
 
+// newTreeBuild returns treeloss tree build.
+//
+//	reads    class names from --labels, or from the labels of --data; one source of
+//	         distances: the names, --label-vectors, --distances, --weights-model,
+//	         --taxonomy, or the means of the examples
+//	does     classinfo.BuildTree, as training does
+//	writes   --out, in the format of its ending
+//	prints   the tree as text without --out, else its size
+//	exits    1 for files; 2 for flags, and for two sources
 func newTreeBuild(a *app) *cobra.Command {
 	var f treeBuildFlags
 	c := &cobra.Command{

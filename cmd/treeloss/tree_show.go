@@ -9,6 +9,8 @@ import (
 	"github.com/treeloss/treeloss/labeltree"
 )
 
+// newTreeShow returns treeloss tree show. It reads a model, a tree file or a taxonomy, draws
+// its tree on standard output and writes nothing; a model without a tree exits with 1.
 func newTreeShow(a *app) *cobra.Command {
 	var format string
 	var text labeltree.TextOptions

@@ -30,6 +30,15 @@ type tuneFlags struct {
 // defaultTime is the budget if neither --time nor --trials is given.
 const defaultTime = time.Minute
 
+// newTune returns treeloss tune.
+//
+//	reads    --data, --valid and the files about the classes, as train does
+//	does     tune.Search in the budget of --time or --trials; with --nested N once more on
+//	         the training rows of each fold, for a number that the search has not seen
+//	prints   the trials, the best options and the command of train that has them; no model
+//	         is written
+//	exits    1 for files, and for an interruption, after printing what was found till then;
+//	         2 for flags
 func newTune(a *app) *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{

@@ -43,6 +43,13 @@ type tweetFlags struct {
 	options   tweets.Options
 }
 
+// newTweetsPrepare returns treeloss tweets prepare.
+//
+//	reads    --data, JSON lines of Twitter's API v1.1, once, as a stream; --emojis, --vectors
+//	does     tweets.Read: emojis become labels, a user falls into one of three files
+//	writes   train.csv, valid.csv, test.csv and emojis.csv in --out, all of them at the end
+//	prints   how many lines became examples, and why the others did not
+//	exits    1 for files; 2 for flags
 func newTweetsPrepare(a *app) *cobra.Command {
 	var f tweetFlags
 	c := &cobra.Command{

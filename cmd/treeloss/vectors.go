@@ -23,6 +23,8 @@ const vectorFormats = `Read are word2vec files, binary and text, GloVe text, fas
 input. Not read are quantised fastText models (.ftz), pickles of gensim, and
 archives with several files.`
 
+// newVectors returns treeloss vectors, which only holds info, get, nearest and names. They
+// read one file of word vectors, --vectors, write none and print to standard output.
 func newVectors(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "vectors",

@@ -9,6 +9,8 @@ import (
 	"github.com/treeloss/treeloss/wordvec"
 )
 
+// newVectorsGet returns treeloss vectors get. It prints the words in the order in which they
+// were asked for and exits with 1 if one of them has no vector, after printing the others.
 func newVectorsGet(a *app) *cobra.Command {
 	var f vectorFlags
 	c := &cobra.Command{

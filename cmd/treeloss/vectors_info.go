@@ -22,6 +22,8 @@ type vectorFacts struct {
 	Supervised bool   `json:"supervised"`
 }
 
+// newVectorsInfo returns treeloss vectors info, which reads the whole file, so that a
+// damaged one is found, and keeps none of it.
 func newVectorsInfo(a *app) *cobra.Command {
 	var f vectorFlags
 	c := &cobra.Command{

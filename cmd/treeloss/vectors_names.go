@@ -21,6 +21,9 @@ type namesFlags struct {
 // firstSynonym is the value of --synonyms that leaves out all but the first.
 const firstSynonym = "first"
 
+// newVectorsNames returns treeloss vectors names. It reads the names of ImageNet's classes
+// from --names, prints a file of vectors in word2vec's text form, wnids for words, and
+// exits with 1 if no class has a vector; those without one are logged.
 func newVectorsNames(a *app) *cobra.Command {
 	var f namesFlags
 	c := &cobra.Command{

@@ -9,6 +9,8 @@ import (
 	"github.com/treeloss/treeloss/wordvec"
 )
 
+// newVectorsNearest returns treeloss vectors nearest. It holds the whole file in memory, and
+// exits with 1 for a word that has no vector or one of zeros.
 func newVectorsNearest(a *app) *cobra.Command {
 	var f vectorFlags
 	var top int
