@@ -80,6 +80,19 @@ func Candidates(d *corpus.Data, rows []int) []Method {
 	return methods
 }
 
+// whyPlain says why Candidates has plain cross entropy alone, "" if it has more.
+func whyPlain(d *corpus.Data, rows []int) string {
+	k := len(d.Classes.Labels)
+	switch {
+	case len(Candidates(d, rows)) > 1 || k < 2:
+		return ""
+	case !namesUsable(d):
+		return "the names of the classes have nothing in common, and nothing else is known about them"
+	}
+	return fmt.Sprintf("with %d examples a class and more (here %d) class names were never seen to help; Options.Sharing names shares by them anyway",
+		fewRows, len(rows)/k)
+}
+
 // namesUsable tells whether the names of the classes can be shared at all.
 func namesUsable(d *corpus.Data) bool {
 	_, _, err := classinfo.Build(classinfo.Spec{classinfo.Names}, classinfo.Info{Labels: d.Classes.Labels}, classinfo.Options{})

@@ -62,6 +62,7 @@ type Result struct {
 	Candidates []softmax.Candidate // what was tried on held-out rows
 	HeldOut    int                 // how many rows these were measured on
 	Reason     string              // why the method was chosen
+	WhyPlain   string              // why an open plan tried no class information; "": it did, or was not open
 	Gain       *softmax.Gain       // over plain cross entropy on held-out rows; nil: not measured
 
 	calibration *decide.Calibration // on the held-out rows that the method was chosen by; nil: none

@@ -117,7 +117,11 @@ func (p Plan) Fit(ctx context.Context, d *corpus.Data, rows []int, opts Options)
 	if err != nil {
 		return nil, err
 	}
-	return choose(ctx, d, rows, methods, p.variants(), opts)
+	r, err := choose(ctx, d, rows, methods, p.variants(), opts)
+	if r != nil && p.Sharing == nil && p.Loss.plain() && d.Stream == nil {
+		r.WhyPlain = whyPlain(d, rows)
+	}
+	return r, err
 }
 
 // FitUnmeasured is Fit for when nobody asks how the fit did on held-out rows:

@@ -181,7 +181,7 @@ func TestBadTaxonomies(t *testing.T) {
 		badInput{"no such tree", []string{"tree", "show", "missing.json"}, 1, []string{"missing.json", "check the path"}},
 		badInput{"no tree at all", []string{"tree", "show", file(t, "note.txt", "hello")}, 1, []string{"note.txt:1", "child,parent"}},
 		badInput{"broken JSON", []string{"tree", "show", file(t, "tree.json", `{"format": "treeloss-tree"`)}, 1, []string{"tree.json"}},
-		badInput{"a model without a tree", []string{"tree", "show", "MODEL"}, 1, []string{"no tree", "--sharing v-tree"}},
+		badInput{"a model without a tree", []string{"tree", "check", "MODEL"}, 1, []string{"no tree", "--sharing v-tree"}},
 		badInput{"no file of labels", []string{"tree", "build", "--labels", "missing.txt"}, 1, []string{"missing.txt", "check the path"}},
 		badInput{"an empty file of labels", []string{"tree", "build", "--labels", file(t, "labels.txt", "\n\n")}, 1, []string{"labels.txt", "one class name a line"}},
 		badInput{"labels that are not UTF-8", []string{"tree", "build", "--labels", file(t, "labels.txt", "a\ncaf\xe9\n")}, 1, []string{"labels.txt:2", "UTF-8"}},

@@ -292,6 +292,9 @@ func printCandidates(a *app, r *tune.Result) {
 		}
 		t.flush()
 	}
+	if r.WhyPlain != "" {
+		fmt.Fprintf(a.out, "no class information was tried: %s\n", namesInFlags(r.WhyPlain))
+	}
 	line := "chosen: " + r.Method.String()
 	if r.Reason != "" {
 		line += " (" + r.Reason + ")"

@@ -468,3 +468,20 @@ func TestWarningsBeforeTraining(t *testing.T) {
 		}
 	}
 }
+
+// With so many examples a class that names are not tried, train says why.
+func TestTrainSaysWhyNoNames(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("label,text\n")
+	for i := range 130 {
+		fmt.Fprintf(&rows, "%s,%s word%d\n", []string{"red wine", "white wine"}[i%2], []string{"dark", "light"}[i%2], i%7)
+	}
+	const why = "no class information was tried: with 60 examples a class and more (here 65)"
+	args := []string{"train", "--data", file(t, "wine.csv", rows.String()), "--model", filepath.Join(t.TempDir(), "m.safetensors")}
+	if o := succeed(t, args...); !strings.Contains(o.out, why) || !strings.Contains(o.out, "--sharing names") {
+		t.Errorf("train prints\n%s", o.out)
+	}
+	if o := succeed(t, append(args, "--sharing", "none")...); strings.Contains(o.out, "no class information") {
+		t.Errorf("asked for no sharing, train prints\n%s", o.out)
+	}
+}

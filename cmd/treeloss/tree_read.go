@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/labeltree"
 )
@@ -93,7 +96,24 @@ func modelTree(path string) (*labeltree.Tree, error) {
 		return nil, err
 	}
 	if m.Tree == nil {
-		return nil, fmt.Errorf("%s: the model has no tree, its sharing is %s; train with --sharing v-tree or linkage, or build a tree with treeloss tree build", path, m.Training.Sharing)
+		return nil, fmt.Errorf("%s: %w, its sharing is %s; train with --sharing v-tree or linkage, or build a tree with treeloss tree build", path, errNoTree, m.Training.Sharing)
 	}
 	return m.Tree, nil
+}
+
+// errNoTree says that a model was trained without a tree.
+var errNoTree = errors.New("the model has no tree")
+
+// weightTree builds a tree of a model's classes by their weights.
+func (a *app) weightTree(ctx context.Context, path string) (*labeltree.Tree, error) {
+	m, err := loadModel(path)
+	if err != nil {
+		return nil, err
+	}
+	classes, _, err := corpus.ClassFiles{Weights: path}.Read(ctx, m.Labels)
+	if err != nil {
+		return nil, err
+	}
+	a.logf("%s was trained without a tree; this is the linkage of its class weights", path)
+	return classinfo.BuildTree(classinfo.Linkage, classes, classinfo.Options{From: classinfo.Weights})
 }

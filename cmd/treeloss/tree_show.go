@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,7 +21,10 @@ func newTreeShow(a *app) *cobra.Command {
 		Long: `Show draws the tree of a model, of a tree file or of a taxonomy as text, groups in
 parentheses, or writes it in another format: svg is a picture for a browser or a
 paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. json
-and newick can be read back. --json is the same as --format json.`,
+and newick can be read back. --json is the same as --format json.
+
+A model that was trained without a tree is drawn as the linkage of its class weights:
+classes with similar weights are joined first.`,
 		Example: `  treeloss tree show model.safetensors
   treeloss tree show model.safetensors --depth 2 --width 10
   treeloss tree show tree.json --format svg > tree.svg`,
@@ -38,6 +42,9 @@ and newick can be read back. --json is the same as --format json.`,
 				return usagef("--depth and --width cut a drawing; they go with --format text only")
 			}
 			tree, err := a.readTree(args[0], nil)
+			if errors.Is(err, errNoTree) {
+				tree, err = a.weightTree(c.Context(), args[0])
+			}
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/softmax"
 )
 
 var deskLabels = []string{"lost a card", "opening hours", "pay a fine", "renew a loan", "reserve a room", "return a book"}
@@ -225,4 +226,22 @@ func FuzzReadTree(f *testing.F) {
 			t.Errorf("facts %+v", facts)
 		}
 	})
+}
+
+// A model that was trained without a tree is drawn by its weights, and the log says so.
+func TestTreeOfWeights(t *testing.T) {
+	model := trainOn(t, "--data", desk, "--sharing", "none")
+	o := succeed(t, "tree", "show", model)
+	if !strings.Contains(o.log, "trained without a tree") || !strings.Contains(o.log, "linkage of its class weights") {
+		t.Errorf("the log does not say what tree this is: %q", o.log)
+	}
+	m, err := softmax.Load(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range m.Labels {
+		if !strings.Contains(o.out, label) {
+			t.Errorf("no class %q in\n%s", label, o.out)
+		}
+	}
 }
