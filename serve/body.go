@@ -42,7 +42,7 @@ func (b *budget) take(n int64) bool {
 
 // readBody reads the body of the request, unpacked. It is valid until the request ends.
 func (x *exchange) readBody() ([]byte, error) {
-	limit, r := x.server.opts.Limits.Body, x.request
+	limit, r := x.server.opts.Limits.MaxBody, x.request
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes; send fewer examples at once", limit)
 	if r.ContentLength > limit {
 		return nil, tooLarge

@@ -116,7 +116,7 @@ func (x *exchange) readExamples() (*version, *examplesRequest, []dataset.Example
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	limit := x.server.opts.Limits.Items
+	limit := x.server.opts.Limits.MaxItems
 	q := &examplesRequest{Examples: list{max: limit}}
 	if err := readJSON(body, q, true); err != nil {
 		if errors.Is(err, errTooMany) {

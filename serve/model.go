@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/explain"
 )
 
@@ -74,6 +76,13 @@ func (s *Server) open(m Model) (*version, error) {
 	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("%s: %w", m.Path, err)
+	}
+	if c.About().Kind != classify.LinearModel { // compiled for its first example, if there is a backend
+		_, err := runners[0](context.Background(), []dataset.Example{{Weight: 1}}, func(int, []float32) error { return nil })
+		if err != nil {
+			c.Close()
+			return nil, fmt.Errorf("%s: %w", m.Path, err)
+		}
 	}
 	v := &version{name: m.Name, id: id, about: c.About(), classifier: c, explains: make(chan struct{}, 1)}
 	v.users.Store(1)

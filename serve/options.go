@@ -32,20 +32,20 @@ type Model struct{ Name, Path string }
 
 // Limits bound what clients can make a Server spend. The zero value has the defaults.
 type Limits struct {
-	Body   int64         // bytes of a request's body, unpacked; 0: 4 MiB
-	Bodies int64         // bytes of all bodies that are in memory; 0: 8 times Body
-	Items  int           // examples of a request; 0: 1024
-	Queue  int           // examples of all requests that wait for a model, at least Items; 0: 8192
-	Time   time.Duration // from the header of a request to its answer; 0: 10 s
+	MaxBody   int64         // bytes of a request's body, unpacked; 0: 4 MiB
+	MaxBodies int64         // bytes of all bodies that are in memory; 0: 8 times MaxBody
+	MaxItems  int           // examples of a request; 0: 1024
+	Queue     int           // examples of all requests that wait for a model, at least MaxItems; 0: 8192
+	Timeout   time.Duration // from the header of a request to its answer; 0: 10 s
 }
 
 // withDefaults fills in what is zero.
 func (l Limits) withDefaults() Limits {
-	l.Body = cmp.Or(l.Body, 4<<20)
-	l.Bodies = cmp.Or(l.Bodies, 8*l.Body)
-	l.Items = cmp.Or(l.Items, 1024)
-	l.Queue = max(cmp.Or(l.Queue, 8192), l.Items)
-	l.Time = cmp.Or(l.Time, 10*time.Second)
+	l.MaxBody = cmp.Or(l.MaxBody, 4<<20)
+	l.MaxBodies = cmp.Or(l.MaxBodies, 8*l.MaxBody)
+	l.MaxItems = cmp.Or(l.MaxItems, 1024)
+	l.Queue = max(cmp.Or(l.Queue, 8192), l.MaxItems)
+	l.Timeout = cmp.Or(l.Timeout, 10*time.Second)
 	return l
 }
 
@@ -56,11 +56,11 @@ var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 func (o Options) check() (Options, error) {
 	l := o.Limits
 	err := cmp.Or(
-		option.Check("Body", l.Body, l.Body >= 0, "a number of bytes, 0 for 4 MiB"),
-		option.Check("Bodies", l.Bodies, l.Bodies >= 0, "a number of bytes, 0 for 8 times that of one request"),
-		option.Check("Items", l.Items, l.Items >= 0, "a number of examples, 0 for 1024"),
+		option.Check("MaxBody", l.MaxBody, l.MaxBody >= 0, "a number of bytes, 0 for 4 MiB"),
+		option.Check("MaxBodies", l.MaxBodies, l.MaxBodies >= 0, "a number of bytes, 0 for 8 times that of one request"),
+		option.Check("MaxItems", l.MaxItems, l.MaxItems >= 0, "a number of examples, 0 for 1024"),
 		option.Check("Queue", l.Queue, l.Queue >= 0, "a number of examples, 0 for 8192"),
-		option.Check("Time", l.Time, l.Time >= 0, "a time such as 10s"),
+		option.Check("Timeout", l.Timeout, l.Timeout >= 0, "a time such as 10s"),
 		option.Threads(o.Threads))
 	if err != nil {
 		return o, err

@@ -24,7 +24,7 @@ type RunOptions struct {
 }
 
 // Serve answers requests on l until ctx is done, and then those that have begun. Slow
-// clients are cut off: a header must come within 5 s, a request within Limits.Time, and
+// clients are cut off: a header must come within 5 s, a request within Limits.Timeout, and
 // what a client does not read of an answer is dropped after that time again.
 func (s *Server) Serve(ctx context.Context, l net.Listener, o RunOptions) error {
 	err := cmp.Or(option.Check("Connections", o.Connections, o.Connections >= 0, "a number, 0 for 2048"),
@@ -34,7 +34,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o RunOptions) error 
 		return err
 	}
 	idle := &idleConnections{limit: cmp.Or(o.Connections, 2048)}
-	limit := s.opts.Limits.Time
+	limit := s.opts.Limits.Timeout
 	server := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: min(5*time.Second, limit),

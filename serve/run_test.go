@@ -106,7 +106,7 @@ func gated(t *testing.T, o serve.Options) (serve.Options, func(i int) *gate) {
 // A full queue is a 429 with Retry-After, and one that is too slow a 503.
 func TestBusy(t *testing.T) {
 	o := options(t)
-	o.Limits = serve.Limits{Queue: 4, Items: 4, Time: 300 * time.Millisecond}
+	o.Limits = serve.Limits{Queue: 4, MaxItems: 4, Timeout: 300 * time.Millisecond}
 	o, gate := gated(t, o)
 	s := newServer(t, o)
 	var group sync.WaitGroup
@@ -283,7 +283,7 @@ func TestGracefulStop(t *testing.T) {
 // have their answers meanwhile.
 func TestHostileClients(t *testing.T) {
 	o := options(t)
-	o.Limits = serve.Limits{Body: 1 << 20, Time: 400 * time.Millisecond}
+	o.Limits = serve.Limits{MaxBody: 1 << 20, Timeout: 400 * time.Millisecond}
 	s := newServer(t, o)
 	address, _ := start(t, s, serve.RunOptions{Connections: 20})
 	dial := func(text string) net.Conn {
@@ -338,7 +338,7 @@ func TestHostileClients(t *testing.T) {
 // All bodies together are bounded, too.
 func TestManyLargeBodies(t *testing.T) {
 	o := options(t)
-	o.Limits = serve.Limits{Body: 1000, Bodies: 1500}
+	o.Limits = serve.Limits{MaxBody: 1000, MaxBodies: 1500}
 	s := newServer(t, o)
 	reader, writer := io.Pipe()
 	first, _ := http.NewRequest("POST", "/v1/predict", reader)

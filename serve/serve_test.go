@@ -282,7 +282,7 @@ func TestConcurrentRequests(t *testing.T) {
 // What is wrong with a request is said, with a 4xx.
 func TestRefused(t *testing.T) {
 	o := options(t)
-	o.Limits = serve.Limits{Body: 2000, Items: 3}
+	o.Limits = serve.Limits{MaxBody: 2000, MaxItems: 3}
 	s := newServer(t, o)
 	for _, tc := range []struct {
 		name, path, body string
@@ -335,7 +335,7 @@ func TestRefused(t *testing.T) {
 // Bodies may be packed, and count as what they unpack to.
 func TestPackedBodies(t *testing.T) {
 	o := options(t)
-	o.Limits = serve.Limits{Body: 5000}
+	o.Limits = serve.Limits{MaxBody: 5000}
 	s := newServer(t, o)
 	for _, tc := range []struct {
 		name, encoding, body string
@@ -450,18 +450,18 @@ func TestMetrics(t *testing.T) {
 func TestOptionsRefused(t *testing.T) {
 	good := options(t)
 	for name, change := range map[string]func(o *serve.Options){
-		"no model":       func(o *serve.Options) { o.Models = nil },
-		"called a/b":     func(o *serve.Options) { o.Models[0].Name = "a/b" },
-		"two models":     func(o *serve.Options) { o.Models[1].Name = "text" },
-		"-1":             func(o *serve.Options) { o.Limits.Items = -1 },
-		"nowhere":        func(o *serve.Options) { o.Models[1].Path = "nowhere" },
-		"desk.csv":       func(o *serve.Options) { o.Models[2].Path = desk },
-		"Threads is -2":  func(o *serve.Options) { o.Threads = -2 },
-		"Time is -1":     func(o *serve.Options) { o.Limits.Time = -1 },
-		"Body is -1":     func(o *serve.Options) { o.Limits.Body = -1 },
-		"what opens it":  func(o *serve.Options) { o.Open = nil },
-		"Queue is -1":    func(o *serve.Options) { o.Limits.Queue = -1 },
-		"Bodies is -100": func(o *serve.Options) { o.Limits.Bodies = -100 },
+		"no model":          func(o *serve.Options) { o.Models = nil },
+		"called a/b":        func(o *serve.Options) { o.Models[0].Name = "a/b" },
+		"two models":        func(o *serve.Options) { o.Models[1].Name = "text" },
+		"-1":                func(o *serve.Options) { o.Limits.MaxItems = -1 },
+		"nowhere":           func(o *serve.Options) { o.Models[1].Path = "nowhere" },
+		"desk.csv":          func(o *serve.Options) { o.Models[2].Path = desk },
+		"Threads is -2":     func(o *serve.Options) { o.Threads = -2 },
+		"Timeout is -1":     func(o *serve.Options) { o.Limits.Timeout = -1 },
+		"MaxBody is -1":     func(o *serve.Options) { o.Limits.MaxBody = -1 },
+		"what opens it":     func(o *serve.Options) { o.Open = nil },
+		"Queue is -1":       func(o *serve.Options) { o.Limits.Queue = -1 },
+		"MaxBodies is -100": func(o *serve.Options) { o.Limits.MaxBodies = -100 },
 	} {
 		o := good
 		o.Models = slices.Clone(good.Models)

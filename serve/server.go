@@ -47,7 +47,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, mux: http.NewServeMux(), metrics: newMetrics(), bodies: budget{limit: o.Limits.Bodies}}
+	s := &Server{opts: o, mux: http.NewServeMux(), metrics: newMetrics(), bodies: budget{limit: o.Limits.MaxBodies}}
 	if o.Tokens != "" {
 		if s.tokens, err = readTokens(o.Tokens, o.Log); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (s *Server) dispatch(x *exchange, r *http.Request, routes []route) {
 // ServeHTTP answers a request, counts it and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(r.Context(), s.opts.Limits.Time)
+	ctx, cancel := context.WithTimeout(r.Context(), s.opts.Limits.Timeout)
 	defer cancel()
 	x := &exchange{ResponseWriter: w, server: s, id: requestID(r), route: "other"}
 	defer x.end(r, start)
@@ -268,7 +268,7 @@ func (x *exchange) problem(err error) *problem {
 	case errors.Is(err, errBusy):
 		return &problem{status: http.StatusTooManyRequests, text: err.Error(), retry: true}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &problem{status: http.StatusServiceUnavailable, text: fmt.Sprintf("no answer within %v; ask again, or for fewer examples at once", x.server.opts.Limits.Time), retry: true}
+		return &problem{status: http.StatusServiceUnavailable, text: fmt.Sprintf("no answer within %v; ask again, or for fewer examples at once", x.server.opts.Limits.Timeout), retry: true}
 	case errors.Is(err, context.Canceled):
 		return &problem{status: 499, text: "the client has gone"}
 	case ok:

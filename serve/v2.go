@@ -163,7 +163,7 @@ func (s *Server) v2Infer(x *exchange) error {
 	if err := q.readOutputs(v); err != nil {
 		return err
 	}
-	examples, err := q.examples(v, s.opts.Limits.Items)
+	examples, err := q.examples(v, s.opts.Limits.MaxItems)
 	if err != nil {
 		return err
 	}

@@ -223,7 +223,7 @@ func TestOutputs(t *testing.T) {
 // What does not fit a tensor is a 400 with {"error": ...}.
 func TestInferRefused(t *testing.T) {
 	o := options(t)
-	o.Limits = serve.Limits{Items: 3}
+	o.Limits = serve.Limits{MaxItems: 3}
 	s := newServer(t, o)
 	text := func(shape, data string) string {
 		return fmt.Sprintf(`{"inputs": [{"name": "text", "datatype": "BYTES", "shape": %s, "data": %s}]}`, shape, data)

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/deep/anymodel"
+	"github.com/treeloss/treeloss/serve"
+)
+
+// serveFlags are the flags of treeloss serve.
+type serveFlags struct {
+	models  []string
+	address string
+	body    sizeFlag
+	backend string
+	log     string
+	serve.Options
+	run serve.RunOptions
+}
+
+// Forms of the access log.
+const (
+	logText = "text"
+	logJSON = "json"
+	logOff  = "off"
+)
+
+func newServe(a *app) *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve --model [NAME=]MODEL [--addr HOST:PORT]",
+		Short: "Answer over HTTP with trained models",
+		Long: `Serve answers requests with one model or several, each called by the name of its
+file or by NAME, until Ctrl-C or SIGTERM, and then those that have begun.
+
+  POST /v1/predict   {"text": "..."} or {"examples": [...]}, with "model", "top",
+                     "confidence", "reject" and "decode" as the flags of predict
+  POST /v1/explain   the same, for what speaks for an answer; "features", "against"
+  GET  /v1/models    what is served
+  /v2/...            the Open Inference Protocol, for clients of KServe, Triton,
+                     Seldon and OpenVINO, with binary tensors
+  /healthz /readyz   for who starts and stops it; /metrics for Prometheus
+  /openapi.json      all of that for programs; / a page to try a text
+
+An example is a text, a list of numbers or an object of columns. Answers are those
+of predict, to the bit. Errors are {"error": "..."}: 4xx for a wrong request, 429
+and 503, with Retry-After, to ask again.
+
+A model whose file was replaced is reloaded on SIGHUP, or found by --watch, and no
+request is dropped; replace files as train does, by renaming a new one. So are the
+files of --tls-cert and --tls-key, on SIGHUP; tokens at once.
+
+The log has a line for each request. Set limits by what one machine can bear: an
+answer takes about 0.1 ms of a linear model, 100 ms of a BERT.`,
+		Example: `  treeloss serve --model intents.safetensors
+  treeloss serve --model intents=a.safetensors --model breads=b.safetensors --addr :8080 --watch 2s
+  treeloss serve --model m.safetensors --token-file tokens --tls-cert cert.pem --tls-key key.pem --log json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, a) },
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.models, "model", nil, "model file that treeloss train wrote, or NAME=FILE; several may be given")
+	flags.StringVar(&f.address, "addr", "127.0.0.1:8080", "host and port to listen on; :8080 for all hosts, port 0 for any that is free")
+	flags.DurationVar(&f.run.Watch, "watch", 0, "look so often for models whose file was replaced, such as 2s (default never)")
+	flags.StringVar(&f.Tokens, "token-file", "", "bearer tokens, one a line, of which a request must have one; health and the page are free")
+	flags.StringVar(&f.run.Cert, "tls-cert", "", "TLS certificate with its chain, as PEM; goes with --tls-key")
+	flags.StringVar(&f.run.Key, "tls-key", "", "private key of the TLS certificate, as PEM; goes with --tls-cert")
+	flags.Var(&f.body, "max-body", "longest body of a request, unpacked, such as 1M (default 4M)")
+	flags.IntVar(&f.Limits.MaxItems, "max-items", 1024, "most examples of a request; more are refused with 413")
+	flags.IntVar(&f.Limits.Queue, "queue", 8192, "most examples that wait for a model; more are refused with 429")
+	flags.DurationVar(&f.Limits.Timeout, "timeout", 10*time.Second, "longest time of a request; what takes longer is refused with 408 or 503")
+	flags.IntVar(&f.run.Connections, "connections", 2048, "connections to keep; above that the one that is idle longest is closed")
+	flags.DurationVar(&f.run.Drain, "drain", 30*time.Second, "time that requests have to end when the server is told to stop")
+	flags.IntVar(&f.Threads, "threads", 0, threadsHelp)
+	addBackend(c, &f.backend)
+	addWord(c, &f.log, "log", "form of the access log: text, json or off", logText, logJSON, logOff)
+	return c
+}
+
+// serve opens the models and answers until it is told to stop.
+func (f *serveFlags) serve(c *cobra.Command, a *app) error {
+	if len(f.models) == 0 {
+		return usagef("no model: name the file that treeloss train wrote with --model")
+	}
+	if (f.run.Cert == "") != (f.run.Key == "") {
+		return usagef("--tls-cert and --tls-key go together: give both")
+	}
+	for _, given := range f.models {
+		name, path, named := strings.Cut(given, "=")
+		if !named {
+			path = given
+			name, _, _ = strings.Cut(filepath.Base(path), ".")
+		}
+		f.Models = append(f.Models, serve.Model{Name: name, Path: path})
+	}
+	networks := 0
+	f.Open = func(path string) (classify.Classifier, error) {
+		m, err := anymodel.Open(path, anymodel.Options{Backend: f.backend, Log: a.logf})
+		if err == nil && m.About().Kind != classify.LinearModel {
+			networks++
+		}
+		return m, err
+	}
+	f.Log, f.Program, f.Limits.MaxBody = f.logger(a), program(), f.body.bytes
+	s, err := serve.New(f.Options)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if c.Flags().Changed("backend") && networks == 0 {
+		return usagef("--backend has no effect without a network")
+	}
+	l, err := (&net.ListenConfig{}).Listen(c.Context(), "tcp", f.address)
+	if err != nil {
+		return usagef("--addr %s: %v; name a host of this machine and a port that is free", f.address, cmp.Or(cause(err), err))
+	}
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	defer signal.Stop(hangUps)
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	reload := make(chan struct{})
+	f.run.Reload = reload
+	go func() {
+		for {
+			select {
+			case <-hangUps:
+				select {
+				case reload <- struct{}{}:
+				case <-ctx.Done():
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	scheme := "http"
+	if f.run.Cert != "" {
+		scheme = "https"
+	}
+	for _, m := range f.Models {
+		a.logf("%s: %s", m.Name, m.Path)
+	}
+	a.logf("serving on %s://%s", scheme, l.Addr())
+	return s.Serve(ctx, l, f.run)
+}
+
+// logger returns the access log.
+func (f *serveFlags) logger(a *app) *slog.Logger {
+	switch {
+	case a.quiet || f.log == logOff:
+		return nil
+	case f.log == logJSON:
+		return slog.New(slog.NewJSONHandler(a.log, nil))
+	}
+	return slog.New(slog.NewTextHandler(a.log, nil))
+}
+
+// cause returns what the system said about an address, without the call that failed.
+func cause(err error) error {
+	for {
+		next, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return err
+		}
+		err = next.Unwrap()
+	}
+}
