@@ -135,7 +135,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 			Labels: data.Classes.Labels, Tables: all,
 			Facts: []report.Fact{
 				{Name: "Data", Value: strings.Join(f.data.data, ", ")},
-				{Name: "Test data", Value: cmp.Or(strings.Join(f.test, ", "), "rows of the data that were not trained on")},
+				{Name: "Test data", Value: cmp.Or(strings.Join(f.test, ", "), "examples of the data that were not trained on")},
 				{Name: "Seeds", Value: fmt.Sprintf("1 to %d, one draw each", f.seeds)},
 			},
 		}

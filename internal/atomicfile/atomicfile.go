@@ -46,6 +46,7 @@ type File struct {
 	target string // the same behind links
 	out    *os.File
 	mode   fs.FileMode // of the old file; 0 if there is none
+	ready  bool        // on disk, closed, to be renamed
 }
 
 // Create creates an empty file in the folder of path, under another name. It is
@@ -67,6 +68,25 @@ func Create(path string) (*File, error) {
 	return f, nil
 }
 
+// Prepare syncs the file to disk under the name that it has so far. Who replaces
+// several files together prepares all before the first Commit, which then has only
+// renames left that could fail. On an error the new file is removed.
+func (f *File) Prepare() error {
+	err := f.Flush()
+	if err == nil && f.mode != 0 {
+		err = f.out.Chmod(f.mode)
+	}
+	if err == nil {
+		err = f.out.Sync()
+	}
+	if err = cmp.Or(err, f.out.Close()); err != nil {
+		f.Discard()
+		return cannotWrite(f.path, err)
+	}
+	f.ready = true
+	return nil
+}
+
 // Commit syncs the file to disk, renames it to its path and syncs the folder. An
 // old file's permissions stay; of a symbolic link the target is replaced. On an
 // error the new file is removed and an old one is untouched, unless the error
@@ -75,17 +95,12 @@ func (f *File) Commit() error {
 	defer f.Discard()
 	// The rename must come last: before it the data have to be on disk, or a power cut
 	// could leave an empty file under the name.
-	err := f.Flush()
-	if err == nil && f.mode != 0 {
-		err = f.out.Chmod(f.mode)
+	if !f.ready {
+		if err := f.Prepare(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = f.out.Sync()
-	}
-	if err = cmp.Or(err, f.out.Close()); err == nil {
-		err = os.Rename(f.out.Name(), f.target)
-	}
-	if err != nil {
+	if err := os.Rename(f.out.Name(), f.target); err != nil {
 		return cannotWrite(f.path, err)
 	}
 	f.target = ""

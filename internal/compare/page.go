@@ -40,7 +40,7 @@ func best(t *Comparison) *Result {
 // Report draws the page.
 func (p *Page) Report() *report.Page {
 	last := p.last()
-	page := &report.Page{Title: p.Title, Lead: p.lead()}
+	page := &report.Page{Title: p.Title, Lead: p.lead(), Warnings: p.warnings()}
 	page.Sections = append(page.Sections, p.accuracy())
 	if len(p.Tables) > 1 {
 		page.Sections = append(page.Sections, p.curve())
@@ -61,16 +61,16 @@ func (p *Page) Report() *report.Page {
 		shots = append(shots, rowsOfClass(t.Shots))
 	}
 	page.Facts = append(slices.Clone(p.Facts),
-		report.Fact{Name: "Training rows", Value: strings.Join(shots, "; ")},
-		report.Fact{Name: "Test rows", Value: fmt.Sprintf("%d in each split", last.TestRows)},
+		report.Fact{Name: "Training examples", Value: strings.Join(shots, "; ")},
+		report.Fact{Name: "Test examples", Value: fmt.Sprintf("%d in each split", last.TestRows)},
 		report.Fact{Name: "Classes", Value: fmt.Sprint(last.Classes)},
-		report.Fact{Name: "Tuning", Value: "each method chose its settings in the same way, on rows held out of its training rows; with too few rows it took the defaults"},
+		report.Fact{Name: "Tuning", Value: "each method chose its settings in the same way, on examples held out of its training examples; with too few of these it took the defaults"},
 		report.Fact{Name: "Intervals", Value: "95 %, over " + last.OverWords()},
 		report.Fact{Name: "Similarity of classes", Value: similarity})
 	return page
 }
 
-// rowsOfClass says how many training rows a class has.
+// rowsOfClass says how many training examples a class has.
 func rowsOfClass(shots int) string {
 	switch shots {
 	case 0:
@@ -84,9 +84,9 @@ func rowsOfClass(shots int) string {
 // lead says what came out, from the numbers alone.
 func (p *Page) lead() []string {
 	last := p.last()
-	first := fmt.Sprintf("%s, %d test rows. Training rows: %s.", counted(last.Classes, "class", "classes"), last.TestRows, rowsOfClass(last.Shots))
+	first := fmt.Sprintf("%s, %d test examples. Training examples: %s.", counted(last.Classes, "class", "classes"), last.TestRows, rowsOfClass(last.Shots))
 	if len(p.Tables) > 1 {
-		first = fmt.Sprintf("%s, %d test rows. Training rows: %d to %d of each class; what follows is about %[4]d of each unless it says otherwise.",
+		first = fmt.Sprintf("%s, %d test examples. Training examples: %d to %d of each class; what follows is about %[4]d of each unless it says otherwise.",
 			counted(last.Classes, "class", "classes"), last.TestRows, p.Tables[0].Shots, last.Shots)
 	}
 	lead := []string{first}
@@ -94,7 +94,7 @@ func (p *Page) lead() []string {
 	if r == nil {
 		return lead
 	}
-	text := fmt.Sprintf("Of the other methods %s is the most accurate: %s points, cross entropy %s. The difference is %s points",
+	text := fmt.Sprintf("Of the other methods %s is the most accurate: %s %%, cross entropy %s %%. The difference is %s percentage points",
 		r.Method, Points(r.Accuracy), Points(last.Results[0].Accuracy), signed(r.Difference))
 	low, high := r.DifferenceInterval.Low, r.DifferenceInterval.High
 	switch {
@@ -103,7 +103,7 @@ func (p *Page) lead() []string {
 	case low > 0 || high < 0:
 		text += fmt.Sprintf(", its 95 %% interval %s to %s excludes 0.", signed(low), signed(high))
 	default:
-		text += fmt.Sprintf(", its 95 %% interval %s to %s includes 0: the data do not tell them apart.", signed(low), signed(high))
+		text += fmt.Sprintf(", its 95 %% interval %s to %s includes 0: no significant difference.", signed(low), signed(high))
 	}
 	return append(lead, text)
 }
@@ -124,6 +124,19 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// fewSplits is the number of splits below which the interval over them is wide for want
+// of splits: with 2 it is 13 standard errors to each side, with 5 it is 2.8.
+const fewSplits = 5
+
+// warnings say what the numbers cannot show.
+func (p *Page) warnings() []string {
+	last := p.last()
+	if last.Over == score.OverRows || last.Splits >= fewSplits {
+		return nil
+	}
+	return []string{fmt.Sprintf("the intervals are over %d splits only, too few to conclude from: methods whose intervals overlap may still differ. Compare on %d splits or more.", last.Splits, fewSplits)}
+}
+
 // interval prints an interval in points.
 func interval(i score.Interval) string {
 	if math.IsNaN(i.Low) {
@@ -132,14 +145,22 @@ func interval(i score.Interval) string {
 	return Points(i.Low) + " to " + Points(i.High)
 }
 
+// signedInterval prints that of a difference in percentage points.
+func signedInterval(i score.Interval) string {
+	if math.IsNaN(i.Low) {
+		return "-"
+	}
+	return signed(i.Low) + " to " + signed(i.High)
+}
+
 // accuracy shows how good each method is and, as the same rows make good and bad days
 // for all of them, the paired difference to cross entropy beside it.
 func (p *Page) accuracy() report.Section {
 	last := p.last()
-	accuracies := &report.Chart{Name: "accuracy", Title: "Accuracy", XLabel: "accuracy, points", Percent: true,
-		Caption: "Bars are 95 % intervals of each method alone. As all methods were tested on the same rows, look at differences to compare them."}
-	gains := &report.Chart{Name: "difference", Title: "Difference to cross entropy", XLabel: "accuracy minus that of cross entropy, points", Percent: true, Zero: true,
-		Caption: "On the same test rows, with paired 95 % intervals."}
+	accuracies := &report.Chart{Name: "accuracy", Title: "Accuracy", XLabel: "accuracy, %", Percent: true,
+		Caption: "Bars are 95 % intervals of each method alone. As all methods were tested on the same examples, look at differences to compare them."}
+	gains := &report.Chart{Name: "difference", Title: "Difference to cross entropy", XLabel: "accuracy minus that of cross entropy, percentage points", Percent: true, Zero: true,
+		Signs: &report.Signs{Above: "better", Below: "worse", Neither: "no significant difference"}, Caption: "On the same test examples, with paired 95 % intervals."}
 	var own, paired report.Series
 	own.Name, paired.Name = "accuracy", "difference"
 	for i, r := range last.Results {
@@ -150,7 +171,6 @@ func (p *Page) accuracy() report.Section {
 			paired.AddRow(r.DifferenceInterval.Mean, r.DifferenceInterval.Low, r.DifferenceInterval.High)
 		}
 	}
-	paired.Look = 3
 	accuracies.Series, gains.Series = []report.Series{own}, []report.Series{paired}
 	s := report.Section{Heading: "Accuracy", Pictures: []report.Picture{accuracies}, Tables: []report.Table{p.results()}}
 	if len(gains.Rows) > 0 {
@@ -161,15 +181,15 @@ func (p *Page) accuracy() report.Section {
 
 // results is the table of all numbers.
 func (p *Page) results() report.Table {
-	t := report.Table{Name: "results", Caption: "All results, in points; shots: training rows of each class",
-		Heads: []string{"method", "shots", "accuracy", "95 % interval", "difference", "95 % interval", "macro F1", "similarity accuracy", "seconds"}}
+	t := report.Table{Name: "results", Caption: "All results in %, differences in percentage points, with 95 % intervals; shots: training examples of each class",
+		Heads: []string{"method", "shots", "accuracy", "interval of accuracy", "difference", "interval of difference", "macro F1", "similarity accuracy", "seconds"}}
 	for _, one := range p.Tables {
 		shots := "all"
 		if one.Shots > 0 {
 			shots = fmt.Sprint(one.Shots)
 		}
 		for i, r := range one.Results {
-			name, gain, gainInterval := r.Method, signed(r.Difference), interval(r.DifferenceInterval)
+			name, gain, gainInterval := r.Method, signed(r.Difference), signedInterval(r.DifferenceInterval)
 			if r.Choice != "" {
 				name += " (" + r.Choice + ")"
 			}
@@ -185,10 +205,10 @@ func (p *Page) results() report.Table {
 
 // curve is what more training rows bring.
 func (p *Page) curve() report.Section {
-	accuracies := &report.Figure{Name: "learning-curve", Title: "Accuracy over training rows", XLabel: "training rows of each class", YLabel: "accuracy, points",
+	accuracies := &report.Figure{Name: "learning-curve", Title: "Accuracy over training examples", XLabel: "training examples of each class", YLabel: "accuracy, %",
 		LogX: true, Percent: true, Caption: "Bars are 95 % intervals of each method alone."}
-	gains := &report.Figure{Name: "learning-difference", Title: "Difference to cross entropy over training rows", XLabel: "training rows of each class",
-		YLabel: "accuracy minus that of cross entropy, points", LogX: true, Percent: true, Zero: true, Caption: "On the same test rows, with paired 95 % intervals."}
+	gains := &report.Figure{Name: "learning-difference", Title: "Difference to cross entropy over training examples", XLabel: "training examples of each class",
+		YLabel: "accuracy minus that of cross entropy, percentage points", LogX: true, Percent: true, Zero: true, Caption: "On the same test examples, with paired 95 % intervals."}
 	for m, r := range p.last().Results {
 		own, paired := report.Series{Name: r.Method, Look: m%8 + 1}, report.Series{Name: r.Method, Look: m%8 + 1}
 		for _, one := range p.Tables {
@@ -213,7 +233,7 @@ func point(s *report.Series, shots int, i score.Interval) {
 	s.Add(float64(shots), i.Mean, i.Low, i.High)
 }
 
-// chartedClasses is the number of classes that a chart shows from each end.
+// chartedClasses is the number of classes in the chart of those that gain, and of those that lose.
 const chartedClasses = 12
 
 // classes is what each class gains and loses.
@@ -232,29 +252,28 @@ func (p *Page) classes(best *Result) report.Section {
 		}
 	}
 	slices.SortStableFunc(tested, func(a, b int) int { return cmp.Compare(gain(b), gain(a)) })
-	chart := &report.Chart{Name: "class-gains", Title: fmt.Sprintf("Classes that gain and lose most with %s", best.Method),
-		XLabel: "recall minus that of cross entropy, points", Percent: true, Stems: true,
-		Caption: "Recall is the share of the test rows of a class that were found. A class has few test rows, so that small differences may be chance."}
-	shown := tested
-	if len(tested) > 2*chartedClasses {
-		shown = slices.Concat(tested[:chartedClasses], tested[len(tested)-chartedClasses:])
-	}
-	values := report.Series{Name: "gain in recall", Look: 3}
-	for _, c := range shown {
-		chart.Rows = append(chart.Rows, p.Labels[c])
-		values.Y = append(values.Y, gain(c))
-	}
-	chart.Series = []report.Series{values}
-	up, down := 0, 0
-	for _, c := range tested {
-		switch g := gain(c); {
-		case g > 0:
-			up++
-		case g < 0:
-			down++
+	gained := slices.DeleteFunc(slices.Clone(tested), func(c int) bool { return gain(c) <= 0 })
+	lost := slices.DeleteFunc(slices.Clone(tested), func(c int) bool { return gain(c) >= 0 })
+	slices.Reverse(lost) // the largest loss first
+	var pictures []report.Picture
+	for _, side := range []struct {
+		name, title string
+		classes     []int
+	}{{"class-gains", "Classes that gain most with " + best.Method, gained}, {"class-losses", "Classes that lose most with " + best.Method, lost}} {
+		chart := &report.Chart{Name: side.name, Title: side.title, XLabel: "recall minus that of cross entropy, percentage points", Percent: true, Stems: true,
+			Signs:   &report.Signs{Above: "gain", Below: "loss"},
+			Caption: "Recall is the share of the test examples of a class that were found. A class has few test examples, so that small differences may be chance."}
+		values := report.Series{Name: "gain in recall"}
+		for _, c := range side.classes[:min(len(side.classes), chartedClasses)] {
+			chart.Rows = append(chart.Rows, p.Labels[c])
+			values.Y = append(values.Y, gain(c))
+		}
+		chart.Series = []report.Series{values}
+		if len(chart.Rows) > 0 {
+			pictures = append(pictures, chart)
 		}
 	}
-	table := report.Table{Name: "classes", Caption: "Recall of each class, in points", Closed: len(tested) > 30, Most: 1000, Heads: []string{"class", "test rows"}}
+	table := report.Table{Name: "classes", Caption: "Recall of each class in %, gain in percentage points", Closed: len(tested) > 30, Most: 1000, Heads: []string{"class", "test examples"}}
 	for _, r := range last.Results {
 		table.Heads = append(table.Heads, r.Method)
 	}
@@ -267,8 +286,8 @@ func (p *Page) classes(best *Result) report.Section {
 		table.Rows = append(table.Rows, append(row, signed(gain(c))))
 	}
 	text := fmt.Sprintf("With %s in place of cross entropy %s better, %s worse, %d the same.", best.Method,
-		counted(up, "class is found", "classes are found"), counted(down, "is found", "are found"), len(tested)-up-down)
-	return report.Section{Heading: "Classes", Paragraphs: []string{text}, Pictures: []report.Picture{chart}, Tables: []report.Table{table}}
+		counted(len(gained), "class is found", "classes are found"), counted(len(lost), "is found", "are found"), len(tested)-len(gained)-len(lost))
+	return report.Section{Heading: "Classes", Paragraphs: []string{text}, Pictures: pictures, Tables: []report.Table{table}}
 }
 
 // listedConfusions is the number of pairs of classes in a table of mistakes.
@@ -319,7 +338,7 @@ func TreeOf(all []*Comparison, c classinfo.Info, opts classinfo.Options) *labelt
 	return tree
 }
 
-// Points prints a fraction as points, 0..100.
+// Points prints a fraction in per cent.
 func Points(x float64) string {
 	if math.IsNaN(x) {
 		return "-"

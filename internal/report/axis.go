@@ -64,6 +64,9 @@ func newAxis(values []float64, log, zero bool, from, to float64) axis {
 	return a
 }
 
+// fullAxis is one of per cent, from 0 to 100.
+func fullAxis(from, to float64) axis { return axis{low: 0, up: 100, from: from, to: to} }
+
 // scale returns where a drawable value is, in the unit of the ends.
 func (a *axis) scale(v float64) float64 {
 	if a.log {

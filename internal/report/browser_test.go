@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -22,14 +23,22 @@ func TestInBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds to start: left out by -short")
 	}
+	for name, page := range map[string]*Page{"whole": whole(t), "rich": rich()} {
+		t.Run(name, func(t *testing.T) { lookAt(t, browser, page) })
+	}
+}
+
+// lookAt opens a page, with all its parts unfolded, in a browser.
+func lookAt(t *testing.T, browser string, page *Page) {
 	dir := t.TempDir()
-	if _, err := whole(t).Save(dir); err != nil {
+	if _, err := page.Save(dir); err != nil {
 		t.Fatal(err)
 	}
 	// A frame is as narrow as it should be, a browser's window may not be.
 	frames := ""
-	for _, width := range []int{380, 1280} {
-		frames += fmt.Sprintf(`<iframe src="index.html" width="%d" height="800" onload="let d = this.contentDocument.documentElement; this.id = 'page ' + d.clientWidth + ' ' + d.scrollWidth + ' ' + d.querySelectorAll('script').length"></iframe>`, width)
+	widths := []int{380, 400, 1280}
+	for _, width := range widths {
+		frames += fmt.Sprintf(`<iframe src="index.html" width="%d" height="800" onload="let d = this.contentDocument.documentElement; d.querySelectorAll('details').forEach(x => x.open = true); this.id = 'page ' + d.clientWidth + ' ' + d.scrollWidth + ' ' + d.querySelectorAll('script').length"></iframe>`, width)
 	}
 	path := filepath.Join(dir, "frames.html")
 	if err := os.WriteFile(path, []byte("<!DOCTYPE html><title>frames</title>"+frames), 0o666); err != nil {
@@ -37,14 +46,20 @@ func TestInBrowser(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--dump-dom", "file://"+path).Output()
+	run := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--enable-logging=stderr",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--dump-dom", "file://"+path)
+	var log bytes.Buffer
+	run.Stderr = &log
+	out, err := run.Output()
 	if err != nil {
 		t.Skipf("%s does not run here: %v", browser, err)
 	}
+	if said := regexp.MustCompile(`.*CONSOLE.*`).Find(log.Bytes()); said != nil {
+		t.Errorf("the browser complains: %s", said)
+	}
 	found := regexp.MustCompile(`id="page (\d+) (\d+) (\d+)"`).FindAllSubmatch(out, -1)
-	if len(found) != 2 {
-		t.Fatalf("%d pages measured, want 2:\n%s", len(found), out)
+	if len(found) != len(widths) {
+		t.Fatalf("%d pages measured, want %d:\n%s", len(found), len(widths), out)
 	}
 	for _, m := range found {
 		client, _ := strconv.Atoi(string(m[1]))

@@ -28,9 +28,14 @@ type Chart struct {
 	Percent bool     // numbers are fractions, drawn as points
 	Zero    bool     // show 0 and a line there
 	Stems   bool     // draw a line from 0 to each number; implies Zero
+	Signs   *Signs   // numbers above and below 0 look different, in place of the look of the series; nil: not
 
 	Series []Series // Y has a number for each row, X is nil
 }
+
+// Signs are the names of numbers by their side of 0, for the legend. A number whose
+// interval includes 0 is on neither side.
+type Signs struct{ Above, Below, Neither string }
 
 // about implements Picture.
 func (c *Chart) about() about { return about{c.Name, c.Title, c.Caption} }
@@ -63,7 +68,10 @@ func (c *Chart) scene(own bool) (*scene, error) {
 	}
 	series := drawn(c.Series, c.Percent)
 	s.text = c.describe(series)
-	if len(series) > 1 {
+	switch {
+	case c.Signs != nil:
+		c.signLegend(s, series)
+	case len(series) > 1:
 		for _, one := range series {
 			s.legend(one.Name, spot(one.Look, point{sampleWidth / 2, 0}, dot+0.6, false))
 		}
@@ -111,8 +119,13 @@ func (c *Chart) scene(own bool) (*scene, error) {
 // value draws the number of one row, at the height y, with its interval.
 func (c *Chart) value(s Series, i int, name string, y float64, x *axis) mark {
 	number := mark{hint: fmt.Sprintf("%s, %s: %s", name, s.Name, numeral4(s.Y[i]))}
+	side := signOf(s, i)
+	colour, shape := ink(s.Look), func(p point) mark { return spot(s.Look, p, dot+0.6, false) }
+	if c.Signs != nil {
+		colour, shape = side.ink(), side.spot
+	}
 	line := func(width, x1, y1, x2, y2 float64) {
-		number.inside = append(number.inside, rule(ink(s.Look), width, point{x1, y1}, point{x2, y2}))
+		number.inside = append(number.inside, rule(colour, width, point{x1, y1}, point{x2, y2}))
 	}
 	at := x.place(s.Y[i])
 	if c.Stems {
@@ -125,8 +138,54 @@ func (c *Chart) value(s Series, i int, name string, y float64, x *axis) mark {
 		line(1.4, high, y-4, high, y+4)
 		number.hint += fmt.Sprintf(" (%s to %s)", numeral4(s.Low[i]), numeral4(s.High[i]))
 	}
-	number.inside = append(number.inside, spot(s.Look, point{at, y}, dot+0.6, false))
+	number.inside = append(number.inside, shape(point{at, y}))
 	return number
+}
+
+// sign is the side of 0 that a number is on: -1, 1, or 0 for neither.
+type sign int
+
+// signOf is that of number i of a series: neither if its interval includes 0.
+func signOf(s Series, i int) sign {
+	y, low, high := s.Y[i], s.Low[i], s.High[i]
+	switch known := drawable(low, false) && drawable(high, false); {
+	case y > 0 && !(known && low <= 0):
+		return 1
+	case y < 0 && !(known && high >= 0):
+		return -1
+	}
+	return 0
+}
+
+// ink is the colour of a side: blue above, orange below.
+func (n sign) ink() ink { return [...]ink{2, faint, 3}[n+1] }
+
+// spot is an arrow to the side, or a ring for neither.
+func (n sign) spot(p point) mark {
+	const r = dot + 1.6
+	if n == 0 {
+		return mark{points: []point{p}, radius: dot, fill: paper, line: faint, width: 1.6}
+	}
+	x := r * float64(n)
+	return mark{points: []point{{p.x + x, p.y}, {p.x - 0.8*x, p.y - r}, {p.x - 0.8*x, p.y + r}}, closed: true, fill: n.ink(), line: paper, width: 0.8}
+}
+
+// signLegend lists the sides that there are numbers on.
+func (c *Chart) signLegend(s *scene, series []Series) {
+	there := map[sign]bool{}
+	for _, one := range series {
+		for i, y := range one.Y {
+			there[signOf(one, i)] = there[signOf(one, i)] || drawable(y, false)
+		}
+	}
+	for _, x := range []struct {
+		sign sign
+		name string
+	}{{1, c.Signs.Above}, {-1, c.Signs.Below}, {0, c.Signs.Neither}} {
+		if there[x.sign] {
+			s.legend(x.name, x.sign.spot(point{sampleWidth / 2, 0}))
+		}
+	}
 }
 
 // shownNumbers returns all numbers that the axis must show.

@@ -29,12 +29,24 @@ type Figure struct {
 	YLabel  string
 	LogX    bool // ticks at powers of 2 if all X are such, else of 10
 	LogY    bool
-	Percent bool // Y are fractions, drawn as points: 0.25 as 25
+	Percent bool // Y are fractions, drawn in per cent: 0.25 as 25
 	Zero    bool // the y axis shows 0; not with LogY
 	Band    bool // draw intervals as bands, not as error bars
 
+	PercentX bool   // X are fractions, drawn in per cent on an axis from 0 to 100
+	Whole    bool   // the y axis goes from 0 to 100 %; with Percent
+	Diagonal string // name of a line through all points whose Y is their X; "": none
+
 	Series  []Series // X and Y are of one length
 	Markers []Marker
+	Bars    *Bars // below the plot, over the same x axis; nil: none
+}
+
+// Bars are counts over ranges of X, such as of the examples in a bin.
+type Bars struct {
+	Name  string // of what is counted
+	Edges []float64
+	Count []float64 // of the range between one edge and the next: one less than there are Edges
 }
 
 // Marker is one faint point beside the curves, such as a value that a paper
@@ -58,11 +70,15 @@ func (f *Figure) check() error {
 			return fmt.Errorf("report: figure %s: a marker belongs to the series %q, which is not there", f.Name, m.Series)
 		}
 	}
+	if b := f.Bars; b != nil && len(b.Edges) != len(b.Count)+1 {
+		return fmt.Errorf("report: figure %s: %d bars have %d edges, want one more than bars", f.Name, len(b.Count), len(b.Edges))
+	}
 	return nil
 }
 
 // WriteCSV writes the columns series, x, y, low, high and marker: the points of
-// each series, then the markers, whose label is in the last column.
+// each series, then the markers, whose label is in the last column, then the bars, whose
+// x is the middle between their edges and whose y is their count.
 func (f *Figure) WriteCSV(w io.Writer) error {
 	var rows [][]string
 	for _, s := range f.Series {
@@ -72,6 +88,11 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 	}
 	for _, m := range f.Markers {
 		rows = append(rows, slices.Concat([]string{m.Series}, cells(m.X, m.Y), []string{"", "", m.Label}))
+	}
+	if b := f.Bars; b != nil {
+		for i, count := range b.Count {
+			rows = append(rows, slices.Concat([]string{b.Name}, cells((b.Edges[i]+b.Edges[i+1])/2, count), []string{"", "", ""}))
+		}
 	}
 	return writeCSV(w, f, []string{"series", "x", "y", "low", "high", "marker"}, rows)
 }
@@ -83,6 +104,7 @@ type plot struct {
 	series  []Series
 	markers []Marker
 	x, y    axis
+	shift   []float64 // of each series, in pixels; nil: none
 }
 
 // scene draws from top to bottom title, legend, name of the y axis, plot, name of the x axis, so
@@ -98,30 +120,56 @@ func (f *Figure) scene(own bool) (*scene, error) {
 		if f.Percent {
 			p.markers[i].Y *= 100
 		}
+		if f.PercentX {
+			p.markers[i].X *= 100
+		}
+	}
+	if f.PercentX {
+		for i := range p.series {
+			p.series[i].X = scaled(p.series[i].X, len(p.series[i].X), true)
+		}
 	}
 	s.text = p.describe()
 	p.addLegend()
 	if f.YLabel != "" {
 		s.y += lineGap
-		s.note(f.YLabel, edge, s.y-4, s.width-2*edge, "start")
+		s.note(axisName(f.YLabel, f.LogY), edge, s.y-4, s.width-2*edge, "start")
 	}
 	top := s.y + 6
 	bottom := top + plotHeight
 	xs, ys := p.shownNumbers()
 	p.y = newAxis(ys, f.LogY, f.Zero, bottom, top)
+	if f.Whole {
+		p.y = fullAxis(bottom, top)
+	}
 	p.y.mark(nil, 14, func(string) float64 { return textSize })
 	left := edge + 8
 	for _, t := range p.y.ticks {
 		left = max(left, edge+s.fonts.width(t.label, textSize)+6)
 	}
+	if f.Bars != nil {
+		most := numeral(slices.Max(append([]float64{0}, f.Bars.Count...)))
+		left = max(left, edge+s.fonts.width(most, textSize)+6)
+	}
 	p.x = newAxis(xs, f.LogX, false, left, s.width-edge-4)
 	var measured []float64
-	for _, one := range f.Series {
-		measured = append(measured, one.X...)
+	if f.PercentX {
+		p.x = fullAxis(left, s.width-edge-12)
+	} else {
+		for _, one := range f.Series {
+			measured = append(measured, one.X...)
+		}
 	}
 	p.x.mark(measured, 8, func(label string) float64 { return s.fonts.width(label, textSize) })
-	s.frame(&p.x, &p.y, left, top, bottom)
-	s.xLabel(f.XLabel, bottom, (left+s.width-edge)/2, s.width-left-edge, "middle")
+	below := bottom // of the plot and the bars
+	if f.Bars != nil {
+		below += barsGap + barsHeight
+	}
+	s.frame(&p.x, &p.y, left, top, below)
+	s.xLabel(axisName(f.XLabel, f.LogX), below, (left+s.width-edge)/2, s.width-left-edge, "middle")
+	if f.Bars != nil {
+		p.addBars(left, bottom, below)
+	}
 	if p.x.empty || p.y.empty {
 		s.note("no data", (left+s.width-edge)/2, (top+bottom)/2, s.width, "middle")
 		return s, nil
@@ -129,6 +177,13 @@ func (f *Figure) scene(own bool) (*scene, error) {
 	if f.Zero && p.y.within(0) {
 		s.add(rule(faint, 1, point{left, p.y.place(0)}, point{s.width - edge, p.y.place(0)}))
 	}
+	if f.Diagonal != "" {
+		low, up := max(p.x.low, p.y.low), min(p.x.up, p.y.up)
+		line := rule(faint, 1.4, point{p.x.place(low), p.y.place(low)}, point{p.x.place(up), p.y.place(up)})
+		line.dash = []float64{5, 4}
+		p.add(line)
+	}
+	p.dodge()
 	for _, draw := range []func(Series){p.addIntervals, p.addCurve, p.addDots} {
 		for _, one := range p.series {
 			draw(one)
@@ -136,6 +191,81 @@ func (f *Figure) scene(own bool) (*scene, error) {
 	}
 	p.addMarkers()
 	return s, nil
+}
+
+// axisName is the name of an axis, which says if its steps are not all as long.
+func axisName(name string, log bool) string {
+	if log && name != "" {
+		return name + " (logarithmic)"
+	}
+	return name
+}
+
+// Measures of the bars below a plot, in pixels.
+const (
+	barsGap    = 12.0
+	barsHeight = 46.0
+)
+
+// addBars draws the bars between a plot and its x axis.
+func (p *plot) addBars(left, plotBottom, bottom float64) {
+	most := slices.Max(append([]float64{1}, p.Bars.Count...))
+	scale := 1.0
+	if p.PercentX {
+		scale = 100
+	}
+	p.add(rule(words, 1, point{left, plotBottom}, point{p.width - edge, plotBottom}),
+		rule(grid, 1, point{left, bottom - barsHeight}, point{p.width - edge, bottom - barsHeight}),
+		label(numeral(most), left-6, bottom-barsHeight+textDrop+2, textSize, "end", words))
+	for i, count := range p.Bars.Count {
+		low, high := scale*p.Bars.Edges[i], scale*p.Bars.Edges[i+1]
+		if !drawable(count, false) || count <= 0 || !drawable(low, p.LogX) || !drawable(high, p.LogX) {
+			continue
+		}
+		top := bottom - barsHeight*count/most
+		from, to := p.x.place(low)+0.5, p.x.place(high)-0.5
+		bar := mark{points: []point{{from, bottom}, {from, top}, {to, top}, {to, bottom}}, closed: true, fill: faint, line: none, opacity: 0.65}
+		p.add(mark{hint: fmt.Sprintf("%s from %s to %s: %s", p.Bars.Name, numeral4(low), numeral4(high), numeral(count)), inside: []mark{bar}})
+	}
+	p.add(rule(words, 1, point{left, bottom}, point{p.width - edge, bottom}))
+}
+
+// dodge moves the series a few pixels to the left and right, so that error bars at
+// the same x stand beside each other.
+func (p *plot) dodge() {
+	if p.Band || len(p.series) < 2 || !slices.ContainsFunc(p.series, func(s Series) bool { return slices.ContainsFunc(s.Low, finite) }) {
+		return
+	}
+	var places []float64
+	for _, s := range p.series {
+		for _, x := range s.X {
+			if drawable(x, p.LogX) {
+				places = append(places, p.x.place(x))
+			}
+		}
+	}
+	slices.Sort(places)
+	places = slices.Compact(places)
+	gap := 40.0 // between two places, or between the last one and the end of the axis
+	for i := 1; i < len(places); i++ {
+		gap = min(gap, places[i]-places[i-1])
+	}
+	step := min(5, 0.65*gap/float64(len(p.series)))
+	p.shift = make([]float64, len(p.series))
+	for i := range p.shift {
+		p.shift[i] = step * (float64(i) - float64(len(p.series)-1)/2)
+	}
+}
+
+// at returns where the x of a point of a series is drawn.
+func (p *plot) at(s Series, x float64) float64 {
+	at := p.x.place(x)
+	for i := range p.shift {
+		if p.series[i].Name == s.Name {
+			at = min(max(at+p.shift[i], p.x.from), p.x.to)
+		}
+	}
+	return at
 }
 
 // shown tells whether the axes can show a point.
@@ -176,13 +306,17 @@ func (p *plot) runs(s Series) (list [][]int) {
 // addIntervals draws bands or error bars. A lower end that the axis cannot show, as 0 on
 // a logarithmic one, is at the axis' end.
 func (p *plot) addIntervals(s Series) {
+	tip := 3.0 // half the width of the ends of error bars
+	if p.shift != nil {
+		tip = 2
+	}
 	for _, run := range p.runs(s) {
 		var upper, lower []point
 		for _, i := range run {
 			if !finite(s.Low[i]) || !drawable(s.High[i], p.LogY) {
 				continue
 			}
-			x, low, high := p.x.place(s.X[i]), p.y.from, p.y.place(s.High[i])
+			x, low, high := p.at(s, s.X[i]), p.y.from, p.y.place(s.High[i])
 			if drawable(s.Low[i], p.LogY) {
 				low = p.y.place(s.Low[i])
 			}
@@ -190,7 +324,7 @@ func (p *plot) addIntervals(s Series) {
 				upper, lower = append(upper, point{x, high}), append(lower, point{x, low})
 				continue
 			}
-			for _, line := range [][2]point{{{x, low}, {x, high}}, {{x - 3, low}, {x + 3, low}}, {{x - 3, high}, {x + 3, high}}} {
+			for _, line := range [][2]point{{{x, low}, {x, high}}, {{x - tip, low}, {x + tip, low}}, {{x - tip, high}, {x + tip, high}}} {
 				p.add(rule(ink(s.Look), 1, line[0], line[1]))
 			}
 		}
@@ -206,7 +340,7 @@ func (p *plot) addCurve(s Series) {
 	for _, run := range p.runs(s) {
 		var line []point
 		for _, i := range run {
-			line = append(line, point{p.x.place(s.X[i]), p.y.place(s.Y[i])})
+			line = append(line, point{p.at(s, s.X[i]), p.y.place(s.Y[i])})
 		}
 		if len(line) > 1 {
 			p.add(curve(s.Look, line...))
@@ -221,7 +355,7 @@ func (p *plot) addDots(s Series) {
 		if i%every != 0 || !p.shown(x, s.Y[i]) {
 			continue
 		}
-		m := spot(s.Look, point{p.x.place(x), p.y.place(s.Y[i])}, dot, false)
+		m := spot(s.Look, point{p.at(s, x), p.y.place(s.Y[i])}, dot, false)
 		if len(p.series)*len(s.X) <= hints {
 			m = mark{hint: s.Name + ": " + tell(s, i), inside: []mark{m}}
 		}
@@ -242,6 +376,11 @@ func tell(s Series, i int) string {
 func (p *plot) addLegend() {
 	for _, s := range p.series {
 		p.legend(s.Name, curve(s.Look, point{0, 0}, point{sampleWidth, 0}), spot(s.Look, point{sampleWidth / 2, 0}, dot, false))
+	}
+	if p.Diagonal != "" {
+		line := rule(faint, 1.4, point{0, 0}, point{sampleWidth, 0})
+		line.dash = []float64{5, 4}
+		p.legend(p.Diagonal, line)
 	}
 	labels, outlines := p.labels()
 	for i, name := range labels {

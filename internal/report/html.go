@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"unicode"
 
 	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/labeltree"
@@ -42,10 +41,11 @@ func (p *Page) WriteHTML(w io.Writer) error {
 // Texts go through escape, which html/template does not do for XML: pictures
 // within a page must be well formed by themselves.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"text":  escape,
-	"style": func() string { return pageCSS + inks() },
-	"id":    func(i int) string { return fmt.Sprint("s", i+1) },
-	"about": Picture.about,
+	"text":   escape,
+	"style":  func() string { return pageCSS + inks() + scrollRules() },
+	"id":     func(i int) string { return fmt.Sprint("s", i+1) },
+	"about":  Picture.about,
+	"blocks": func(s Section) ([]block, error) { return s.blocks() },
 	"drawn": func(p Picture) (string, error) {
 		s, err := p.scene(false)
 		if err != nil {
@@ -61,7 +61,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"few": func(t *labeltree.Tree) bool { return t.Classes() <= 30 }, // is open at first
 	"tree": func(t *labeltree.Tree) (string, error) {
 		var svg strings.Builder
-		err := t.WriteSVG(&svg)
+		err := writeTree(&svg, t)
 		return svg.String(), err
 	},
 }).Parse(pageHTML))
@@ -81,8 +81,8 @@ func (t Table) Left() int { return len(t.Rows) - len(t.Shown()) }
 // left and may be broken, numbers to the right.
 func (t Table) Alignment() []string {
 	list := make([]string, len(t.Heads))
-	for i := range list {
-		if i == 0 || slices.ContainsFunc(t.Rows, func(row []string) bool { return strings.IndexFunc(row[i], unicode.IsLetter) == 0 }) {
+	for i, text := range t.texts() {
+		if text {
 			list[i] = ` class="text"`
 		}
 	}
@@ -93,7 +93,7 @@ func (t Table) Alignment() []string {
 // variables.
 func inks() string {
 	var rules, light, dark strings.Builder
-	for i := paper; i <= grid; i++ {
+	for i := paper; i <= strong; i++ {
 		c := palette[i].class
 		fmt.Fprintf(&rules, ".figure .f%s { fill: var(--i%[1]s) }\n.figure .s%[1]s { stroke: var(--i%[1]s) }\n", c)
 		fmt.Fprintf(&light, " --i%s: %s;", c, palette[i].light)
@@ -107,27 +107,71 @@ func inks() string {
 // and each tree as tree.svg, tree-2.svg and so on. The folder is made if it is not
 // there, its parent must be. It returns the names of the files, index.html first.
 //
-// All is drawn before anything is written. Each file is written beside its
-// place and then renamed, index.html last, so that a failure leaves each file
-// either old or new, and whole. Other files in the folder are not touched.
-func (p *Page) Save(dir string) ([]string, error) {
+// All is drawn before anything is written, and all is on disk under other names
+// before the first file is renamed, index.html last: a full disk leaves a page that
+// was there as it was, and a folder that was made for the new one is removed. Other
+// files in the folder are not touched.
+func (p *Page) Save(dir string) (names []string, err error) {
 	files, err := p.files()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
-		return nil, fmt.Errorf("report: folder %s: %w", dir, err)
+	switch made := os.Mkdir(dir, 0o777); {
+	case made == nil:
+		defer func() {
+			if err != nil {
+				_ = os.Remove(dir) // which leaves what others wrote into it
+			}
+		}()
+	case !os.IsExist(made):
+		return nil, fmt.Errorf("report: folder %s: %w", dir, made)
 	}
-	var names []string
-	for i := len(files) - 1; i >= 0; i-- {
-		if err := atomicfile.WriteBytes(filepath.Join(dir, files[i].name), files[i].data); err != nil {
+	var written []*atomicfile.File
+	defer func() {
+		for _, f := range written {
+			f.Discard()
+		}
+	}()
+	for _, f := range files {
+		out, err := atomicfile.Create(filepath.Join(dir, f.name))
+		if err != nil {
+			return nil, err
+		}
+		written = append(written, out)
+		_, _ = out.Write(f.data) // an error stays and shows in Prepare
+		if err := out.Prepare(); err != nil {
+			return nil, err
+		}
+		names = append(names, f.name)
+	}
+	for _, f := range slices.Backward(written) {
+		if err := f.Commit(); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range files {
-		names = append(names, f.name)
-	}
 	return names, nil
+}
+
+// writeTree draws a tree. A root whose name was made up, such as pseudo1, is called
+// what it stands for: all classes.
+func writeTree(w io.Writer, t *labeltree.Tree) error {
+	digits, madeUp := strings.CutPrefix(t.Name(0), "pseudo")
+	if !madeUp || t.Class(0) >= 0 || strings.Trim(digits, "0123456789") != "" {
+		return t.WriteSVG(w)
+	}
+	nodes := make([]labeltree.Node, t.Len())
+	for v := range nodes {
+		nodes[v] = labeltree.Node{Name: t.Name(v), Parent: t.Parent(v), Class: t.Class(v), Length: t.Length(v)}
+	}
+	nodes[0].Name = "all classes"
+	named, err := labeltree.New(nodes)
+	if err == nil && !t.Weighted() {
+		named, err = named.WithLengths(nil)
+	}
+	if err != nil {
+		return t.WriteSVG(w) // a class has that name
+	}
+	return named.WriteSVG(w)
 }
 
 // file is one file of a page.
@@ -164,7 +208,7 @@ func (p *Page) files() (files []file, err error) {
 		}
 		if s.Tree != nil {
 			trees++
-			add(treeName(trees)+".svg", s.Tree.WriteSVG)
+			add(treeName(trees)+".svg", func(w io.Writer) error { return writeTree(w, s.Tree) })
 		}
 	}
 	return files, err
@@ -172,5 +216,8 @@ func (p *Page) files() (files []file, err error) {
 
 // WriteCSV writes the heads and rows of the table.
 func (t Table) WriteCSV(w io.Writer) error {
+	if t.File != nil {
+		return csv.NewWriter(w).WriteAll(t.File)
+	}
 	return csv.NewWriter(w).WriteAll(append([][]string{t.Heads}, t.Rows...))
 }

@@ -12,6 +12,7 @@ import (
 type Page struct {
 	Title    string
 	Lead     []string // paragraphs below the title: what was done and what came of it
+	Warnings []string // what a reader must know before believing the numbers, in a box
 	Sections []Section
 	Facts    []Fact // how it was made: protocol, seeds, program version, machine, time taken
 }
@@ -19,9 +20,11 @@ type Page struct {
 // Section is a part of a page with a heading of its own.
 type Section struct {
 	Heading    string
+	Closed     bool // only heading and Short show until it is opened; for details
+	Short      string
 	Paragraphs []string
-	Pictures   []Picture // side by side where the page is wide
-	Tables     []Table
+	Pictures   []Picture       // side by side where the page is wide
+	Tables     []Table         // one that is narrow stands beside a picture that would be alone
 	Tree       *labeltree.Tree // drawn with its classes; nil: none
 }
 
@@ -33,6 +36,8 @@ type Table struct {
 	Rows    [][]string // the first cell of each is its head
 	Closed  bool       // only the caption shows until it is opened; for long tables
 	Most    int        // rows that a page shows, 0 for all; the CSV file has all
+	Cards   bool       // on a narrow screen each row is a card of its own; for texts
+	File    [][]string // heads and rows of the CSV file, where these have more digits; nil: the same
 }
 
 // Fact is one line about how a page was made.

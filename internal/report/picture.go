@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// Picture is a Figure or a Chart.
+// Picture is a Figure, a Chart or a Heat map.
 type Picture interface {
 	// WriteCSV writes the numbers of the picture, one point a line, in full
 	// precision. A NaN or an infinity is an empty cell. A picture that cannot be

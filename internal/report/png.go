@@ -39,15 +39,21 @@ func (s *scene) paint(c *vgimg.Canvas, m mark) {
 		return
 	case m.label != "":
 		face := s.fonts.face(m.size)
-		p := place(m.points[0])
+		var back vg.Length // from the place to where the text begins
 		switch width := face.Width(m.label); m.anchor {
 		case "middle":
-			p.X -= width / 2
+			back = width / 2
 		case "end":
-			p.X -= width
+			back = width
+		}
+		c.Push()
+		c.Translate(place(m.points[0]))
+		if m.upwards {
+			c.Rotate(math.Pi / 2)
 		}
 		c.SetColor(rgb(m.fill, 0))
-		c.FillString(face, p, m.label)
+		c.FillString(face, vg.Point{X: -back}, m.label)
+		c.Pop()
 		return
 	case len(m.points) == 0:
 		return

@@ -46,6 +46,7 @@ type mark struct {
 	label      string  // at points[0], which is on its base line
 	size       float64
 	anchor     string // start, middle or end
+	upwards    bool   // the label reads from below, its base line to the right of its place
 	hint       string // shown for the marks inside
 	inside     []mark
 }
@@ -89,7 +90,10 @@ func (s *scene) xLabel(name string, bottom, x, widest float64, anchor string) {
 
 // legend adds an entry behind the others, or below where there is no room. sample is
 // drawn in a box 30 by 0 whose left end is the origin.
-func (s *scene) legend(name string, sample ...mark) {
+func (s *scene) legend(name string, sample ...mark) { s.legendOf(name, sampleWidth, sample...) }
+
+// legendOf is legend for a sample of another width.
+func (s *scene) legendOf(name string, sampleWidth float64, sample ...mark) {
 	const gap = 6
 	name = s.fonts.shorten(strings.Join(strings.Fields(name), " "), textSize, s.width-2*edge-sampleWidth-gap)
 	width := sampleWidth + gap + s.fonts.width(name, textSize)

@@ -25,7 +25,14 @@ const (
 	words ink = looks + 1 // text and axes
 	faint ink = looks + 2 // less important text
 	grid  ink = looks + 3 // lines behind the data
+
+	right  ink = looks + 4         // five steps of it: right answers in a heat map
+	wrong  ink = right + heatSteps // five steps: mistakes
+	strong ink = wrong + heatSteps // text on the two strongest steps
 )
+
+// heatSteps is the number of colours of each kind in a heat map.
+const heatSteps = 5
 
 // palette has of each ink its class in the styles of a page, and its colours on
 // white and on a dark page. The colours of series differ in lightness, too: from
@@ -43,6 +50,20 @@ var palette = [...]struct{ class, light, dark string }{
 	words: {"w", "#1f2328", "#e6edf3"},
 	faint: {"a", "#57606a", "#9da7b3"},
 	grid:  {"g", "#dfe3e8", "#30363d"},
+
+	// Blue and orange are told apart by the colour-blind, and each step from the next by its
+	// lightness. Text has a contrast of 4.5 on all of them.
+	right:     {"r1", "#e3eef9", "#14263d"},
+	right + 1: {"r2", "#c2dbf0", "#1b3a5f"},
+	right + 2: {"r3", "#8fbfe0", "#245082"},
+	right + 3: {"r4", "#2f74b5", "#4a90d0"},
+	right + 4: {"r5", "#0b3f7f", "#9accff"},
+	wrong:     {"m1", "#fdeadb", "#3a2410"},
+	wrong + 1: {"m2", "#fdd0a2", "#593212"},
+	wrong + 2: {"m3", "#fdae6b", "#7d4412"},
+	wrong + 3: {"m4", "#c2500a", "#d8792a"},
+	wrong + 4: {"m5", "#7f2d00", "#ffbe80"},
+	strong:    {"o", "#ffffff", "#0d1117"},
 }
 
 // dashes returns the lengths of dashes and gaps of a look, in pixels; nil: a

@@ -52,6 +52,9 @@ func (m mark) svg(out *bufio.Writer) {
 		if m.anchor != "start" {
 			fmt.Fprintf(out, ` text-anchor="%s"`, m.anchor)
 		}
+		if m.upwards {
+			fmt.Fprintf(out, ` transform="rotate(-90 %s %s)"`, number(p.x), number(p.y))
+		}
 		fmt.Fprintf(out, "%s>%s</text>\n", m.attributes(), escape(m.label))
 		return
 	case len(m.points) == 0:

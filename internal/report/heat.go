@@ -1,0 +1,257 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Measures of heat maps, in pixels.
+const (
+	heatSide   = 760.0 // of the square of cells, at most
+	heatLarge  = 840.0 // where names need it
+	heatLabels = 240.0 // of the longest name
+	cellMost   = 34.0
+	cellNumber = 22.0 // cells from this size on have numbers
+	cellName   = 9.5  // and from this size on rows and columns have names
+)
+
+// mostHeat is the number of rows that a heat map can have.
+const mostHeat = 200
+
+// Heat is a square matrix of counts, such as how often each class was predicted as
+// each other: rows and columns stand for the same things in the same order. The colour of a
+// cell is its share of its row, blue on the diagonal and orange elsewhere. Names stand
+// where they fit, numbers too; each cell has a title with both.
+type Heat struct {
+	Name    string // of its files, without ending: letters a to z, digits, - and _
+	Title   string
+	Caption string
+	RowName string // what rows are, such as "true class"
+	Column  string // what columns are
+	Labels  []string
+	Totals  []float64 // of each row, what shares are of
+	Cells   []Cell    // those above 0, each place once
+	Blocks  []Block   // neighbours that belong together; without a name only drawn
+}
+
+// Cell is one count of a Heat.
+type Cell struct {
+	Row, Column int
+	Count       float64
+}
+
+// Block is the rows from From up to but not including To.
+type Block struct {
+	From, To int
+	Name     string
+}
+
+// about implements Picture.
+func (h *Heat) about() about { return about{h.Name, h.Title, h.Caption} }
+
+// check returns an error if the heat map cannot be drawn.
+func (h *Heat) check() error {
+	n := len(h.Labels)
+	if n > mostHeat {
+		return fmt.Errorf("report: heat map %s has %d rows, want at most %d; draw sums over groups of them", h.Name, n, mostHeat)
+	}
+	if len(h.Totals) != n {
+		return fmt.Errorf("report: heat map %s has %d totals for %d rows, want one each", h.Name, len(h.Totals), n)
+	}
+	for _, c := range h.Cells {
+		if min(c.Row, c.Column) < 0 || max(c.Row, c.Column) >= n || !(c.Count >= 0) || math.IsInf(c.Count, 0) {
+			return fmt.Errorf("report: heat map %s has a cell %+v, want rows and columns 0 to %d and counts from 0", h.Name, c, n-1)
+		}
+	}
+	for _, b := range h.Blocks {
+		if b.From < 0 || b.From >= b.To || b.To > n {
+			return fmt.Errorf("report: heat map %s has a block %+v, want one within %d rows", h.Name, b, n)
+		}
+	}
+	return h.about().check(nil, nil)
+}
+
+// WriteCSV writes the cells above 0: row, column and count.
+func (h *Heat) WriteCSV(w io.Writer) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, c := range h.Cells {
+		rows = append(rows, []string{h.Labels[c.Row], h.Labels[c.Column], strconv.FormatFloat(c.Count, 'f', -1, 64)})
+	}
+	return writeCSV(w, h, []string{"row", "column", "count"}, rows)
+}
+
+// heatPlan is where the parts of a heat map are.
+type heatPlan struct {
+	*scene
+	cell, left, top float64
+	size            float64 // of names
+}
+
+// scene draws names of rows on the left and of columns, turned, above; blocks of small cells
+// have their names on the left.
+func (h *Heat) scene(own bool) (*scene, error) {
+	s, err := newScene(h, own)
+	if err != nil {
+		return nil, err
+	}
+	n := float64(max(1, len(h.Labels)))
+	p := &heatPlan{scene: s, cell: min(cellMost, heatSide/n)}
+	if p.cell < 1.15*cellName {
+		if large := heatLarge / n; large >= cellName {
+			p.cell = large
+		}
+	}
+	named := p.cell >= cellName
+	p.size = textSize
+	if named {
+		p.size = min(textSize, 0.97*p.cell)
+	}
+	names := h.Labels
+	if !named {
+		names = nil
+		for _, b := range h.Blocks {
+			names = append(names, b.Name)
+		}
+	}
+	short, longest := make([]string, len(names)), 0.0
+	for i, name := range names {
+		short[i] = s.fonts.shorten(strings.Join(strings.Fields(name), " "), p.size, heatLabels)
+		longest = max(longest, s.fonts.width(short[i], p.size))
+	}
+	side := p.cell * n
+	p.left = edge + longest + 8
+	// The title was broken into lines for the width of figures, which this is never below.
+	s.width = max(figureWidth, p.left+side+edge)
+	h.legend(s)
+	s.y += lineGap
+	s.note(h.RowName+" ↓  "+h.Column+" →", edge, s.y-4, s.width-2*edge, "start")
+	p.top = s.y + 6
+	if named {
+		p.top += longest + 6
+	}
+	s.height = p.top + side + edge
+	s.text = h.describe()
+	s.add(mark{points: []point{{p.left, p.top}, {p.left + side, p.top}, {p.left + side, p.top + side}, {p.left, p.top + side}}, closed: true, fill: none, line: grid, width: 1})
+	if named && p.cell >= 16 {
+		for i := 1.0; i < n; i++ {
+			at := i * p.cell
+			s.add(rule(grid, 0.6, point{p.left + at, p.top}, point{p.left + at, p.top + side}), rule(grid, 0.6, point{p.left, p.top + at}, point{p.left + side, p.top + at}))
+		}
+	}
+	for _, c := range h.Cells {
+		if c.Count > 0 {
+			s.add(h.cell(p, c))
+		}
+	}
+	h.names(p, named, short)
+	return s, nil
+}
+
+// names writes those of rows and columns, or of blocks, and draws the blocks.
+func (h *Heat) names(p *heatPlan, named bool, short []string) {
+	if named {
+		for i, name := range short {
+			middle := (float64(i) + 0.5) * p.cell
+			row := label(name, p.left-6, p.top+middle+0.35*p.size, p.size, "end", words)
+			column := label(name, p.left+middle+0.35*p.size, p.top-6, p.size, "start", words)
+			column.upwards = true
+			if name != h.Labels[i] {
+				row, column = mark{hint: h.Labels[i], inside: []mark{row}}, mark{hint: h.Labels[i], inside: []mark{column}}
+			}
+			p.add(row, column)
+		}
+	}
+	free := p.top // below which a name of a block can stand
+	for i, b := range h.Blocks {
+		from, to := p.cell*float64(b.From), p.cell*float64(b.To)
+		p.add(mark{points: []point{{p.left + from, p.top + from}, {p.left + to, p.top + from}, {p.left + to, p.top + to}, {p.left + from, p.top + to}},
+			closed: true, fill: none, line: faint, width: 1})
+		if middle := p.top + (from+to)/2; !named && middle-p.size/2 >= free {
+			name := label(short[i], p.left-6, middle+0.35*p.size, p.size, "end", words)
+			if short[i] != b.Name {
+				name = mark{hint: b.Name, inside: []mark{name}}
+			}
+			if short[i] != "" {
+				p.add(name)
+				free = middle + p.size/2
+			}
+		}
+	}
+}
+
+// cell draws one count.
+func (h *Heat) cell(p *heatPlan, c Cell) mark {
+	x, y := p.left+p.cell*float64(c.Column), p.top+p.cell*float64(c.Row)
+	share, ends, colour := 0.0, wrongEnds, wrong
+	if h.Totals[c.Row] > 0 {
+		share = c.Count / h.Totals[c.Row]
+	}
+	if c.Row == c.Column {
+		ends, colour = rightEnds, right
+	}
+	step := 0
+	for step < heatSteps-1 && share > ends[step] {
+		step++
+	}
+	square := mark{points: []point{{x, y}, {x + p.cell, y}, {x + p.cell, y + p.cell}, {x, y + p.cell}}, closed: true, fill: colour + ink(step), line: none}
+	out := mark{hint: fmt.Sprintf("%s, predicted as %s: %s of %s (%s %%)", h.Labels[c.Row], h.Labels[c.Column], numeral(c.Count), numeral(h.Totals[c.Row]), numeral(math.Round(1000*share)/10)),
+		inside: []mark{square}}
+	if c.Row == c.Column {
+		out.hint = fmt.Sprintf("%s, right: %s of %s (%s %%)", h.Labels[c.Row], numeral(c.Count), numeral(h.Totals[c.Row]), numeral(math.Round(1000*share)/10))
+	}
+	text, size := numeral(c.Count), min(12, 0.42*p.cell)
+	if p.cell >= cellNumber && p.fonts.width(text, size) <= p.cell-3 {
+		on := words
+		if step >= heatSteps-2 {
+			on = strong
+		}
+		out.inside = append(out.inside, label(text, x+p.cell/2, y+p.cell/2+0.36*size, size, "middle", on))
+	}
+	return out
+}
+
+// The shares at which colours change.
+var (
+	rightEnds = [heatSteps - 1]float64{0.2, 0.4, 0.6, 0.8}
+	wrongEnds = [heatSteps - 1]float64{0.05, 0.1, 0.2, 0.4}
+)
+
+// legend explains the colours.
+func (h *Heat) legend(s *scene) {
+	const box = 16.0
+	for _, scale := range []struct {
+		name  string
+		ends  [heatSteps - 1]float64
+		first ink
+	}{{"right", rightEnds, right}, {"mistakes", wrongEnds, wrong}} {
+		var boxes []mark
+		for i := range heatSteps {
+			x := box * float64(i)
+			boxes = append(boxes, mark{points: []point{{x, -6}, {x + box, -6}, {x + box, 6}, {x, 6}}, closed: true, fill: scale.first + ink(i), line: none})
+		}
+		var ends []string
+		for _, e := range scale.ends {
+			ends = append(ends, numeral(100*e))
+		}
+		s.legendOf(fmt.Sprintf("%s: up to %s, 100 %%", scale.name, strings.Join(ends, ", ")), box*heatSteps, boxes...)
+	}
+}
+
+// describe says in words which cells off the diagonal are the largest.
+func (h *Heat) describe() string {
+	off := slices.DeleteFunc(slices.Clone(h.Cells), func(c Cell) bool { return c.Row == c.Column })
+	slices.SortStableFunc(off, func(a, b Cell) int { return cmp.Compare(b.Count, a.Count) })
+	text := fmt.Sprintf("%d rows and columns, %d counts off the diagonal.", len(h.Labels), len(off))
+	for _, c := range off[:min(len(off), 10)] {
+		text += fmt.Sprintf(" %s as %s: %s.", h.Labels[c.Row], h.Labels[c.Column], numeral(c.Count))
+	}
+	return text
+}
