@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -79,7 +80,7 @@ func TestCompareReport(t *testing.T) {
 			t.Errorf("the page lacks %q", wanted)
 		}
 	}
-	for _, name := range []string{"accuracy.svg", "accuracy.png", "difference.csv", "class-gains.svg", "confusions-before.csv", "confusions-after.csv", "results.csv", "tree.svg"} {
+	for _, name := range []string{"accuracy.svg", "accuracy.png", "difference.csv", "class-gains.svg", "class-gains.png", "confusions-before.csv", "confusions-after.csv", "results.csv", "tree.svg"} {
 		content(t, filepath.Join(dir, name))
 	}
 }
@@ -102,6 +103,27 @@ func TestCompareReportOfOne(t *testing.T) {
 	page := string(content(t, filepath.Join(dir, "index.html")))
 	if strings.Contains(page, "<script") || !strings.Contains(page, "&lt;script&gt;") || strings.Contains(page, "Learning curve") {
 		t.Error("the name of a class is not escaped or missing, or there is a curve over nothing")
+	}
+}
+
+// On a full disk, as far as a test can have one, the results are there and no half of a page.
+func TestReportOnAFullDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	c := exec.CommandContext(t.Context(), os.Args[0], "compare", "--json", "--quiet", "--data", desk, "--test", deskTest, "--methods", "names", "--report", dir)
+	c.Env = append(os.Environ(), asProgram+"=1", fileLimit+"=9000")
+	var out, log strings.Builder
+	c.Stdout, c.Stderr = &out, &log
+	if err := c.Run(); err == nil {
+		t.Skip("this system does not limit files")
+	}
+	if c.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "cannot write") {
+		t.Errorf("status %d, log %q, want 1 and that the page cannot be written", c.ProcessState.ExitCode(), log.String())
+	}
+	if results := parse(t, out.String())["results"].([]any); len(results) != 2 {
+		t.Errorf("%d results printed, want two", len(results))
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder of a page that was not written is there")
 	}
 }
 

@@ -255,13 +255,17 @@ func (p *Page) classes(best *Result) report.Section {
 	gained := slices.DeleteFunc(slices.Clone(tested), func(c int) bool { return gain(c) <= 0 })
 	lost := slices.DeleteFunc(slices.Clone(tested), func(c int) bool { return gain(c) >= 0 })
 	slices.Reverse(lost) // the largest loss first
+	same := len(tested) - len(gained) - len(lost)
+	if len(gained) == 0 { // a figure that says so
+		gained = slices.DeleteFunc(slices.Clone(tested), func(c int) bool { return gain(c) != 0 })
+	}
 	var pictures []report.Picture
 	for _, side := range []struct {
 		name, title string
 		classes     []int
 	}{{"class-gains", "Classes that gain most with " + best.Method, gained}, {"class-losses", "Classes that lose most with " + best.Method, lost}} {
 		chart := &report.Chart{Name: side.name, Title: side.title, XLabel: "recall minus that of cross entropy, percentage points", Percent: true, Stems: true,
-			Signs:   &report.Signs{Above: "gain", Below: "loss"},
+			Signs:   &report.Signs{Above: "gain", Below: "loss", Neither: "the same"},
 			Caption: "Recall is the share of the test examples of a class that were found. A class has few test examples, so that small differences may be chance."}
 		values := report.Series{Name: "gain in recall"}
 		for _, c := range side.classes[:min(len(side.classes), chartedClasses)] {
@@ -269,7 +273,7 @@ func (p *Page) classes(best *Result) report.Section {
 			values.Y = append(values.Y, gain(c))
 		}
 		chart.Series = []report.Series{values}
-		if len(chart.Rows) > 0 {
+		if len(chart.Rows) > 0 || side.name == "class-gains" {
 			pictures = append(pictures, chart)
 		}
 	}
@@ -286,7 +290,7 @@ func (p *Page) classes(best *Result) report.Section {
 		table.Rows = append(table.Rows, append(row, signed(gain(c))))
 	}
 	text := fmt.Sprintf("With %s in place of cross entropy %s better, %s worse, %d the same.", best.Method,
-		counted(len(gained), "class is found", "classes are found"), counted(len(lost), "is found", "are found"), len(tested)-len(gained)-len(lost))
+		counted(len(tested)-len(lost)-same, "class is found", "classes are found"), counted(len(lost), "is found", "are found"), same)
 	return report.Section{Heading: "Classes", Paragraphs: []string{text}, Pictures: pictures, Tables: []report.Table{table}}
 }
 

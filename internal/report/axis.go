@@ -55,11 +55,13 @@ func newAxis(values []float64, log, zero bool, from, to float64) axis {
 		}
 	}
 	a.low, a.up = low-margin, up+margin
-	if zero && !log && low == 0 {
-		a.low = 0
-	}
-	if zero && !log && up == 0 {
-		a.up = 0
+	if zero && !log && low < up { // not where all is 0
+		if low == 0 {
+			a.low = 0
+		}
+		if up == 0 {
+			a.up = 0
+		}
 	}
 	return a
 }

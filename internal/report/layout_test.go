@@ -160,6 +160,15 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// A chart whose numbers are all 0 has an axis, too.
+func TestAllTheSame(t *testing.T) {
+	zero := []float64{0, 0}
+	c := &Chart{Name: "c", Title: "c", Rows: []string{"a", "b"}, Zero: true, Signs: &Signs{}, Series: []Series{{Name: "d", Y: zero, Low: zero, High: zero}}}
+	if text := svg(t, c); regexp.MustCompile(`="[^"]*(NaN|Inf)`).Match(text) {
+		t.Errorf("a place is no number:\n%s", text)
+	}
+}
+
 // Error bars of several series at one x do not lie on each other, and the logarithmic axis says so.
 func TestDodge(t *testing.T) {
 	f := regimes()
