@@ -233,28 +233,59 @@ func (h *heldOut) rowDerivatives(i int, beta float64) (slope, curvature float64)
 	return mean - (truth - top), max(second/total-mean*mean, 0)
 }
 
-// measure returns the log loss and the calibration error of calibrated rows.
+// LogLoss returns the mean log loss in nats of rows of scores as they are, with the
+// arguments and errors of FitTemperature.
+func LogLoss(rows []float32, k int, classes []int, mixes []score.Mix, threads int) (float64, error) {
+	h, err := newHeldOut(rows, k, classes, mixes, threads)
+	if err != nil {
+		return 0, err
+	}
+	loss, _, err := h.measure(&Calibration{Temperature: 1})
+	return loss, err
+}
+
+// measure returns the log loss and the calibration error of calibrated rows. The sums of
+// a counter are exact, so that blocks of rows may be counted apart.
 func (h *heldOut) measure(with *Calibration) (loss, calibration float64, err error) {
+	grain := 16 * h.grain()
+	parts := make([]*score.Counter, (len(h.classes)+grain-1)/grain)
+	errs := make([]error, len(parts))
+	kernel.Parallel(h.threads, len(h.classes), grain, func(block, lo, hi int) {
+		parts[block], errs[block] = h.count(with, lo, hi)
+	})
+	for n, err := range errs {
+		if err == nil && n > 0 {
+			err = parts[0].Merge(parts[n])
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	r := parts[0].Report()
+	return r.LogLoss, r.CalibrationError, nil
+}
+
+// count counts the calibrated rows from lo to hi.
+func (h *heldOut) count(with *Calibration, lo, hi int) (*score.Counter, error) {
 	counter, err := score.NewCounter(h.k, score.Options{})
 	if err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	p, scores := make([]float64, h.k), make([]float64, h.k)
-	for i, y := range h.classes {
+	for i := lo; i < hi; i++ {
 		for c, s := range h.row(i) {
 			scores[c] = float64(s)
 		}
 		if _, err := Probabilities(with, p, scores); err != nil {
-			return 0, 0, err
+			return nil, err
 		}
 		var mix score.Mix
 		if h.mixes != nil {
 			mix = h.mixes[i]
 		}
-		if err := score.Count(counter, y, mix, p, nil); err != nil {
-			return 0, 0, err
+		if err := score.Count(counter, h.classes[i], mix, p, nil); err != nil {
+			return nil, err
 		}
 	}
-	r := counter.Report()
-	return r.LogLoss, r.CalibrationError, nil
+	return counter, nil
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Prior float64
 
 	Init     *Layer         // where to start; nil: at 0
+	Duals    *Duals         // where a dual ascent starts, if they are of as many examples, and leaves where each prior ends; nil: not
 	NoBias   bool           // keep the bias where it starts and train the weights alone
 	Seed     uint64         // the only source of randomness; 0 is a seed like any other
 	Threads  int            // goroutines; 0: one a CPU. Never changes a result
@@ -305,8 +306,11 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 	}
 	for n, prior := range priors {
 		lambda := t.length / orDefault(prior)
-		if n > 0 {
+		switch {
+		case n > 0:
 			t.rescale(t.length/orDefault(priors[n-1]), lambda)
+		case opts.Duals.has(ex.X.Rows(), t.k, false):
+			t.start(opts.Duals, lambda)
 		}
 		at := opts.atFit(n, len(priors))
 		if inner := at.Progress; inner != nil { // Newton's method begins at 0 again
@@ -318,6 +322,9 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 			}
 		}
 		record, fitErr := t.solve(ctx, lambda, c.Tolerance, most, patient, at.Progress)
+		if opts.Duals != nil {
+			t.keep(opts.Duals, prior)
+		}
 		foldPlain(flat, merged, t.w, t.stride, t.bias, scale, opts.Threads)
 		layer := flat
 		sound := finite(record.Objective)

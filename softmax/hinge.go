@@ -99,8 +99,14 @@ func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer S
 		trainer.MaxPasses = 100
 	}
 	h := newHinge(ex, k, opts)
+	if opts.Duals.has(ex.X.Rows(), k, true) {
+		h.start(opts.Duals, k, opts.Threads)
+	}
 	for n, prior := range priors {
 		record, err := h.solve(ctx, orDefault(prior), trainer, opts.atFit(n, len(priors)).Progress, opts.Threads)
+		if opts.Duals != nil {
+			h.keep(opts.Duals, k, prior, opts.Threads)
+		}
 		if err := visitFit(visit, prior, h.fold(k, opts.Threads), record, err); err != nil {
 			return err
 		}
@@ -223,10 +229,17 @@ func (h *hinge) visit(b *hingeBlock, i int, diagonal float32, scores, moved []fl
 	if !changed {
 		return 0
 	}
+	h.add(b, i, moved)
+	return rise
+}
+
+// add adds to the weights of a block what the multipliers of an example have moved, which
+// it scales.
+func (h *hinge) add(b *hingeBlock, i int, moved []float32) {
+	index, value := h.row(i)
 	kernel.Add(moved, b.bias)
 	kernel.Scale(h.scale, moved)
 	kernel.AddToRows(index, value, b.v, b.width, moved)
-	return rise
 }
 
 // dualObjective returns Σ_i (a_i - a_i² diagonal/2) - ½‖w‖² over the classes of a block.

@@ -33,7 +33,7 @@ const maxCandidates = 8
 //  7. examples alone
 //  8. class means in a sum with names, and examples, from ten rows a class
 //
-// Where a fit takes tens of seconds (costlyWork), these are plain cross entropy, what
+// Where a fit takes seconds (costlyWork), these are plain cross entropy, what
 // was given with names as examples, and examples alone.
 //
 // Names as examples need texts; data of numbers leaves them out. With many rows a
@@ -133,35 +133,18 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	}
 	// Whether squared hinge will be tried is known first: then weak priors need no trial.
 	h.hinge = also.loss && h.takesHinge(methods[0])
-	one := opts.Priors == nil && len(methods) > 1 && costly(d, rows)
 	var all [][]*attempt
-	for _, m := range methods {
-		var attempts []*attempt
-		var err error
-		if one {
-			attempts, err = h.try(ctx, m, []float64{costlyPrior})
-		} else {
-			attempts, err = h.attempts(ctx, m)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, attempts)
+	var chosen *attempt
+	var gain *softmax.Gain
+	var err error
+	one := opts.Priors == nil && !IgnoresPrior(opts.Trainer) && costly(d, rows)
+	if one {
+		all, chosen, gain, err = h.chooseCostly(ctx, methods)
+	} else {
+		all, chosen, gain, err = h.choose(ctx, methods)
 	}
-	chosen, gain, err := mostAccurate(all, methods)
 	if err != nil {
 		return nil, err
-	}
-	// Where fits take long the prior is chosen for the best method alone.
-	if one {
-		more, err := h.try(ctx, chosen.method, costlyPriors)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more)
-		if best := bestOf(more); best.better(chosen) {
-			chosen = best
-		}
 	}
 	var reasons []string
 	if len(methods) > 1 {
@@ -176,12 +159,28 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 		reasons = append(reasons, why)
 		chosen = best
 	}
+	var hinges []*attempt
 	if h.hinge {
-		best, tried, why, err := h.withHinge(ctx, chosen)
+		if hinges, err = h.hinges(ctx, chosen); err != nil {
+			return nil, err
+		}
+	}
+	if one && !farBetter(hinges, chosen) {
+		tried, err := h.climbFrom(ctx, chosen)
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, tried); why != "" {
+		all = append(all, tried)
+		if best := bestOf(tried); best.better(chosen) {
+			chosen.duals, chosen = nil, best
+		}
+	}
+	if h.hinge {
+		best, mean, why, err := h.withHinge(chosen, bestOf(hinges))
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, append(hinges, mean)); why != "" {
 			reasons = append(reasons, why)
 		}
 		chosen = best
@@ -195,7 +194,7 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	if err != nil {
 		return nil, err
 	}
-	r, err := finalAttempt(ctx, d, rows, chosen, opts)
+	r, err := finalAttempt(ctx, d, rows, h, chosen, opts)
 	if r != nil {
 		r.calibration = &calibration
 		r.HeldOut, r.Gain, r.Reason = len(h.class), gain, strings.Join(reasons, "; ")
@@ -206,19 +205,18 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	return r, err
 }
 
-// costlyWork is the number of values in the rows x classes above which a fit takes
-// tens of seconds. There fewer methods are tried, all of them with costlyPrior; only
-// the best one is tried with the others.
-const (
-	costlyWork  = 5e8
-	costlyPrior = 30
-)
-
-var costlyPriors = []float64{10, 100, 300}
-
-// costly tells whether a fit of the rows takes long.
-func costly(d *corpus.Data, rows []int) bool {
-	return float64(d.Table.Values(rows))*float64(len(d.Classes.Labels)) > costlyWork
+// choose tries all methods, each with its priors. It returns what it tried of each, and the
+// best attempt with its gain over plain cross entropy where that is one of several methods.
+func (h *heldOut) choose(ctx context.Context, methods []Method) (all [][]*attempt, best *attempt, gain *softmax.Gain, err error) {
+	for _, m := range methods {
+		attempts, err := h.attempts(ctx, m)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		all = append(all, attempts)
+	}
+	best, gain, err = mostAccurate(all, methods)
+	return all, best, gain, err
 }
 
 // attempts tries one method with its priors.

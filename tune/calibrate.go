@@ -53,7 +53,10 @@ func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts 
 // calibrate returns the calibration of an attempt: its temperature, and how the
 // temperature of a row depends on how sure it is.
 func (h *heldOut) calibrate(a *attempt) (decide.Calibration, error) {
-	return decide.FitConfidence(a.calibration, a.scores, len(h.d.Classes.Labels), h.class, h.mixes, h.opts.Threads)
+	if err := h.fitTemperature(a); err != nil {
+		return decide.Calibration{}, err
+	}
+	return decide.FitConfidence(*a.calibration, a.scores, len(h.d.Classes.Labels), h.class, h.mixes, h.opts.Threads)
 }
 
 // calibrationGrain is the number of rows that a goroutine takes at a time.

@@ -183,7 +183,7 @@ func options(d *corpus.Data, f *corpus.Fitted, m Method, opts Options, stage str
 // final trains m with a prior on all rows. If ctx is cancelled it returns what
 // it has and the error.
 func final(ctx context.Context, d *corpus.Data, rows []int, m Method, prior float64, opts Options) (*Result, error) {
-	return finalAttempt(ctx, d, rows, &attempt{method: m, prior: prior}, opts)
+	return finalAttempt(ctx, d, rows, nil, &attempt{method: m, prior: prior}, opts)
 }
 
 // prepareFinal prepares the fit of a result. Features are fitted anew, on all rows: the
@@ -205,12 +205,21 @@ func prepareFinal(d *corpus.Data, rows []int, m Method, prior float64, opts Opti
 	return &Result{Method: m, Features: f.Features, Tree: tree, Prior: prior, Trainer: o.Trainer}, f, o, nil
 }
 
-// finalAttempt is final for what was tried on held-out rows.
-func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, opts Options) (*Result, error) {
+// finalAttempt is final for what was tried on held-out rows, from the duals found there.
+func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, h *heldOut, a *attempt, opts Options) (*Result, error) {
 	m := a.method
 	r, f, o, err := prepareFinal(d, rows, m, a.prior, opts)
 	if err != nil {
 		return nil, err
+	}
+	if c, ok := o.Trainer.(softmax.Converge); ok && opts.Trainer == nil && costly(d, rows) {
+		c.Tolerance = lastTolerance
+		o.Trainer = c
+	}
+	if a.blend == nil {
+		o.Duals = h.dualsFor(a, rows)
+	} else {
+		o.Duals, a.blend.hingeDuals = h.dualsFor(a.blend.from[0], rows), h.dualsFor(a.blend.from[1], rows)
 	}
 	if r.Layer, r.Record, err = fitMethod(ctx, d, f, o, m, a.blend); r.Layer == nil {
 		return nil, err
@@ -223,7 +232,7 @@ func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, a *attempt, o
 // a blend are scaled already, those of squared hinge alone are margins.
 func fitMethod(ctx context.Context, d *corpus.Data, f *corpus.Fitted, o softmax.Options, m Method, b *blend) (*softmax.Layer, softmax.Record, error) {
 	if m.Loss == CrossEntropyHinge {
-		return fitBlend(ctx, d, f, o, *cmp.Or(b, &blend{o.Prior, defaultHingePrior, 0.5, 0.5}))
+		return fitBlend(ctx, d, f, o, *cmp.Or(b, &blend{crossEntropy: o.Prior, hinge: defaultHingePrior, crossEntropyScale: 0.5, hingeScale: 0.5}))
 	}
 	layer, record, err := softmax.Fit(ctx, f.Examples, len(d.Classes.Labels), o)
 	if layer != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -100,37 +101,49 @@ func every(rows []int, step int) []int {
 type attempt struct {
 	method      Method
 	prior       float64
-	scores      []float32          // rows x classes
-	calibration decide.Calibration // of these scores
-	correct     []bool             // of each row
+	scores      []float32           // rows x classes
+	logLoss     float64             // mean of the scores as they are, in nats
+	calibration *decide.Calibration // of these scores; nil: not fitted yet
+	correct     []bool              // of each row
 	right       int
-	blend       *blend // of the loss CrossEntropyHinge
+	blend       *blend         // of the loss CrossEntropyHinge
+	duals       *softmax.Duals // where it ended; nil: not kept
 }
 
 // blend is what a mean of two classifiers is made of.
 type blend struct {
 	crossEntropy, hinge           float64 // priors
 	crossEntropyScale, hingeScale float64 // of the scores: 1 / temperature
+
+	from       [2]*attempt    // nil: not tried on held-out rows
+	hingeDuals *softmax.Duals // where squared hinge starts; nil: at 0
 }
 
-// temperature is what the scores are divided by before they become
-// probabilities.
-func (a *attempt) temperature() float64 {
-	if a.calibration.AtLimit {
-		return 1
+// fitTemperature fits the temperature of an attempt, once.
+func (h *heldOut) fitTemperature(a *attempt) error {
+	if a.calibration != nil {
+		return nil
 	}
-	return a.calibration.Temperature
+	c, err := decide.FitTemperature(a.scores, len(h.d.Classes.Labels), h.class, h.mixes, h.opts.Threads)
+	a.calibration = &c
+	return err
 }
 
-// logLoss is the mean log loss of the scores as they are, in nats.
-func (a *attempt) logLoss() float64 { return a.calibration.LogLossBefore }
+// temperature is what the scores of an attempt are divided by before they become
+// probabilities.
+func (h *heldOut) temperature(a *attempt) (float64, error) {
+	if err := h.fitTemperature(a); err != nil || a.calibration.AtLimit {
+		return 1, err
+	}
+	return a.calibration.Temperature, nil
+}
 
 // better orders attempts by accuracy, then by log loss.
 func (a *attempt) better(than *attempt) bool {
 	if a.right != than.right {
 		return a.right > than.right
 	}
-	return a.logLoss() < than.logLoss()
+	return a.logLoss < than.logLoss
 }
 
 // bestOf returns the best attempt, the first of equals.
@@ -144,7 +157,7 @@ func bestOf(attempts []*attempt) *attempt {
 	return best
 }
 
-// judge counts right answers and fits the temperature.
+// judge counts right answers and measures the log loss.
 func (h *heldOut) judge(a *attempt) error {
 	k := len(h.d.Classes.Labels)
 	a.correct = make([]bool, len(h.class))
@@ -162,7 +175,7 @@ func (h *heldOut) judge(a *attempt) error {
 		}
 	}
 	var err error
-	a.calibration, err = decide.FitTemperature(a.scores, k, h.class, h.mixes, h.opts.Threads)
+	a.logLoss, err = decide.LogLoss(a.scores, k, h.class, h.mixes, h.opts.Threads)
 	return err
 }
 
@@ -188,19 +201,10 @@ func (h *heldOut) try(ctx context.Context, m Method, priors []float64) ([]*attem
 // tryPart trains a method on the rows outside a part and appends the scores of
 // the rows inside to the attempts, one a prior.
 func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempts []*attempt, stage string) error {
-	f, err := h.fit(p, m.inputs())
+	f, o, x, err := h.prepare(p, m, stage)
 	if err != nil {
 		return err
 	}
-	o, _, err := options(h.d, f, m, h.opts, stage)
-	if err != nil {
-		return err
-	}
-	x, err := f.Features.Matrix(h.d.Table, p.test)
-	if err != nil {
-		return err
-	}
-	o.Trainer = toChoose(o.Trainer)
 	var priors []float64
 	for _, a := range attempts {
 		priors = append(priors, a.prior)
@@ -215,9 +219,26 @@ func (h *heldOut) tryPart(ctx context.Context, p *heldOutPart, m Method, attempt
 	})
 }
 
+// prepare returns what a fit of a method on the rows outside a part needs, and the features
+// of the rows inside.
+func (h *heldOut) prepare(p *heldOutPart, m Method, stage string) (f *corpus.Fitted, o softmax.Options, inside matrix.Matrix, err error) {
+	if f, err = h.fit(p, m.inputs()); err != nil {
+		return nil, o, nil, err
+	}
+	if o, _, err = options(h.d, f, m, h.opts, stage); err != nil {
+		return nil, o, nil, err
+	}
+	o.Trainer = toChoose(o.Trainer)
+	inside, err = f.Features.Matrix(h.d.Table, p.test)
+	return f, o, inside, err
+}
+
 // choosingTolerance is that of fits which only serve to choose: far below what
 // a held-out row can show.
 const choosingTolerance = 3e-3
+
+// roughTolerance is that of squared hinge where fits take long.
+const roughTolerance = 5e-3
 
 // toChoose returns a trainer for a fit that only serves to choose.
 func toChoose(t softmax.Trainer) softmax.Trainer {
@@ -286,7 +307,7 @@ func (h *heldOut) path(ctx context.Context, m Method) ([]*attempt, error) {
 // right answers, or as many and a lower log loss by leastGain.
 func gains(a *attempt, others []*attempt) bool {
 	b := bestOf(others)
-	return a.better(b) && (a.right > b.right || a.logLoss() < (1-leastGain)*b.logLoss())
+	return a.better(b) && (a.right > b.right || a.logLoss < (1-leastGain)*b.logLoss)
 }
 
 // candidates lists attempts as a model file keeps them.
@@ -295,7 +316,7 @@ func candidates(attempts []*attempt) []softmax.Candidate {
 	for _, a := range attempts {
 		out = append(out, softmax.Candidate{
 			Method: a.method.String(), Prior: a.prior,
-			Accuracy: float64(a.right) / float64(len(a.correct)), LogLoss: a.logLoss(),
+			Accuracy: float64(a.right) / float64(len(a.correct)), LogLoss: a.logLoss,
 		})
 	}
 	return out

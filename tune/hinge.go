@@ -46,23 +46,37 @@ func (h *heldOut) takesHinge(m Method) bool {
 	return converges
 }
 
+// hinges tries squared hinge on the examples of an attempt.
+func (h *heldOut) hinges(ctx context.Context, plain *attempt) ([]*attempt, error) {
+	if m := plain.method.hinge(); !costly(h.d, h.parts[0].train) {
+		return h.try(ctx, m, hingePriors)
+	} else {
+		return h.climb(ctx, m, hingePriors, nil)
+	}
+}
+
+// farErrors is the number of standard errors by which squared hinge has to be better for
+// cross entropy with another prior, or the mean of the two, to be out of the question.
+const farErrors = 4
+
+// farBetter tells whether the best of squared hinge is.
+func farBetter(hinges []*attempt, plain *attempt) bool {
+	if len(hinges) == 0 {
+		return false
+	}
+	gain, err := gainOver(bestOf(hinges), plain)
+	return err == nil && gain.Difference > farErrors*gain.DifferenceSE
+}
+
 // withHinge returns what is best on held-out rows of an attempt by cross
-// entropy, squared hinge on the same examples, and the mean of the two, with
-// everything that was tried.
+// entropy, squared hinge on the same examples, and the mean of the two, which it tries.
 //
 // The one with the most right answers is taken, of equals the mean, which is never
 // far from the better of the two.
-func (h *heldOut) withHinge(ctx context.Context, plain *attempt) (best *attempt, tried []*attempt, why string, err error) {
-	tried, err = h.try(ctx, plain.method.hinge(), hingePriors)
-	if err != nil {
+func (h *heldOut) withHinge(plain, hinge *attempt) (best, mean *attempt, why string, err error) {
+	if mean, err = h.mean(plain, hinge); err != nil {
 		return nil, nil, "", err
 	}
-	hinge := bestOf(tried)
-	mean, err := h.mean(plain, hinge)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	tried = append(tried, mean)
 	best = mean
 	for _, a := range []*attempt{plain, hinge} {
 		if a.right > best.right {
@@ -71,17 +85,26 @@ func (h *heldOut) withHinge(ctx context.Context, plain *attempt) (best *attempt,
 	}
 	gain, err := gainOver(best, plain)
 	if err != nil || best == plain {
-		return best, tried, "", err
+		return best, mean, "", err
 	}
-	return best, tried, fmt.Sprintf("%s %+.1f ± %.1f points to cross entropy alone", best.method.Loss, 100*gain.Difference, 100*gain.DifferenceSE), nil
+	return best, mean, fmt.Sprintf("%s %+.1f ± %.1f points to cross entropy alone", best.method.Loss, 100*gain.Difference, 100*gain.DifferenceSE), nil
 }
 
 // mean is the mean of the scores of two attempts, each at its temperature.
 func (h *heldOut) mean(plain, hinge *attempt) (*attempt, error) {
 	m := plain.method
 	m.Loss = CrossEntropyHinge
+	plainTemperature, err := h.temperature(plain)
+	if err != nil {
+		return nil, err
+	}
+	hingeTemperature, err := h.temperature(hinge)
+	if err != nil {
+		return nil, err
+	}
 	a := &attempt{method: m, prior: plain.prior, scores: make([]float32, len(plain.scores)),
-		blend: &blend{plain.prior, hinge.prior, 0.5 / plain.temperature(), 0.5 / hinge.temperature()}}
+		blend: &blend{crossEntropy: plain.prior, hinge: hinge.prior,
+			crossEntropyScale: 0.5 / plainTemperature, hingeScale: 0.5 / hingeTemperature, from: [2]*attempt{plain, hinge}}}
 	p, q := float32(a.blend.crossEntropyScale), float32(a.blend.hingeScale)
 	for i, s := range plain.scores {
 		a.scores[i] = p*s + q*hinge.scores[i]
@@ -99,7 +122,7 @@ func fitBlend(ctx context.Context, d *corpus.Data, f *corpus.Fitted, o softmax.O
 		return layer, record, err
 	}
 	hinge, hingeRecord, err := softmax.Fit(ctx, f.Examples, k, softmax.Options{
-		Trainer: softmax.SquaredHinge{}, Prior: b.hinge, Seed: o.Seed, Threads: o.Threads, Progress: o.Progress})
+		Trainer: softmax.SquaredHinge{}, Prior: b.hinge, Seed: o.Seed, Threads: o.Threads, Progress: o.Progress, Duals: b.hingeDuals})
 	if err != nil {
 		return layer, record, err
 	}

@@ -35,8 +35,16 @@ func TestMeanOfLosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pt, err := h.temperature(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	qt, err := h.temperature(q)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for j, w := range r.Layer.Weight {
-		want := float64(one.Layer.Weight[j])/2/p.temperature() + float64(two.Layer.Weight[j])/2/q.temperature()
+		want := float64(one.Layer.Weight[j])/2/pt + float64(two.Layer.Weight[j])/2/qt
 		if math.Abs(float64(w)-want) > 1e-5*(1+math.Abs(want)) {
 			t.Fatalf("weight %d is %v, want %v", j, w, want)
 		}
