@@ -128,6 +128,9 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 		r, err := final(ctx, d, rows, m, opts.onlyPrior(m), opts)
 		if r != nil && len(methods) > 1 {
 			r.Reason = why
+			if out := leftOut(d, rows, methods); out != "" {
+				r.Reason += "; " + out
+			}
 		}
 		return r, err
 	}
@@ -149,6 +152,9 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	var reasons []string
 	if len(methods) > 1 {
 		reasons = append(reasons, fmt.Sprintf("best of %d on %d held-out rows", len(methods), len(h.class)))
+		if out := leftOut(d, rows, methods); out != "" {
+			reasons = append(reasons, out)
+		}
 	}
 	if also.fourier && h.takesFourier() {
 		best, tried, why, err := h.withFourier(ctx, chosen)

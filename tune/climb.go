@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/memory"
@@ -32,12 +33,28 @@ const (
 )
 
 // costlyWork is the number of values in the rows x classes above which a fit takes
-// seconds.
-const costlyWork = 5e8
+// seconds. A product with the class kernel of a sharing, one or more for each row, counts by
+// kernelWork: it goes through k² numbers, but these lie one after the other.
+const (
+	costlyWork = 5e8
+	kernelWork = 1. / 20
+)
 
 // costly tells whether a fit of the rows takes long.
 func costly(d *corpus.Data, rows []int) bool {
-	return float64(d.Table.Values(rows))*float64(len(d.Classes.Labels)) > costlyWork
+	k := float64(len(d.Classes.Labels))
+	return float64(d.Table.Values(rows))*k+kernelWork*float64(len(rows))*k*k > costlyWork
+}
+
+// leftOut says what a choice among several methods leaves out because fits take long,
+// "" if it is nothing.
+func leftOut(d *corpus.Data, rows []int, methods []Method) string {
+	k := len(d.Classes.Labels)
+	shares := func(m Method) bool { return slices.Contains(m.Sharing, classinfo.Names) }
+	if len(methods) == 1 || len(rows) >= fewRows*k || !costly(d, rows) || !namesUsable(d) || slices.ContainsFunc(methods, shares) {
+		return ""
+	}
+	return fmt.Sprintf("sharing by names is not tried: on %d rows of %d classes it takes too long", len(rows), k)
 }
 
 // chooseCostly is the choice among methods where fits take long. It returns what it tried
