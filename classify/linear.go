@@ -39,34 +39,43 @@ func (l linear) About() About {
 // Close does nothing: the memory of a model goes when nobody holds it.
 func (l linear) Close() error { return nil }
 
-// Open opens the examples with a Predictor for each goroutine. A live stream goes one
-// example at a time.
+// Open opens the examples with a Predictor for each goroutine.
 func (l linear) Open(in Input) (Examples, error) {
 	reader, err := OpenLike(LikeModel(l.model), in)
 	if err != nil {
 		return nil, err
 	}
-	r := &Records{Reader: reader, Block: BlockSize, Threads: in.Threads}
-	if r.Threads == 0 {
-		r.Threads = runtime.GOMAXPROCS(0)
+	threads := in.Threads
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
 	}
-	if in.Live && in.Stream() {
-		r.Block = 1
-	}
-	predictors := make([]*softmax.Predictor, r.Threads)
+	predictors := make([]*softmax.Predictor, threads)
 	for i := range predictors {
 		predictors[i] = l.model.NewPredictor()
 	}
-	r.Run = func(_ context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
-		return inParts(len(block), r.Threads, func(worker, at int) error {
-			p, err := predictors[worker].Probabilities(block[at])
+	return Each(reader, in, threads, func(_ context.Context, worker int, e dataset.Example) ([]float32, error) {
+		return predictors[worker].Probabilities(e)
+	}), nil
+}
+
+// Each makes Records of examples that are classified one by one, on so many goroutines:
+// probabilities returns those of an example, valid until the next call of the same
+// goroutine. A live stream goes one example at a time.
+func Each(reader *dataset.Reader, in Input, threads int, probabilities func(ctx context.Context, worker int, e dataset.Example) ([]float32, error)) *Records {
+	r := &Records{Reader: reader, Block: BlockSize, Threads: threads}
+	if in.Live && in.Stream() {
+		r.Block = 1
+	}
+	r.Run = func(ctx context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
+		return inParts(len(block), threads, func(worker, at int) error {
+			p, err := probabilities(ctx, worker, block[at])
 			if err != nil {
 				return err
 			}
 			return visit(worker, at, p)
 		})
 	}
-	return r, nil
+	return r
 }
 
 // Runners returns n of them, each with a Predictor.

@@ -52,6 +52,9 @@ type Converge struct {
 	// MaxSteps bounds the passes of the ascent and the Newton steps, together;
 	// 0 means 100.
 	MaxSteps int
+	// Dual keeps to the ascent where it is possible, also for few examples: it gets
+	// near the minimum sooner, Newton's method ends nearer to it.
+	Dual bool
 }
 
 func (Converge) isTrainer() {}
@@ -224,7 +227,7 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	if c.MaxSteps == 0 {
 		c.MaxSteps = 100
 	}
-	if dualPays(ex, opts, priors) && !spanPays(ex.X) {
+	if dualPays(ex, opts, priors) && (c.Dual || !spanPays(ex.X)) {
 		return convergeDual[T](ctx, ex, opts, c, priors, visit)
 	}
 	return convergeNewton[T](ctx, ex, opts, c, priors, visit)
@@ -299,7 +302,7 @@ func convergeDual[T matrix.Float](ctx context.Context, ex Examples, opts Options
 		return err
 	}
 	flat := newLayer(t.k, ex.X.Cols())
-	patient := largeForNewton(ex.X.(*matrix.Sparse), t.k)
+	patient := c.Dual || largeForNewton(ex.X.(*matrix.Sparse), t.k)
 	most := c.MaxSteps
 	if !patient {
 		most = min(mostPasses, most)

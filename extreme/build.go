@@ -1,0 +1,457 @@
+package extreme
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/softmax"
+	"github.com/treeloss/treeloss/tune"
+)
+
+// Options sets up Train. The zero value is the default.
+type Options struct {
+	Shape     Shape             // of the tree
+	Sharing   classinfo.Spec    // among the classes of a leaf: none, or a sum of names, vectors and taxonomy; nil: what the rows support
+	Names     tune.Choice       // the names of the classes are examples, too
+	ClassInfo classinfo.Options // of the sharing
+	Prior     float64           // τ², see softmax.Options; 0 means DefaultPrior
+	Valid     []int             // table rows to measure on, in place of held-out ones; nil: none
+	Calibrate bool              // fit a temperature on the held-out rows
+	Seed      uint64            // of everything random
+	Threads   int               // 0: one a CPU; never changes a result
+
+	// Progress is called as the work goes on, with what is being done.
+	Progress func(stage string, p softmax.Progress)
+}
+
+// DefaultPrior is the prior variance of the weights. Accuracy changes by half a point at
+// most from 30 to 100.
+const DefaultPrior = 60
+
+const (
+	// maxFeatures bounds the n-grams of a model: the rarest beyond it are left out.
+	maxFeatures = 1 << 19
+	// Weights of the leaves below leastThreshold are left out as each node is written;
+	// a larger one of thresholds is taken if the log loss of held-out rows allows it.
+	leastThreshold = 0.03
+	// allowedLoss is the share of the held-out log loss that leaving out weights may cost.
+	allowedLoss = 0.001
+	// negativesShare is the number of "none of these" rows of a node beside its own.
+	negativesShare = 1
+	// defaultRouter is Report.Router without held-out rows.
+	defaultRouter = 0.25
+
+	// Held-out rows are a twentieth of all, mostHeld at most, of classes that keep two.
+	heldShare = 20
+	mostHeld  = 2000
+	leastHeld = 100
+	keptRows  = 2
+
+	// evidenceRows is the number of rows that tell whether names are of use.
+	evidenceRows = 2000
+	// manyRows a class, on average, and names are of no use.
+	manyRows = 60
+	// enoughErrors is by how many standard errors the rows must support a source.
+	enoughErrors = 3
+
+	streamHeld, streamEvidence = 0x4e1d7ee, 0xe51de9ce
+)
+
+func thresholds() []float32 { return []float32{0.05, 0.08, 0.12} }
+
+// routers are the weights of the router that are tried.
+func routers() []float64 { return []float64{0, 0.125, 0.25, 0.375, 0.5, 0.75, 1} }
+
+// ErrData says that examples are of a kind that a tree of softmaxes is not made for.
+var ErrData = errors.New("mode tree is for texts and sparse features of one label each")
+
+// Check returns an *option.Error or *option.Misuse for options out of range.
+func (o Options) Check() error {
+	for _, s := range o.Sharing {
+		if !slices.Contains([]classinfo.Source{classinfo.None, classinfo.Names, classinfo.Vectors, classinfo.Taxonomy}, s) {
+			return option.Refuse("%s does not go with %s, whose leaves share by none, names, vectors or taxonomy; choose among these, or %s", "Sharing "+string(s), "Mode tree", "Mode flat")
+		}
+	}
+	return cmp.Or(o.Sharing.Check(), o.ClassInfo.Check(), option.Threads(o.Threads),
+		option.Check("Prior", o.Prior, o.Prior >= 0 && !math.IsInf(o.Prior, 1), "a number above 0, such as 60"),
+		option.Check("MaxLeaf", o.Shape.MaxLeaf, o.Shape.MaxLeaf >= 0 && o.Shape.MaxLeaf < MaxOutputs, "a number of classes from 1 to 254"),
+		option.Check("MaxWidth", o.Shape.MaxWidth, o.Shape.MaxWidth == 0 || o.Shape.MaxWidth > 1 && o.Shape.MaxWidth < MaxOutputs, "a number of children from 2 to 254"))
+}
+
+// CheckData returns an error that wraps ErrData unless a tree can be trained on d.
+func CheckData(d *corpus.Data) error {
+	switch {
+	case d.Table.Kind() == dataset.Numbers:
+		return fmt.Errorf("the data holds %v: %w", d.Table.Kind(), ErrData)
+	case d.Mix != nil:
+		return fmt.Errorf("the data has rows of several labels: %w", ErrData)
+	case d.Stream != nil:
+		return fmt.Errorf("the examples do not fit the memory budget, raise it with Options.Memory: %w", ErrData)
+	}
+	return nil
+}
+
+// Train trains a tree of softmaxes on rows of d. about has what the caller knows of the
+// training; the rest is filled in. Some rows are held out, if classes have three and more:
+// they tell how much the router counts, which weights are left out and, with Calibrate,
+// the temperature; no weight is trained on them.
+//
+// It holds the rows as features twice, the weights that are kept, and one node a goroutine
+// with all its weights. A cancelled context ends it with an error that wraps ctx.Err().
+func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about softmax.Training) (*Model, error) {
+	if err := cmp.Or(o.Check(), CheckData(d)); err != nil {
+		return nil, err
+	}
+	fit, held := d.Labelled(rows), d.Labelled(o.Valid)
+	if len(held) == 0 {
+		fit, held = holdOut(d, fit, o.Seed)
+	}
+	names, spec, why, err := known(d, fit, o)
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.Fit(fit, corpus.Inputs{Names: names, MaxFeatures: maxFeatures})
+	if err != nil {
+		return nil, err
+	}
+	x := f.X.(*matrix.Sparse)
+	p := Cluster(ClassVectors(x, f.Class, d.Classes, o.Threads), o.Shape, o.Seed, o.Threads)
+	settings := Settings{Prior: cmp.Or(o.Prior, DefaultPrior), Sharing: spec, ClassInfo: o.ClassInfo, Threshold: leastThreshold,
+		Negatives: negativesShare, Threads: o.Threads, Seed: o.Seed}
+	t := &trainer{Settings: settings, partition: p, info: d.Classes, rows: inOrder(x, f.Class, f.Weight, p)}
+	if o.Progress != nil {
+		t.progress = func(done float64) { o.Progress("tree", softmax.Progress{Fraction: done}) }
+	}
+	f.X, x = nil, nil // the trainer has its own
+	if err := t.run(ctx); err != nil {
+		return nil, err
+	}
+	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, nodes: t.nodes}
+	m.Report = Report{Levels: p.Levels(), Nodes: len(p.Nodes), Leaves: p.Leaves(), Trained: int(t.trained.Load()), Least: leastThreshold, Router: defaultRouter}
+	m.Training = about
+	m.Training.Examples, m.Training.Seed, m.Training.Names, m.Training.Prior = len(rows), o.Seed, names, settings.Prior
+	m.Training.Sharing, m.Training.Loss, m.Training.Trainer, m.Training.Choice = cmp.Or(spec.String(), string(classinfo.None)), string(tune.CrossEntropy), "tree", why
+	if n := f.Features.MinRows(); n > 1 {
+		m.Training.MinRows = n
+	}
+	if len(held) > 0 {
+		if err := m.tune(d, held, o); err != nil {
+			return nil, err
+		}
+	}
+	if m.Report.Gap, err = gap(ctx, t, o); err != nil {
+		return nil, err
+	}
+	for _, w := range m.nodes {
+		m.Report.Weights += len(w.value)
+	}
+	return m, m.Check()
+}
+
+// holdOut draws the rows to measure on, none where there are too few to spare.
+func holdOut(d *corpus.Data, rows []int, seed uint64) (fit, held []int) {
+	count := d.Count(rows)
+	most := min(len(rows)/heldShare, mostHeld)
+	out := make(map[int]bool, most)
+	for _, n := range rand.New(rand.NewPCG(seed, streamHeld)).Perm(len(rows)) {
+		if len(out) == most {
+			break
+		}
+		if c := d.Class[rows[n]]; count[c] > keptRows {
+			count[c]--
+			out[n] = true
+		}
+	}
+	if len(out) < leastHeld {
+		return rows, nil
+	}
+	for n, row := range rows {
+		if out[n] {
+			held = append(held, row)
+		} else {
+			fit = append(fit, row)
+		}
+	}
+	return fit, held
+}
+
+// known chooses what is used of what is known about the classes: what the options say, else
+// what the rows support by three standard errors.
+func known(d *corpus.Data, rows []int, o Options) (names bool, spec classinfo.Spec, why string, err error) {
+	names, spec = o.Names == tune.On, o.Sharing
+	if spec != nil && o.Names != tune.Auto {
+		return names, spec, "", nil
+	}
+	few := len(rows) < manyRows*len(d.Classes.Labels)
+	agree := false
+	if few && d.Named() {
+		sample := sampleOf(rows, evidenceRows, o.Seed)
+		right, chance, _, err := tune.NamesAgree(d, sample)
+		if err != nil {
+			return false, nil, "", err
+		}
+		se := math.Sqrt(max(right*(1-right), chance*(1-chance)) / float64(len(sample)))
+		agree = right > chance+enoughErrors*se
+		why = fmt.Sprintf("the nearest name is right for %.1f %% of %d rows, chance is %.2g %%", 100*right, len(sample), 100*chance)
+	}
+	if o.Names == tune.Auto {
+		names = agree
+	}
+	if spec == nil {
+		if agree {
+			spec = append(spec, classinfo.Names)
+		}
+		if few && d.Classes.Vectors != nil {
+			spec = append(spec, classinfo.Vectors)
+		}
+		if few && d.Classes.Taxonomy != nil {
+			spec = append(spec, classinfo.Taxonomy)
+		}
+	}
+	return names, spec, why, nil
+}
+
+// sampleOf returns random rows, in their order.
+func sampleOf(rows []int, most int, seed uint64) []int {
+	if len(rows) <= most {
+		return rows
+	}
+	places := rand.New(rand.NewPCG(seed, streamEvidence)).Perm(len(rows))[:most]
+	slices.Sort(places)
+	return dataset.At(rows, places)
+}
+
+// answers are the candidates of held-out rows.
+type answers struct {
+	lists [][]candidate
+	class []int32
+}
+
+// answer searches for rows of features.
+func answer(s func() *search, x *matrix.Sparse, class []int32, threads int) answers {
+	a := answers{lists: make([][]candidate, x.Rows()), class: class}
+	kernel.Parallel(threads, x.Rows(), 64, func(_, lo, hi int) {
+		s := s()
+		for i := lo; i < hi; i++ {
+			a.lists[i] = slices.Clone(s.run(x.Row(i)))
+		}
+	})
+	return a
+}
+
+// measure returns the accuracy, the log loss of the rows whose class is among the
+// candidates, and the share of these.
+func (a answers) measure(router float64) (accuracy, loss, reached float64) {
+	right := a.right(router)
+	for i, list := range a.lists {
+		if right[i] {
+			accuracy++
+		}
+		var scores []float64
+		at := -1
+		for n, c := range list {
+			scores = append(scores, router*float64(c.path)+float64(c.leaf))
+			if c.class == a.class[i] {
+				at = n
+			}
+		}
+		if at >= 0 {
+			reached++
+			truth := scores[at]
+			loss += kernel.Softmax(scores, scores) - truth
+		}
+	}
+	n := float64(len(a.lists))
+	return accuracy / n, loss / max(reached, 1), reached / n
+}
+
+// right tells which rows have their class as the best candidate.
+func (a answers) right(router float64) []bool {
+	out := make([]bool, len(a.lists))
+	for i, list := range a.lists {
+		best, top := int32(-1), math.Inf(-1)
+		for _, c := range list {
+			if s := router*float64(c.path) + float64(c.leaf); s > top {
+				best, top = c.class, s
+			}
+		}
+		out[i] = best == a.class[i]
+	}
+	return out
+}
+
+// tune finds, on held-out rows, what the router counts, which weights can go, and the
+// calibration.
+func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
+	ex, err := d.Examples(m.Features, held)
+	if err != nil {
+		return err
+	}
+	x := ex.X.(*matrix.Sparse)
+	ask := func(nodes []*weights) answers {
+		return answer(func() *search { return newSearch(m.Partition, nodes, 0) }, x, ex.Class, o.Threads)
+	}
+	a, r := ask(m.nodes), &m.Report
+	r.HeldOut = len(held)
+	for _, router := range routers() {
+		if accuracy, loss, reached := a.measure(router); accuracy > r.Accuracy || r.LogLoss == 0 {
+			r.Router, r.Accuracy, r.LogLoss, r.Reached = router, accuracy, loss, reached
+		}
+	}
+	first := r.LogLoss
+	for _, threshold := range thresholds() {
+		nodes := make([]*weights, len(m.nodes))
+		kernel.Parallel(o.Threads, len(nodes), 1, func(v, _, _ int) { nodes[v] = m.nodes[v].pruned(threshold) })
+		b := ask(nodes)
+		accuracy, loss, reached := b.measure(r.Router)
+		if loss > first*(1+allowedLoss) {
+			break
+		}
+		a, m.nodes = b, nodes
+		r.Least, r.Accuracy, r.LogLoss, r.Reached = float64(threshold), accuracy, loss, reached
+	}
+	if !o.Calibrate {
+		return nil
+	}
+	return m.calibrate(a, o.Threads)
+}
+
+// calibrate fits a temperature on answers. A row whose class the search has not come to
+// counts as one of none of the candidates.
+func (m *Model) calibrate(a answers, threads int) error {
+	width := 0
+	for _, list := range a.lists {
+		width = max(width, len(list))
+	}
+	width++ // the last has no row's score
+	scores := make([]float32, 0, len(a.lists)*width)
+	class := make([]int, len(a.lists))
+	for i, list := range a.lists {
+		class[i] = width - 1
+		for n, c := range list {
+			scores = append(scores, m.score(c))
+			if c.class == a.class[i] {
+				class[i] = n
+			}
+		}
+		for len(scores) < (i+1)*width {
+			scores = append(scores, float32(math.Inf(-1)))
+		}
+	}
+	c, err := decide.FitTemperature(scores, width, class, nil, threads)
+	if err != nil || c.AtLimit {
+		return err
+	}
+	if c, err = decide.FitConfidence(c, scores, width, class, nil, threads); err == nil {
+		m.Training.Calibration = &c
+	}
+	return err
+}
+
+const (
+	// The gap to the flat softmax is estimated on so many classes: one node of a tree can
+	// choose among them.
+	gapClasses = 240
+	// gapLeaf is the number of classes of a leaf of the small tree.
+	gapLeaf = 16
+	// gapHeld is the share of the rows of a class that is held out.
+	gapHeld    = 5
+	streamGap  = 0x9a9
+	leastInGap = 3 // rows of a class
+)
+
+// gap trains a tree and a flat softmax on a sample of the classes, and compares them on
+// rows that neither was trained on. It is nil if too few classes have rows to spare. It
+// takes as long as a few leaves.
+func gap(ctx context.Context, t *trainer, o Options) (*Gap, error) {
+	var classes []int32 // places in the partition
+	for _, n := range rand.New(rand.NewPCG(o.Seed, streamGap)).Perm(len(t.partition.Order)) {
+		if rows := t.rows.start[n+1] - t.rows.start[n]; rows >= leastInGap && len(classes) < gapClasses {
+			classes = append(classes, int32(n))
+		}
+	}
+	if len(classes) < gapClasses {
+		return nil, nil
+	}
+	slices.Sort(classes)
+	var fit, held []int
+	var class, truth []int32 // places in classes
+	var weight []float32
+	for n, place := range classes {
+		from, end := t.rows.start[place], t.rows.start[place+1]
+		spare := max(1, (end-from)/gapHeld)
+		for i := from; i < end; i++ {
+			if i < from+spare { // a name as an example comes last
+				held, truth = append(held, i), append(truth, int32(n))
+				continue
+			}
+			fit, class = append(fit, i), append(class, int32(n))
+			if t.rows.weight != nil {
+				weight = append(weight, t.rows.weight[i])
+			}
+		}
+	}
+	info := part(t.info, at(t.partition.Order, classes), false)
+	x, test := t.rows.x.Select(fit).(*matrix.Sparse), t.rows.x.Select(held).(*matrix.Sparse)
+	right := func(shape Shape) ([]bool, error) {
+		p := Cluster(ClassVectors(x, class, info, o.Threads), shape, o.Seed, o.Threads)
+		small := &trainer{Settings: t.Settings, partition: p, info: info, rows: inOrder(x, class, weight, p)}
+		if err := small.run(ctx); err != nil {
+			return nil, err
+		}
+		a := answer(func() *search { return newSearch(p, small.nodes, 0) }, test, truth, o.Threads)
+		return a.right(defaultRouter), nil
+	}
+	tree, err := right(Shape{MaxLeaf: gapLeaf})
+	if err != nil {
+		return nil, err
+	}
+	flat, err := right(Shape{MaxLeaf: gapClasses})
+	if err != nil {
+		return nil, err
+	}
+	return compare(tree, flat, len(classes)), nil
+}
+
+// compare makes a Gap of which rows are right.
+func compare(tree, flat []bool, classes int) *Gap {
+	g := &Gap{Classes: classes, Rows: len(tree)}
+	n := float64(len(tree))
+	var squares float64
+	for i := range tree {
+		a, b := share(tree[i]), share(flat[i])
+		g.Tree, g.Flat = g.Tree+a/n, g.Flat+b/n
+		squares += (a - b) * (a - b) / n
+	}
+	g.Difference = g.Tree - g.Flat
+	g.DifferenceSE = math.Sqrt(max(squares-g.Difference*g.Difference, 0) / n)
+	return g
+}
+
+func share(right bool) float64 {
+	if right {
+		return 1
+	}
+	return 0
+}
+
+// at returns the numbers at places of a list.
+func at(list []int32, places []int32) []int32 {
+	out := make([]int32, len(places))
+	for n, place := range places {
+		out[n] = list[place]
+	}
+	return out
+}

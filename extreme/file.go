@@ -1,0 +1,292 @@
+package extreme
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
+)
+
+// The model file is a safetensors file. Tensors, beside those of the features and, where
+// the classes have vectors, "label_vectors" (k x dimensions):
+//
+//	order       I32  k: the classes, leaf by leaf
+//	nodes       I64  nodes x 6: first class (a place in order) and the one behind the last,
+//	                 first child and number of children, the sum of the features of the nodes
+//	                 before, and that of their entries
+//	node_crc32c I64  nodes: the CRC-32C of the parts of each node, in the order below
+//	features    I32  of all nodes, one after the other: features that have weights, ascending
+//	start       I32  for each node, its entries before each feature, and their number
+//	choice      U8   of each entry: a child or a class of the node, the last is "none of these"
+//	value       F16  of each entry: its weight
+//	bias        F32  of each choice of each node
+//
+// Metadata, JSON where not a plain word: format, format_version, labels, features, tree,
+// training and report.
+const (
+	formatName    = "treeloss-tree-model"
+	formatVersion = "1"
+	nodeColumns   = 6
+)
+
+// ErrModelFile says that a file is no model that this program can use.
+var ErrModelFile = errors.New("not a usable model file")
+
+// IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
+func IsFile(path string) bool { return safetensors.HasFormat(path, formatName) }
+
+// Save writes the model to path: the old file or the new one is there, whole, whatever
+// happens in between. The same model gives the same bytes.
+func (m *Model) Save(path string) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	f := &safetensors.File{Metadata: map[string]string{"format": formatName, "format_version": formatVersion}}
+	all := &weights{}
+	table := make([]int64, 0, nodeColumns*len(m.nodes))
+	sums := make([]int64, len(m.nodes))
+	for v, n := range m.Partition.Nodes {
+		table = append(table, int64(n.First), int64(n.End), int64(n.Child), int64(n.Children), int64(len(all.features)), int64(len(all.value)))
+		w := m.nodes[v]
+		sums[v] = w.checksum()
+		all.features, all.start = append(all.features, w.features...), append(all.start, w.start...)
+		all.choice, all.value = append(all.choice, w.choice...), append(all.value, w.value...)
+		all.bias = append(all.bias, w.bias...)
+	}
+	f.Tensors = append(f.Tensors,
+		safetensors.New("order", m.Partition.Order, len(m.Partition.Order)),
+		safetensors.New("nodes", table, len(m.nodes), nodeColumns),
+		safetensors.New("node_crc32c", sums, len(sums)),
+		safetensors.New("features", all.features, len(all.features)),
+		safetensors.New("start", all.start, len(all.start)),
+		safetensors.New("choice", all.choice, len(all.choice)),
+		safetensors.Float16("value", all.value, len(all.value)),
+		safetensors.New("bias", all.bias, len(all.bias)))
+	if v := m.Vectors; v != nil {
+		f.Tensors = append(f.Tensors, safetensors.New("label_vectors", v.Data, v.Rows(), v.Columns))
+	}
+	if err := m.Features.Store(f); err != nil {
+		return err
+	}
+	for key, value := range map[string]any{"labels": m.Labels, "training": m.Training, "report": m.Report} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("extreme: model metadata %q: %w", key, err)
+		}
+		f.Metadata[key] = string(text)
+	}
+	if m.Tree != nil {
+		var text strings.Builder
+		if err := m.Tree.WriteJSON(&text); err != nil {
+			return fmt.Errorf("extreme: model tree: %w", err)
+		}
+		f.Metadata["tree"] = text.String()
+	}
+	return safetensors.WriteFile(path, f)
+}
+
+// checksum is the CRC-32C of the parts of a node.
+func (w *weights) checksum() int64 {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	for _, part := range []safetensors.Tensor{
+		safetensors.New("", w.features), safetensors.New("", w.start), safetensors.New("", w.choice),
+		safetensors.Float16("", w.value), safetensors.New("", w.bias)} {
+		sum.Write(part.Data)
+	}
+	return int64(sum.Sum32())
+}
+
+// check returns an error unless the parts of a node fit together: what scores relies on.
+func (w *weights) check(features, outputs int) error {
+	last := int32(-1)
+	for _, f := range w.features {
+		if f <= last || int(f) >= features {
+			return fmt.Errorf("feature %d after %d, want ascending ones below %d", f, last, features)
+		}
+		last = f
+	}
+	before := int32(0)
+	for n, s := range w.start {
+		if s < before || n == 0 && s != 0 || int(s) > len(w.value) {
+			return fmt.Errorf("entries of a feature begin at %d after %d", s, before)
+		}
+		before = s
+	}
+	if int(before) != len(w.value) {
+		return fmt.Errorf("%d entries, of which %d belong to features", len(w.value), before)
+	}
+	for _, c := range w.choice {
+		if int(c) >= outputs {
+			return fmt.Errorf("a weight of choice %d, want 0 to %d", c, outputs-1)
+		}
+	}
+	return nil
+}
+
+// lazyNodes checks the nodes of a file when they are first used, so that a program that
+// answers a few questions does not read all of a large file.
+type lazyNodes struct {
+	file     *safetensors.File // whose memory the nodes may be
+	sums     []int64
+	features int
+	seen     []atomic.Bool
+}
+
+// use returns an error that wraps ErrModelFile if the bytes of a node are damaged.
+func (l *lazyNodes) use(v int, w *weights, outputs int) error {
+	if l == nil || l.seen[v].Load() {
+		return nil
+	}
+	if w.checksum() != l.sums[v] {
+		return fmt.Errorf("extreme: node %d has another checksum than when it was written; the file is damaged, copy or train it again: %w", v, ErrModelFile)
+	}
+	if err := w.check(l.features, outputs); err != nil {
+		return fmt.Errorf("extreme: node %d: %w: %w", v, err, ErrModelFile)
+	}
+	l.seen[v].Store(true)
+	runtime.KeepAlive(l.file)
+	return nil
+}
+
+// Load opens a model file. Where the system can, the file is mapped into memory for as long
+// as the model is in use, and only the nodes that a prediction comes to are read, and
+// checked, then. A file that is truncated, altered, of a newer format or of another program
+// is an error that wraps ErrModelFile, here or at the first use of what is damaged.
+func Load(path string) (*Model, error) {
+	f, err := safetensors.Map(path)
+	if err != nil {
+		if system := (*fs.PathError)(nil); errors.As(err, &system) {
+			return nil, fmt.Errorf("extreme: %w", err)
+		}
+		return nil, fmt.Errorf("extreme: %w: %w", ErrModelFile, err)
+	}
+	m, err := fromFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("extreme: %s: %w: %w", path, ErrModelFile, err)
+	}
+	return m, nil
+}
+
+// fromFile makes a model of a file of any origin; no bytes make it, or the use of the
+// model, panic.
+func fromFile(f *safetensors.File) (*Model, error) {
+	switch format, version := f.Metadata["format"], f.Metadata["format_version"]; {
+	case format != formatName:
+		return nil, fmt.Errorf("a safetensors file of another program (format %q, want %q); give a model that treeloss train wrote", format, formatName)
+	case version != formatVersion:
+		return nil, fmt.Errorf("model format version %q, this program reads %q; use the program version that wrote it, or a newer one", version, formatVersion)
+	}
+	m := &Model{Partition: &Partition{}}
+	for key, to := range map[string]any{"labels": &m.Labels, "training": &m.Training, "report": &m.Report} {
+		if err := json.Unmarshal([]byte(f.Metadata[key]), to); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	var err error
+	if m.Features, err = feature.Load(f); err != nil {
+		return nil, err
+	}
+	if text, ok := f.Metadata["tree"]; ok {
+		if m.Tree, err = labeltree.ReadJSON(strings.NewReader(text), "tree"); err != nil {
+			return nil, err
+		}
+	}
+	all := &weights{}
+	var table, sums []int64
+	get := func(name string, read func(t *safetensors.Tensor) error) {
+		if err == nil {
+			var t *safetensors.Tensor
+			if t, err = f.Tensor(name); err == nil {
+				err = read(t)
+			}
+		}
+	}
+	get("order", func(t *safetensors.Tensor) (err error) { m.Partition.Order, err = t.Int32s(); return err })
+	get("nodes", func(t *safetensors.Tensor) (err error) { table, err = t.Int64s(); return err })
+	get("node_crc32c", func(t *safetensors.Tensor) (err error) { sums, err = t.Int64s(); return err })
+	get("features", func(t *safetensors.Tensor) (err error) { all.features, err = t.Int32s(); return err })
+	get("start", func(t *safetensors.Tensor) (err error) { all.start, err = t.Int32s(); return err })
+	get("choice", func(t *safetensors.Tensor) (err error) { all.choice, err = t.Bytes(); return err })
+	get("value", func(t *safetensors.Tensor) (err error) { all.value, err = t.Halfs(); return err })
+	get("bias", func(t *safetensors.Tensor) (err error) { all.bias, err = t.Float32s(); return err })
+	if err == nil && hasVectors(f) {
+		get("label_vectors", func(t *safetensors.Tensor) error {
+			if len(t.Shape) != 2 {
+				return fmt.Errorf("label vectors of shape %v, want rows of numbers", t.Shape)
+			}
+			values, err := t.Float32s()
+			m.Vectors = &matrix.Dense{Columns: t.Shape[1], Data: append([]float32(nil), values...)}
+			return errors.Join(err, m.Vectors.Check())
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	nodes := len(table) / nodeColumns
+	if len(table)%nodeColumns != 0 || len(sums) != nodes {
+		return nil, fmt.Errorf("%d numbers about nodes and %d checksums of them", len(table), len(sums))
+	}
+	for v := range nodes {
+		n := table[v*nodeColumns:]
+		m.Partition.Nodes = append(m.Partition.Nodes, Node{int(n[0]), int(n[1]), int(n[2]), int(n[3])})
+	}
+	if err := m.Partition.Check(); err != nil {
+		return nil, err
+	}
+	biases := 0
+	for v := range nodes {
+		end := [2]int64{int64(len(all.features)), int64(len(all.value))}
+		if v+1 < nodes {
+			copy(end[:], table[(v+1)*nodeColumns+4:])
+		}
+		from := table[v*nodeColumns+4:]
+		a, b, c, d := from[0], end[0], from[1], end[1]
+		k := outputs(m.Partition, v)
+		if a < 0 || a > b || b > int64(len(all.features)) || c < 0 || c > d || d > int64(len(all.value)) || d > int64(len(all.choice)) ||
+			b+int64(v)+1 > int64(len(all.start)) || biases+k > len(all.bias) {
+			return nil, fmt.Errorf("node %d has the features %d to %d and the entries %d to %d, which the file has not", v, a, b, c, d)
+		}
+		m.nodes = append(m.nodes, &weights{
+			features: all.features[a:b:b], start: all.start[a+int64(v) : b+int64(v)+1],
+			choice: all.choice[c:d:d], value: all.value[c:d:d], bias: all.bias[biases : biases+k : biases+k]})
+		biases += k
+	}
+	m.lazy = &lazyNodes{file: f, sums: sums, features: m.Features.Dim(), seen: make([]atomic.Bool, nodes)}
+	return m, m.Check()
+}
+
+// hasVectors tells whether a file has vectors of the classes.
+func hasVectors(f *safetensors.File) bool {
+	for _, t := range f.Tensors {
+		if t.Name == "label_vectors" {
+			return true
+		}
+	}
+	return false
+}
+
+// Verify reads the whole file of a loaded model and returns an error that wraps
+// ErrModelFile if a byte of it was changed.
+func (m *Model) Verify() error {
+	if m.lazy == nil {
+		return nil
+	}
+	if err := m.lazy.file.Verify(); err != nil {
+		return fmt.Errorf("extreme: %w; the file is damaged, copy or train it again: %w", err, ErrModelFile)
+	}
+	for v, w := range m.nodes {
+		if err := m.lazy.use(v, w, m.outputs(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

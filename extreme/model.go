@@ -1,0 +1,286 @@
+package extreme
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/labeltree"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// Model is a trained classifier of k classes. Treat it as immutable; it is then safe for
+// concurrent use, with one Predictor a goroutine.
+type Model struct {
+	Features  *feature.Set
+	Labels    []string // k names
+	Partition *Partition
+	Tree      *labeltree.Tree // the given taxonomy; nil: none
+	Vectors   *matrix.Dense   // k x dimensions, of the classes; nil: none
+	Training  softmax.Training
+	Report    Report
+
+	nodes []*weights // of Partition.Nodes
+	lazy  *lazyNodes // nil: the model is not from a file
+}
+
+// Report tells what a training came to.
+type Report struct {
+	Levels  int     `json:"levels"`       // softmaxes on the way to a class
+	Nodes   int     `json:"nodes"`        // softmaxes of the model
+	Leaves  int     `json:"leaves"`       // that choose among classes
+	Weights int     `json:"weights"`      // kept
+	Trained int     `json:"trained"`      // weights before those near 0 were left out
+	Least   float64 `json:"least_weight"` // smaller ones, in size, were left out
+
+	// Router is what the log probability of a leaf counts beside that of a class in its
+	// leaf, from 0 to 1. It is below 1 as the router sees each row of its training again
+	// and is too sure of others, and as a leaf with "none of these" knows more of a row.
+	Router float64 `json:"router_weight"`
+
+	// On held-out rows, if there are any.
+	HeldOut  int     `json:"held_out,omitempty"`
+	Accuracy float64 `json:"accuracy,omitempty"`
+	LogLoss  float64 `json:"log_loss,omitempty"` // before calibration, of the rows that are reached
+	// Reached is how often the class of a row is in the leaves of the beam: what the tree
+	// loses at most by its router.
+	Reached float64 `json:"reached,omitempty"`
+
+	Gap *Gap `json:"gap,omitempty"`
+}
+
+// Gap is what the tree loses to a flat softmax on a sample of the classes, both trained
+// and measured on the same rows.
+type Gap struct {
+	Classes      int     `json:"classes"`
+	Rows         int     `json:"rows"` // that it was measured on
+	Tree         float64 `json:"tree_accuracy"`
+	Flat         float64 `json:"flat_accuracy"`
+	Difference   float64 `json:"difference"` // tree minus flat
+	DifferenceSE float64 `json:"difference_se"`
+}
+
+// DefaultBeam is the number of nodes of a level that a prediction follows.
+const DefaultBeam = 10
+
+// margin is how much less probable, in nats, a node may be than the best of its level and
+// still be followed. The router is surer of the rows that it was trained on than it should
+// be of others, so this is more than it seems: with 7 one answer in 20 was out of reach.
+const margin = 12
+
+// Check returns an error if the parts do not fit together. O(nodes + k).
+func (m *Model) Check() error {
+	if m.Features == nil || m.Partition == nil {
+		return fmt.Errorf("extreme: a model needs features and a partition")
+	}
+	if err := m.Partition.Check(); err != nil {
+		return err
+	}
+	k := len(m.Labels)
+	switch {
+	case len(m.Partition.Order) != k:
+		return fmt.Errorf("extreme: %d labels, the partition has %d classes", k, len(m.Partition.Order))
+	case len(m.nodes) != len(m.Partition.Nodes):
+		return fmt.Errorf("extreme: weights of %d nodes, the partition has %d", len(m.nodes), len(m.Partition.Nodes))
+	case m.Vectors != nil && m.Vectors.Rows() != k:
+		return fmt.Errorf("extreme: %d label vectors for %d classes", m.Vectors.Rows(), k)
+	case m.Tree != nil && m.Tree.Classes() != k:
+		return fmt.Errorf("extreme: a tree of %d classes for %d classes", m.Tree.Classes(), k)
+	}
+	seen := make(map[string]bool, k)
+	for c, label := range m.Labels {
+		if !utf8.ValidString(label) || seen[label] {
+			return fmt.Errorf("extreme: the name of class %d, %q, is not valid UTF-8 or comes twice", c, label)
+		}
+		seen[label] = true
+	}
+	if c := m.Training.Calibration; c != nil {
+		return c.Check()
+	}
+	return nil
+}
+
+// outputs returns the number of scores of a node, with "none of these".
+func (m *Model) outputs(v int) int {
+	return outputs(m.Partition, v)
+}
+
+func outputs(p *Partition, v int) int {
+	n := p.Nodes[v].Outputs()
+	if v > 0 {
+		n++
+	}
+	return n
+}
+
+// candidate is a class in a leaf that a search came to.
+type candidate struct {
+	class int32
+	path  float32 // log probability of the leaf
+	leaf  float32 // that of the class in its leaf
+}
+
+// search walks down a tree with a beam. It keeps buffers, so each goroutine needs one.
+type search struct {
+	partition *Partition
+	nodes     []*weights
+	beam      int
+	lazy      *lazyNodes // of a file; nil: none
+	err       error      // of a damaged node, since the last run
+
+	now, next  []step
+	out, p     []float32
+	candidates []candidate
+}
+
+// step is a node that a search has come to.
+type step struct {
+	node int32
+	log  float32 // probability of the path
+}
+
+func newSearch(p *Partition, nodes []*weights, beam int) *search {
+	return &search{partition: p, nodes: nodes, beam: cmp.Or(beam, DefaultBeam), out: make([]float32, MaxOutputs+1), p: make([]float32, MaxOutputs+1)}
+}
+
+// choices sets s.out to the log probabilities of the choices of a node.
+func (s *search) choices(v int, index []int32, value []float32) []float32 {
+	n := outputs(s.partition, v)
+	out := s.out[:n]
+	if err := s.lazy.use(v, s.nodes[v], n); err != nil {
+		s.err = err
+		clear(out)
+		return out[:s.partition.Nodes[v].Outputs()]
+	}
+	s.nodes[v].scores(out, index, value)
+	total := float32(kernel.Softmax(s.p[:n], out))
+	for c := range out {
+		out[c] -= total
+	}
+	return out[:s.partition.Nodes[v].Outputs()]
+}
+
+// down sets s.now to the best nodes of so many levels below the root, fewer where leaves
+// are higher, the best first.
+func (s *search) down(levels int, index []int32, value []float32) {
+	s.now, s.err = append(s.now[:0], step{}), nil
+	for range levels {
+		s.next = s.next[:0]
+		inner := false
+		for _, at := range s.now {
+			n := s.partition.Nodes[at.node]
+			if n.Leaf() {
+				s.next = append(s.next, at)
+				continue
+			}
+			inner = true
+			for c, log := range s.choices(int(at.node), index, value) {
+				s.next = append(s.next, step{int32(n.Child + c), at.log + log})
+			}
+		}
+		if !inner {
+			return
+		}
+		s.now, s.next = s.next, s.now
+		s.best()
+	}
+}
+
+// best keeps the best steps of s.now, at most a beam of them.
+func (s *search) best() {
+	slices.SortFunc(s.now, func(a, b step) int { return cmp.Or(cmp.Compare(b.log, a.log), cmp.Compare(a.node, b.node)) })
+	s.now = s.now[:min(len(s.now), s.beam)]
+	for len(s.now) > 1 && s.now[len(s.now)-1].log < s.now[0].log-margin {
+		s.now = s.now[:len(s.now)-1]
+	}
+}
+
+// run returns the classes of the leaves that the beam comes to. They are valid until the
+// next call.
+func (s *search) run(index []int32, value []float32) []candidate {
+	s.down(s.partition.Levels()-1, index, value)
+	s.candidates = s.candidates[:0]
+	for _, at := range s.now {
+		n := s.partition.Nodes[at.node]
+		for c, log := range s.choices(int(at.node), index, value) {
+			s.candidates = append(s.candidates, candidate{s.partition.Order[n.First+c], at.log, log})
+		}
+	}
+	return s.candidates
+}
+
+// Predictor applies a model to one record after the other. It keeps buffers between
+// calls, so each goroutine needs one of its own.
+type Predictor struct {
+	model  *Model
+	rower  *feature.Rower
+	search *search
+
+	classes     []int32
+	scores, p   []float32
+	temperature float64
+
+	dense   []float32 // k; see Probabilities
+	touched []int32   // classes that are not 0 there
+}
+
+// NewPredictor returns a Predictor that follows so many nodes of a level, 0 for
+// DefaultBeam.
+func (m *Model) NewPredictor(beam int) *Predictor {
+	s := newSearch(m.Partition, m.nodes, beam)
+	s.lazy = m.lazy
+	return &Predictor{model: m, rower: feature.NewRower(m.Features), search: s}
+}
+
+// Candidates returns the classes that the search comes to and the probability of each, in
+// the order of the leaves; they sum to 1 and both are valid until the next call. A record
+// of another kind than the model was trained on is an error.
+func (p *Predictor) Candidates(e dataset.Example) (classes []int32, probability []float32, err error) {
+	index, value, err := p.rower.Row(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.classes, p.scores = p.classes[:0], p.scores[:0]
+	for _, c := range p.search.run(index, value) {
+		p.classes, p.scores = append(p.classes, c.class), append(p.scores, p.model.score(c))
+	}
+	if p.search.err != nil {
+		return nil, nil, p.search.err
+	}
+	p.p = slices.Grow(p.p[:0], len(p.scores))[:len(p.scores)]
+	p.temperature, err = decide.Probabilities(p.model.Training.Calibration, p.p, p.scores)
+	return p.classes, p.p, err
+}
+
+// score is what the probability of a class comes from.
+func (m *Model) score(c candidate) float32 { return float32(m.Report.Router)*c.path + c.leaf }
+
+// Probabilities is Candidates as one probability for each of the k classes, 0 for those
+// that the search does not come to.
+func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
+	classes, probability, err := p.Candidates(e)
+	if err != nil {
+		return nil, err
+	}
+	if p.dense == nil {
+		p.dense = make([]float32, len(p.model.Labels))
+	}
+	for _, c := range p.touched {
+		p.dense[c] = 0
+	}
+	p.touched = p.touched[:0]
+	for n, c := range classes {
+		p.dense[c] = probability[n]
+	}
+	p.touched = append(p.touched, classes...)
+	return p.dense, nil
+}
+
+// Temperature returns what the scores of the last record were divided by.
+func (p *Predictor) Temperature() float64 { return p.temperature }

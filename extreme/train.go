@@ -1,0 +1,286 @@
+package extreme
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/sharing"
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// Settings are what the softmaxes of a tree are trained with.
+type Settings struct {
+	Prior     float64        // τ², see softmax.Options
+	Sharing   classinfo.Spec // of the classes of a leaf; nil: none
+	ClassInfo classinfo.Options
+	Threshold float32 // weights of leaves below it, in size, are left out
+	Negatives float64 // "none of these" rows of a node beside each of its own; 0: none
+	Threads   int
+	Seed      uint64
+}
+
+const (
+	// tolerance is the duality gap at which the fit of a node ends, as a share of its
+	// objective. With a tenth of it accuracy changes by a tenth of a point either way.
+	tolerance = 1e-2
+	// maxPasses bounds the passes over the rows of a node.
+	maxPasses = 40
+	// innerFeatures is how many features an inner node has at most, those of most rows.
+	innerFeatures = 1 << 17
+	// wrongNodes is to how many wrong nodes of each level a row is a negative.
+	wrongNodes = 4
+)
+
+// examples are rows of features with their classes, in the order of a partition.
+type examples struct {
+	x      *matrix.Sparse
+	place  []int32   // of the class of each row in Partition.Order, ascending
+	weight []float32 // nil: all 1
+	start  []int     // k+1: the rows of the class at place n are start[n] to start[n+1]-1
+}
+
+// inOrder returns rows in the order of a partition.
+func inOrder(x *matrix.Sparse, class []int32, weight []float32, p *Partition) *examples {
+	at := p.Positions()
+	rows := make([]int, len(class))
+	for i := range rows {
+		rows[i] = i
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(at[class[a]], at[class[b]]) })
+	e := &examples{x: x.Select(rows).(*matrix.Sparse), place: make([]int32, len(rows)), start: make([]int, len(p.Order)+1)}
+	for n, i := range rows {
+		e.place[n] = at[class[i]]
+		e.start[e.place[n]+1]++
+		if weight != nil {
+			e.weight = append(e.weight, weight[i])
+		}
+	}
+	for n := range p.Order {
+		e.start[n+1] += e.start[n]
+	}
+	return e
+}
+
+// trainer trains the nodes of a partition.
+type trainer struct {
+	Settings
+	partition *Partition
+	info      classinfo.Info
+	rows      *examples
+	nodes     []*weights
+	trained   atomic.Int64 // weights before pruning
+
+	progress func(done float64) // share of the work, from any goroutine; nil: not
+	work     float64
+	done     atomic.Int64 // thousandths of work
+}
+
+// run trains all nodes, level by level.
+func (t *trainer) run(ctx context.Context) error {
+	p := t.partition
+	t.nodes = make([]*weights, len(p.Nodes))
+	negatives := make([][]int32, len(p.Nodes))
+	for v, n := range p.Nodes {
+		t.work += t.cost(v, t.rows.start[n.End]-t.rows.start[n.First])
+	}
+	level := 0
+	for from, end := 0, 1; from < end; level++ {
+		next := end // nodes of the next level: the children of these
+		for v := from; v < end; v++ {
+			next += p.Nodes[v].Children
+		}
+		threads := kernel.Threads(t.Threads)
+		inner := threads // of one node, where they are fewer than goroutines
+		if end-from >= threads {
+			inner = 1
+		}
+		errs := make([]error, end-from)
+		kernel.Parallel(t.Threads, end-from, 1, func(n, _, _ int) {
+			if ctx.Err() == nil {
+				errs[n] = t.node(ctx, from+n, negatives[from+n], inner)
+			}
+			negatives[from+n] = nil
+		})
+		if err := cmp.Or(append(errs, ctx.Err())...); err != nil {
+			return err
+		}
+		if next > end && t.Negatives > 0 {
+			t.collect(level+1, end, negatives)
+		}
+		from, end = end, next
+	}
+	return nil
+}
+
+// cost is about how long the fit of a node takes.
+func (t *trainer) cost(v, rows int) float64 {
+	if v > 0 {
+		rows += int(t.Negatives * float64(rows))
+	}
+	return float64(rows) * float64(outputs(t.partition, v))
+}
+
+// collect appends to negatives, of the nodes from first on, the rows that the levels above
+// would wrongly send there: each row to the best few but its own.
+func (t *trainer) collect(level, first int, negatives [][]int32) {
+	n := t.rows.x.Rows()
+	type wrong struct {
+		node int32
+		log  float32
+	}
+	sent := make([]wrong, n*wrongNodes)
+	kernel.Parallel(t.Threads, n, 256, func(_, lo, hi int) {
+		s := newSearch(t.partition, t.nodes, wrongNodes+1)
+		for i := lo; i < hi; i++ {
+			index, value := t.rows.x.Row(i)
+			s.down(level, index, value)
+			to := sent[i*wrongNodes : i*wrongNodes : (i+1)*wrongNodes]
+			for _, at := range s.now {
+				node := t.partition.Nodes[at.node]
+				if place := int(t.rows.place[i]); (place < node.First || place >= node.End) && len(to) < wrongNodes {
+					to = append(to, wrong{at.node, at.log})
+				}
+			}
+		}
+	})
+	type sentRow struct {
+		row int32
+		log float32
+	}
+	lists := make([][]sentRow, len(negatives))
+	for i, w := range sent {
+		if int(w.node) >= first {
+			lists[w.node] = append(lists[w.node], sentRow{int32(i / wrongNodes), w.log})
+		}
+	}
+	kernel.Parallel(t.Threads, len(lists), 16, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			node := t.partition.Nodes[v]
+			most := int(math.Ceil(t.Negatives * float64(t.rows.start[node.End]-t.rows.start[node.First])))
+			list := lists[v]
+			slices.SortFunc(list, func(a, b sentRow) int {
+				return cmp.Or(cmp.Compare(b.log, a.log), cmp.Compare(a.row, b.row))
+			})
+			list = list[:min(len(list), most)]
+			for _, s := range list {
+				negatives[v] = append(negatives[v], s.row)
+			}
+			slices.Sort(negatives[v])
+		}
+	})
+}
+
+// node trains one node.
+func (t *trainer) node(ctx context.Context, v int, negatives []int32, threads int) error {
+	layer, columns, err := t.fit(ctx, v, negatives, threads)
+	if err != nil {
+		return fmt.Errorf("extreme: node %d: %w", v, err)
+	}
+	t.trained.Add(int64(len(layer.Weight)))
+	t.nodes[v] = pack(layer, columns, t.Threshold)
+	if t.progress != nil {
+		n := t.partition.Nodes[v]
+		done := t.done.Add(int64(1e6 * t.cost(v, t.rows.start[n.End]-t.rows.start[n.First]) / t.work))
+		t.progress(float64(done) / 1e6)
+	}
+	return nil
+}
+
+// problem returns the rows of a node and its negatives, with the choice of each.
+func (t *trainer) problem(v int, negatives []int32) softmax.Examples {
+	n := t.partition.Nodes[v]
+	lo, hi := t.rows.start[n.First], t.rows.start[n.End]
+	from, to := t.rows.x.Start[lo], t.rows.x.Start[hi]
+	x := &matrix.Sparse{Columns: t.rows.x.Columns, Start: make([]int, 0, hi-lo+len(negatives)+1)}
+	for _, s := range t.rows.x.Start[lo : hi+1] {
+		x.Start = append(x.Start, s-from)
+	}
+	x.Index, x.Value = t.rows.x.Index[from:to:to], t.rows.x.Value[from:to:to]
+	ex := softmax.Examples{X: x, Class: make([]int32, 0, hi-lo+len(negatives))}
+	child := 0
+	for _, place := range t.rows.place[lo:hi] {
+		choice := place - int32(n.First)
+		if !n.Leaf() {
+			for int(place) >= t.partition.Nodes[n.Child+child].End {
+				child++
+			}
+			choice = int32(child)
+		}
+		ex.Class = append(ex.Class, choice)
+	}
+	if t.rows.weight != nil {
+		ex.Weight = t.rows.weight[lo:hi:hi]
+	}
+	for _, i := range negatives {
+		x.AppendRow(t.rows.x.Row(int(i)))
+		ex.Class = append(ex.Class, int32(n.Outputs()))
+		if t.rows.weight != nil {
+			ex.Weight = append(ex.Weight, t.rows.weight[i])
+		}
+	}
+	return ex
+}
+
+// fit trains the softmax of a node over the columns that its rows have.
+func (t *trainer) fit(ctx context.Context, v int, negatives []int32, threads int) (*softmax.Layer, []int32, error) {
+	ex := t.problem(v, negatives)
+	n, k := t.partition.Nodes[v], outputs(t.partition, v)
+	x := ex.X.(*matrix.Sparse)
+	if !n.Leaf() {
+		x = frequent(x, innerFeatures)
+	}
+	columns, local := compact(x, make([]int32, x.Columns))
+	ex.X = local
+	if k == 1 || len(columns) == 0 || len(ex.Class) == 0 {
+		return &softmax.Layer{Classes: k, Features: len(columns), Weight: make([]float32, k*len(columns)), Bias: make([]float32, k)}, columns, nil
+	}
+	opts := softmax.Options{Prior: t.Prior, Trainer: softmax.Converge{Tolerance: tolerance, MaxSteps: maxPasses, Dual: true}, Seed: t.Seed + uint64(v), Threads: threads}
+	if n.Leaf() && len(t.Sharing) > 0 {
+		var err error
+		if opts.Sharing, err = t.sharing(v); err != nil {
+			return nil, nil, err
+		}
+	}
+	layer, _, err := softmax.Fit(ctx, ex, k, opts)
+	return layer, columns, err
+}
+
+// frequent returns x without the columns beyond the most frequent ones.
+func frequent(x *matrix.Sparse, most int) *matrix.Sparse {
+	rows := make([]int32, x.Columns)
+	for _, f := range x.Index {
+		rows[f]++
+	}
+	sorted := slices.Clone(rows)
+	slices.Sort(sorted)
+	if len(sorted) <= most || sorted[len(sorted)-most-1] == 0 {
+		return x
+	}
+	least := sorted[len(sorted)-most-1] // columns of more rows than this are at most so many
+	out := &matrix.Sparse{Columns: x.Columns, Start: make([]int, 1, len(x.Start))}
+	for i := range x.Rows() {
+		index, value := x.Row(i)
+		for n, f := range index {
+			if rows[f] > least {
+				out.Index, out.Value = append(out.Index, f), append(out.Value, value[n])
+			}
+		}
+		out.Start = append(out.Start, len(out.Index))
+	}
+	return out
+}
+
+// sharing makes that of the classes of a leaf and of "none of these", which shares nothing.
+func (t *trainer) sharing(v int) (sharing.Sharing, error) {
+	n := t.partition.Nodes[v]
+	info := part(t.info, t.partition.Order[n.First:n.End], v > 0)
+	s, _, err := classinfo.Build(t.Sharing, info, t.ClassInfo)
+	return s, err
+}
