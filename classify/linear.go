@@ -45,30 +45,37 @@ func (l linear) Open(in Input) (Examples, error) {
 	if err != nil {
 		return nil, err
 	}
-	threads := in.Threads
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	predictors := make([]*softmax.Predictor, threads)
-	for i := range predictors {
-		predictors[i] = l.model.NewPredictor()
-	}
-	return Each(reader, in, threads, func(_ context.Context, worker int, e dataset.Example) ([]float32, error) {
-		return predictors[worker].Probabilities(e)
-	}), nil
+	return PredictRecords(reader, in, l.predictor), nil
 }
 
-// Each makes Records of examples that are classified one by one, on so many goroutines:
-// probabilities returns those of an example, valid until the next call of the same
-// goroutine. A live stream goes one example at a time.
-func Each(reader *dataset.Reader, in Input, threads int, probabilities func(ctx context.Context, worker int, e dataset.Example) ([]float32, error)) *Records {
-	r := &Records{Reader: reader, Block: BlockSize, Threads: threads}
+// Runners returns n of them, each with a Predictor.
+func (l linear) Runners(n int) ([]Runner, error) { return PredictBlocks(n, l.predictor), nil }
+
+func (l linear) predictor() Predictor { return l.model.NewPredictor() }
+
+// Predictor classifies one example at a time. The probabilities are valid until the next
+// call.
+type Predictor interface {
+	Probabilities(e dataset.Example) ([]float32, error)
+}
+
+// PredictRecords makes Records of what reader gives, with a predictor for each goroutine of
+// the input. A live stream goes one example at a time.
+func PredictRecords(reader *dataset.Reader, in Input, predictor func() Predictor) *Records {
+	r := &Records{Reader: reader, Block: BlockSize, Threads: in.Threads}
+	if r.Threads == 0 {
+		r.Threads = runtime.GOMAXPROCS(0)
+	}
 	if in.Live && in.Stream() {
 		r.Block = 1
 	}
-	r.Run = func(ctx context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
-		return inParts(len(block), threads, func(worker, at int) error {
-			p, err := probabilities(ctx, worker, block[at])
+	predictors := make([]Predictor, r.Threads)
+	for i := range predictors {
+		predictors[i] = predictor()
+	}
+	r.Run = func(_ context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (int, error) {
+		return inParts(len(block), r.Threads, func(worker, at int) error {
+			p, err := predictors[worker].Probabilities(block[at])
 			if err != nil {
 				return err
 			}
@@ -78,14 +85,14 @@ func Each(reader *dataset.Reader, in Input, threads int, probabilities func(ctx 
 	return r
 }
 
-// Runners returns n of them, each with a Predictor.
-func (l linear) Runners(n int) ([]Runner, error) {
+// PredictBlocks makes n Runners, at least 1, with a predictor each.
+func PredictBlocks(n int, predictor func() Predictor) []Runner {
 	runners := make([]Runner, max(n, 1))
 	for i := range runners {
-		predictor := l.model.NewPredictor()
+		one := predictor()
 		runners[i] = func(ctx context.Context, block []dataset.Example, visit func(at int, p []float32) error) (int, error) {
 			for at, e := range block {
-				p, err := predictor.Probabilities(e)
+				p, err := one.Probabilities(e)
 				if err == nil {
 					err = cmp.Or(visit(at, p), ctx.Err())
 				}
@@ -96,7 +103,7 @@ func (l linear) Runners(n int) ([]Runner, error) {
 			return len(block), nil
 		}
 	}
-	return runners, nil
+	return runners
 }
 
 // LinearModelOf returns the linear model that a classifier is made of, nil for a

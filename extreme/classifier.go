@@ -1,11 +1,7 @@
 package extreme
 
 import (
-	"context"
-	"runtime"
-
 	"github.com/treeloss/treeloss/classify"
-	"github.com/treeloss/treeloss/dataset"
 )
 
 // classifier is a model as a classify.Classifier.
@@ -21,7 +17,7 @@ func Classifier(m *Model, beam int) classify.Classifier { return classifier{m, b
 // About has the given taxonomy as the tree; that of the softmaxes is of no meaning.
 func (c classifier) About() classify.About {
 	m := c.model
-	about := classify.About{Kind: classify.LinearModel, Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
+	about := classify.About{Kind: classify.LinearModel, Like: c.like(), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
 	if t := m.Training.Calibration; t != nil {
 		about.Temperature, about.Calibrated = t.Temperature, true
 	}
@@ -33,19 +29,20 @@ func (c classifier) Close() error { return nil }
 
 // Open opens the examples with a Predictor for each goroutine.
 func (c classifier) Open(in classify.Input) (classify.Examples, error) {
-	reader, err := classify.OpenLike(classify.Like{Kind: c.model.Features.Kind(), Training: c.model.Training.Options}, in)
+	reader, err := classify.OpenLike(c.like(), in)
 	if err != nil {
 		return nil, err
 	}
-	threads := in.Threads
-	if threads == 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	predictors := make([]*Predictor, threads)
-	for i := range predictors {
-		predictors[i] = c.model.NewPredictor(c.beam)
-	}
-	return classify.Each(reader, in, threads, func(_ context.Context, worker int, e dataset.Example) ([]float32, error) {
-		return predictors[worker].Probabilities(e)
-	}), nil
+	return classify.PredictRecords(reader, in, c.predictor), nil
+}
+
+// Runners returns n of them, each with a Predictor.
+func (c classifier) Runners(n int) ([]classify.Runner, error) {
+	return classify.PredictBlocks(n, c.predictor), nil
+}
+
+func (c classifier) predictor() classify.Predictor { return c.model.NewPredictor(c.beam) }
+
+func (c classifier) like() classify.Like {
+	return classify.Like{Kind: c.model.Features.Kind(), Training: c.model.Training.Options}
 }

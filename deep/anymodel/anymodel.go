@@ -1,6 +1,6 @@
 // Package anymodel opens a model file, whatever train wrote to it:
 //
-//	linear model, network on pictures, BERT --Open--> classify.Classifier
+//	linear model, tree of softmaxes, network on pictures, BERT --Open--> classify.Classifier
 //	linear model --Linear--> softmax.Model
 package anymodel
 
@@ -19,6 +19,7 @@ import (
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/extreme"
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -26,6 +27,7 @@ import (
 // Options sets up Open. The zero value is the default.
 type Options struct {
 	Backend string // of networks, as package backend names them; "" is the fastest there is
+	Beam    int    // of a tree of softmaxes, see package extreme; 0 means extreme.DefaultBeam
 	// Log is told what a person should know: a backend that cannot be opened,
 	// files that are left out; nil: nobody.
 	Log func(format string, args ...any)
@@ -43,6 +45,13 @@ func Open(path string, o Options) (classify.Classifier, error) {
 			return nil, err
 		}
 		return &deep{model: m, options: o}, nil
+	}
+	if extreme.IsFile(path) {
+		m, err := extreme.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		return extreme.Classifier(m, o.Beam), nil
 	}
 	m, err := Linear(path)
 	if err != nil {
@@ -66,15 +75,18 @@ func Linear(path string) (*softmax.Model, error) {
 // IsFile tells, from the head of a file, whether it is a model of any kind, whole or
 // damaged.
 func IsFile(path string) bool {
-	return softmax.IsFile(path) || network.IsFile(path)
+	return softmax.IsFile(path) || network.IsFile(path) || extreme.IsFile(path)
 }
 
-// CheckLinear refuses a network, a folder, and a file whose first bytes cannot be
+// CheckLinear refuses a network, a tree of softmaxes, a folder, and a file whose first bytes cannot be
 // those of a model, so that a CSV does not end as a header of 10^18 bytes. A missing
 // file is left to the reader.
 func CheckLinear(path string) error {
 	if network.IsFile(path) {
 		return fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
+	}
+	if extreme.IsFile(path) {
+		return fmt.Errorf("%s is a tree of softmaxes (train --mode tree), and here a flat model is wanted: train with --mode flat", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
