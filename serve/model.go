@@ -157,6 +157,9 @@ func (s *Server) reload(m *model, force bool) error {
 	if err == nil {
 		next, err = s.open(m.Model)
 	}
+	if err != nil && m.current.Load() == nil {
+		return err
+	}
 	if err != nil {
 		s.metrics.reloads.WithLabelValues(m.Name, "failed").Inc()
 		s.opts.Log.Error("model not reloaded, the old one stays", "model", m.Name, "error", err.Error())
