@@ -32,7 +32,8 @@ type Classifier interface {
 	Close() error
 }
 
-// Runner classifies examples in memory, one call at a time. It calls visit, on the
+// Runner classifies examples in memory, one call at a time; a picture is the bytes of its
+// JPEG or PNG file as Example.Text. It calls visit, on the
 // goroutine of the caller, with the place of each example, in order, and the
 // probabilities of the k classes, which are those of Examples.Each to the last bit and valid until visit
 // returns. It returns how many examples there are before the first error: of visit, of

@@ -211,6 +211,23 @@ func decode(r *bufio.Reader) (image.Image, error) {
 	return read(r)
 }
 
+// DecodePicture reads the bytes of a JPEG or PNG file. One of more than max pixels is an
+// error, and takes no memory.
+func DecodePicture(data []byte, max int) (image.Image, error) {
+	config, read := jpeg.DecodeConfig, jpeg.Decode
+	if bytes.HasPrefix(data, []byte("\x89PNG")) {
+		config, read = png.DecodeConfig, png.Decode
+	}
+	c, err := config(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if c.Width < 1 || c.Height < 1 || c.Width > max/c.Height {
+		return nil, fmt.Errorf("%d x %d pixels, want at most %d in all", c.Width, c.Height, max)
+	}
+	return read(bytes.NewReader(data))
+}
+
 // Check decodes all pictures and returns a folder of those that are whole, and
 // why the others are not, in their order. threads 0 means one a processor; they
 // never change the result.

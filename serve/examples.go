@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -175,15 +176,23 @@ func (v *version) examples(parts []json.RawMessage) ([]dataset.Example, error) {
 	return nil, refuse(http.StatusBadRequest, "example 1 is %.20s, want a text, a list of numbers or an object", parts[0])
 }
 
-// texts makes examples of texts; for a model of sparse features these are LIBSVM lines.
+// texts makes examples of texts; for a model of sparse features these are LIBSVM lines,
+// for one of pictures the base64 of JPEG or PNG files.
 func (v *version) texts(texts []string) ([]dataset.Example, error) {
+	if v.pictures() {
+		files := make([]string, len(texts))
+		for i, text := range texts {
+			file, err := base64.StdEncoding.DecodeString(text)
+			if err != nil {
+				return nil, refuse(http.StatusBadRequest, "example %d is not the base64 of a picture's file: %v", i+1, err)
+			}
+			files[i] = string(file)
+		}
+		texts = files
+	}
 	switch v.about.Like.Kind {
 	case dataset.Text:
-		examples := make([]dataset.Example, len(texts))
-		for i, text := range texts {
-			examples[i] = dataset.Example{Text: text, Weight: 1}
-		}
-		return examples, nil
+		return plainTexts(texts), nil
 	case dataset.Sparse:
 		for i, text := range texts {
 			if strings.TrimSpace(text) == "" || strings.ContainsAny(text, "\r\n") {
@@ -195,10 +204,24 @@ func (v *version) texts(texts []string) ([]dataset.Example, error) {
 	return nil, refuse(http.StatusBadRequest, "texts, but model %s was trained on %v; %s", v.name, v.about.Like.Kind, v.wanted())
 }
 
+func plainTexts(texts []string) []dataset.Example {
+	examples := make([]dataset.Example, len(texts))
+	for i, text := range texts {
+		examples[i] = dataset.Example{Text: text, Weight: 1}
+	}
+	return examples
+}
+
+// pictures tells whether the model looks at pictures.
+func (v *version) pictures() bool { return v.about.Kind == classify.PictureNetwork }
+
 // wanted says what examples of the model look like.
 func (v *version) wanted() string {
 	switch v.about.Like.Kind {
 	case dataset.Text:
+		if v.pictures() {
+			return "send the base64 of JPEG or PNG files"
+		}
 		return "send texts"
 	case dataset.Numbers:
 		return fmt.Sprintf("send lists of %d numbers, or objects with its columns", len(v.about.Like.Columns))
@@ -213,7 +236,7 @@ func (v *version) rows(rows [][]float64) ([]dataset.Example, error) {
 	for i, row := range rows {
 		switch {
 		case like.Kind == dataset.Text:
-			return nil, refuse(http.StatusBadRequest, "numbers, but model %s was trained on texts; send texts", v.name)
+			return nil, refuse(http.StatusBadRequest, "numbers, but model %s was not trained on them; %s", v.name, v.wanted())
 		case like.Kind == dataset.Sparse:
 			e := dataset.Example{Weight: 1, Index: []int32{}}
 			for j, value := range row {
@@ -233,6 +256,9 @@ func (v *version) rows(rows [][]float64) ([]dataset.Example, error) {
 
 // objects reads columns by their names, as package dataset does those of JSONL.
 func (v *version) objects(parts []json.RawMessage) ([]dataset.Example, error) {
+	if v.pictures() {
+		return nil, refuse(http.StatusBadRequest, "objects, but model %s was trained on pictures; %s", v.name, v.wanted())
+	}
 	var lines bytes.Buffer
 	for i, p := range parts {
 		if err := json.Compact(&lines, p); err != nil {

@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,17 +80,32 @@ func (s *Server) open(m Model) (*version, error) {
 		c.Close()
 		return nil, fmt.Errorf("%s: %w", m.Path, err)
 	}
-	if c.About().Kind != classify.LinearModel { // compiled for its first example, if there is a backend
-		_, err := runners[0](context.Background(), []dataset.Example{{Weight: 1}}, func(int, []float32) error { return nil })
-		if err != nil {
-			c.Close()
-			return nil, fmt.Errorf("%s: %w", m.Path, err)
-		}
-	}
 	v := &version{name: m.Name, id: id, about: c.About(), classifier: c, explains: make(chan struct{}, 1)}
+	if err := v.warmUp(runners[0]); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: %w", m.Path, err)
+	}
 	v.users.Store(1)
 	v.queue = newQueue(v.about, runners, s.opts.Limits.Queue, s.metrics.batches.WithLabelValues(m.Name))
 	return v, nil
+}
+
+// warmUp has a network compiled, which is done for its first example, and finds out
+// whether there is a backend.
+func (v *version) warmUp(run classify.Runner) error {
+	x := dataset.Example{Weight: 1}
+	switch v.about.Kind {
+	case classify.LinearModel:
+		return nil
+	case classify.PictureNetwork:
+		var file strings.Builder
+		if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+			return err
+		}
+		x.Text = file.String()
+	}
+	_, err := run(context.Background(), []dataset.Example{x}, func(int, []float32) error { return nil })
+	return err
 }
 
 // digest returns the first 12 digits of the SHA-256 of a file.

@@ -103,15 +103,15 @@ func (t *tensorInput) size(items int) (rows, elements int, err error) {
 	return int(t.Shape[0]), int(total), nil
 }
 
-// texts returns the elements of a BYTES tensor.
-func (t *tensorInput) texts(n int) (out []string, err error) {
+// texts returns the elements of a BYTES tensor: UTF-8, unless they are raw.
+func (t *tensorInput) texts(n int, raw bool) (out []string, err error) {
 	if t.binary != nil {
 		for rest := t.binary; len(rest) > 0; {
 			if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
 				return nil, refuse(http.StatusBadRequest, "input %q ends within element %d", t.Name, len(out))
 			}
 			end := 4 + int(binary.LittleEndian.Uint32(rest))
-			if !utf8.Valid(rest[4:end]) {
+			if !raw && !utf8.Valid(rest[4:end]) {
 				return nil, refuse(http.StatusBadRequest, "element %d of input %q is not valid UTF-8; encode texts as UTF-8", len(out), t.Name)
 			}
 			if out = append(out, string(rest[4:end])); len(out) > n {

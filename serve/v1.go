@@ -101,7 +101,7 @@ func (v *version) explain(ctx context.Context, use func(*explain.Explainer) ([]*
 type modelInfo struct {
 	modelPart
 	Kind       string   `json:"kind"`     // linear or network
-	Examples   string   `json:"examples"` // text, numeric columns or sparse features
+	Examples   string   `json:"examples"` // text, numeric columns, sparse features or pictures
 	Columns    []string `json:"columns,omitempty"`
 	Classes    int      `json:"classes"`
 	Tree       bool     `json:"tree"`       // whether confidence and cost have one
@@ -116,10 +116,18 @@ func (s *Server) listModels(x *exchange) error {
 	for _, m := range s.models {
 		v := m.acquire()
 		a := v.about
-		list.Models = append(list.Models, modelInfo{modelPart{v.name, v.id}, kindOf(a), a.Like.Kind.String(), a.Like.Columns, len(a.Labels), a.Tree != nil, a.Calibrated})
+		list.Models = append(list.Models, modelInfo{modelPart{v.name, v.id}, kindOf(a), v.kind(), a.Like.Columns, len(a.Labels), a.Tree != nil, a.Calibrated})
 		v.release()
 	}
 	return x.json(list)
+}
+
+// kind names what the model looks at.
+func (v *version) kind() string {
+	if v.pictures() {
+		return "pictures"
+	}
+	return v.about.Like.Kind.String()
 }
 
 // live answers GET /healthz: the process runs.

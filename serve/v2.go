@@ -72,6 +72,7 @@ type tensorInfo struct {
 // Names of tensors.
 const (
 	textInput     = "text"
+	pictureInput  = "picture" // the file; in JSON its base64
 	featuresInput = "features"
 
 	labelOutput   = "label"             // the answer; "" if it was rejected
@@ -89,9 +90,11 @@ func (v *version) inputs() []tensorInfo {
 		return []tensorInfo{{featuresInput, "FP32", []int{-1, len(like.Columns)}}}
 	case dataset.Sparse:
 		return []tensorInfo{{featuresInput, "FP32", []int{-1, -1}}}
-	default:
-		return []tensorInfo{text}
 	}
+	if v.pictures() {
+		text.Name = pictureInput
+	}
+	return []tensorInfo{text}
 }
 
 // outputs describes what it gives.
@@ -235,7 +238,7 @@ func (q *inferRequest) examples(v *version, limit int) ([]dataset.Example, error
 	if t.Name != want.Name && !lines {
 		return nil, refuse(http.StatusBadRequest, "input %q, but model %s takes %q", t.Name, v.name, want.Name)
 	}
-	if (t.Datatype == "BYTES") != (want.Name == textInput || lines) {
+	if (t.Datatype == "BYTES") != (want.Datatype == "BYTES" || lines) {
 		return nil, refuse(http.StatusBadRequest, "input %q has datatype %q, want %s", t.Name, t.Datatype, want.Datatype)
 	}
 	rows, n, err := t.size(limit)
@@ -246,9 +249,13 @@ func (q *inferRequest) examples(v *version, limit int) ([]dataset.Example, error
 		if n != rows {
 			return nil, refuse(http.StatusBadRequest, "input %q has shape %v, want [%d] or [%d, 1]", t.Name, t.Shape, rows, rows)
 		}
-		texts, err := t.texts(n)
+		raw := v.pictures() && t.binary != nil
+		texts, err := t.texts(n, raw)
 		if err != nil {
 			return nil, err
+		}
+		if raw {
+			return plainTexts(texts), nil
 		}
 		return v.texts(texts)
 	}

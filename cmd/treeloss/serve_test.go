@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -180,5 +186,71 @@ func TestServeRefused(t *testing.T) {
 		if o.status != tc.status || !strings.Contains(o.log, tc.want) {
 			t.Errorf("serve %q: status %d, %s; want %d and %q", tc.args, o.status, o.log, tc.status, tc.want)
 		}
+	}
+}
+
+// asked sends a body and returns the answers, as text.
+func asked(t *testing.T, url, body string, headers ...string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	r, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	out, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, answers, _ := strings.Cut(strings.TrimSpace(string(out)), `"answers":[`)
+	return cmp.Or(strings.TrimSuffix(answers, "]}"), string(out))
+}
+
+// BERTs and networks on pictures are served as linear models are, with the answers of
+// predict.
+func TestServeNetworks(t *testing.T) {
+	dir := t.TempDir()
+	bert, pictures := filepath.Join(dir, "bert.safetensors"), filepath.Join(dir, "pictures.safetensors")
+	train := []string{"train", "--quiet", "--backend", "go", "--epochs", "1", "--sharing", "none"}
+	succeed(t, append(train, "--network", "bert:"+bertFolder(t), "--data", desk, "--tokens", "20", "--model", bert)...)
+	succeed(t, append(train, "--network", "resnet20", "--data", pictureFolder(t, 3), "--model", pictures)...)
+	grey := filepath.Join(greyPictures(t, 1), "0.jpg")
+	url, _, _ := serving(t, "--model", bert, "--model", pictures, "--backend", "go")
+
+	text := "may I keep this book for longer"
+	want := strings.TrimSpace(callWith(t, text+"\n", "predict", "--json", "--top", "2", "--backend", "go", "--model", bert).out)
+	if got := asked(t, url+"/v1/predict", `{"text": "`+text+`", "top": 2}`); got != want {
+		t.Errorf("a BERT: %s, want %s", got, want)
+	}
+	file := string(content(t, grey))
+	want = regexp.MustCompile(`"file":"[^"]*",`).ReplaceAllString(strings.TrimSpace(succeed(t, "predict", "--json", "--top", "2", "--backend", "go", "--model", pictures, grey).out), "")
+	encoded := base64.StdEncoding.EncodeToString([]byte(file))
+	if got := asked(t, url+"/v1/predict", `{"model": "pictures", "top": 2, "text": "`+encoded+`"}`); got != want {
+		t.Errorf("a picture: %s, want %s", got, want)
+	}
+	head := fmt.Sprintf(`{"inputs": [{"name": "picture", "datatype": "BYTES", "shape": [1], "parameters": {"binary_data_size": %d}}], "outputs": [{"name": "label"}]}`, 4+len(file))
+	body := head + string(binary.LittleEndian.AppendUint32(nil, uint32(len(file)))) + file
+	got := asked(t, url+"/v2/models/pictures/infer", body, "Inference-Header-Content-Length", strconv.Itoa(len(head)))
+	if label := regexp.MustCompile(`"data":\[("[^"]+")\]`).FindStringSubmatch(got); label == nil || !strings.HasPrefix(want, `{"label":`+label[1]) {
+		t.Errorf("a binary picture: %s, want the label of %s", got, want)
+	}
+	for body, want := range map[string]string{
+		`{"model": "pictures", "text": "` + encoded[:40] + `"}`:                          "no readable picture",
+		`{"model": "pictures", "examples": ["` + encoded + `", "` + encoded + `b"]}`:     "example 2 is not the base64",
+		`{"model": "pictures", "examples": ["` + encoded + `", "` + encoded[:80] + `"]}`: "example 2: no readable picture",
+		`{"model": "pictures", "examples": [[1]]}`:                                       "send the base64",
+	} {
+		if got := asked(t, url+"/v1/predict", body); !strings.Contains(got, want) {
+			t.Errorf("%.60s: %s, want %q", body, got, want)
+		}
+	}
+	if got := asked(t, url+"/v1/explain", `{"text": "a"}`); !strings.Contains(got, "only the answers of linear models can be explained") {
+		t.Errorf("why: %s", got)
 	}
 }

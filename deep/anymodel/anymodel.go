@@ -161,14 +161,49 @@ func (d *deep) like() classify.Like {
 	return classify.Like{Kind: dataset.Text, Training: d.model.Training}
 }
 
-// Runners returns one.
+// Runners returns one. The Text of a picture is the bytes of its file.
 func (d *deep) Runners(int) ([]classify.Runner, error) {
+	run := d.texts
 	if d.model.Encoder == nil {
-		return nil, errors.New("a network on pictures reads files; name a model of texts or numbers")
+		run = d.pictures
 	}
 	return []classify.Runner{func(ctx context.Context, block []dataset.Example, visit func(at int, p []float32) error) (int, error) {
-		return d.texts(ctx, block, func(_, at int, p []float32) error { return visit(at, p) })
+		return run(ctx, block, func(_, at int, p []float32) error { return visit(at, p) })
 	}}, nil
+}
+
+// pictures runs the bytes of JPEG and PNG files through a network.
+func (d *deep) pictures(ctx context.Context, block []dataset.Example, visit func(worker, at int, p []float32) error) (done int, err error) {
+	if len(block) == 0 {
+		return 0, nil
+	}
+	set, broken := images.Decode(contents(block), d.model.Width, d.model.Scale)
+	if set == nil || set.Len() == 0 {
+		return 0, broken
+	}
+	done, err = d.visit(ctx, set, visit)
+	return done, cmp.Or(err, broken)
+}
+
+// contents returns the texts of examples.
+func contents(block []dataset.Example) []string {
+	list := make([]string, len(block))
+	for i, x := range block {
+		list[i] = x.Text
+	}
+	return list
+}
+
+// visit calls visit with the probabilities of each example of data.
+func (d *deep) visit(ctx context.Context, data train.Data, visit func(worker, at int, p []float32) error) (done int, err error) {
+	err = d.each(ctx, data, func(i int, p []float32) error {
+		err := visit(0, i, p)
+		if err == nil {
+			done++
+		}
+		return err
+	})
+	return done, err
 }
 
 // each calls use with the probabilities of each example of data, in order.
@@ -202,22 +237,11 @@ func (d *deep) texts(ctx context.Context, block []dataset.Example, visit func(wo
 	if len(block) == 0 {
 		return 0, nil
 	}
-	list := make([]string, len(block))
-	for i, x := range block {
-		list[i] = x.Text
-	}
-	set, err := d.model.Texts(list)
+	set, err := d.model.Texts(contents(block))
 	if err != nil {
 		return 0, err
 	}
-	err = d.each(ctx, set, func(i int, p []float32) error {
-		err := visit(0, i, p)
-		if err == nil {
-			done++
-		}
-		return err
-	})
-	return done, err
+	return d.visit(ctx, set, visit)
 }
 
 // album are pictures on their way through a network.

@@ -43,6 +43,31 @@ func NewFolder(data *dataset.Folder, side int, scale Scale, opts Options) (*Set,
 	return s, nil
 }
 
+// maxInMemory bounds a picture that comes as bytes, in pixels: 64 MB decoded.
+const maxInMemory = 1 << 24
+
+// Decode returns batches of pictures that come as the bytes of JPEG and PNG files, as
+// NewFolder gives them outside of training. After the first that cannot be read, or has
+// more than 2^24 pixels, it returns those before it and the error.
+func Decode(files []string, side int, scale Scale) (*Set, error) {
+	s, err := newSet(make([]int32, len(files)), side, side, scale, Options{Augment: None})
+	if err != nil {
+		return nil, err
+	}
+	pixels := make([][]float32, len(files))
+	s.draw = func(out []float32, row int, _ *rand.Rand) error { copy(out, pixels[row]); return nil }
+	for i, file := range files {
+		picture, err := dataset.DecodePicture([]byte(file), maxInMemory)
+		if err != nil {
+			s.label = s.label[:i]
+			return s, fmt.Errorf("no readable picture: %w; want a JPEG or PNG file", err)
+		}
+		pixels[i] = make([]float32, side*side*3)
+		s.cut(pixels[i], picture, middle(picture.Bounds()), false)
+	}
+	return s, nil
+}
+
 // cut writes a part of a picture, brought to the size and mirrored.
 func (s *Set) cut(out []float32, picture image.Image, part image.Rectangle, flip bool) {
 	square := image.NewRGBA(image.Rect(0, 0, s.width, s.height))
