@@ -7,6 +7,7 @@
 # so. PYTHON names a Python that has torch and sklearn, CLINC150 a folder with
 # train.csv and test.csv.
 set -eu
+unset OPENBLAS_CORETYPE # OpenBLAS is to choose its kernels by the processor, as ours are chosen
 cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

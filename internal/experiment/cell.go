@@ -51,80 +51,110 @@ type cell struct {
 	methods  []Method
 }
 
-// compute trains and tests all methods of the cell.
+// compute trains and tests all methods of the cell. Its values are the accuracy of each
+// method by name, what was chosen for it, and facts about the tree.
 func (c *cell) compute(ctx context.Context) (Values, error) {
 	out := Values{}
 	n, err := newClassInfo(c.draw, c.point.Base, c.point.Epsilon)
 	if err != nil {
 		return nil, err
 	}
-	train := c.examples(c.draw.train, c.point.N)
-	valid, test := c.examples(c.draw.valid, len(c.draw.valid.y)), c.examples(c.draw.all, len(c.draw.all.y))
-	validate := func(l *softmax.Layer) (outcome, error) { return measure(l, valid) }
-	tested := func(name string, l *softmax.Layer) error {
-		var err error
-		out[name], err = l.Accuracy(test, 1)
-		return err
-	}
+	t := trial{cell: c, out: out, train: c.examples(c.draw.train, c.point.N),
+		valid: c.examples(c.draw.valid, len(c.draw.valid.y)), test: c.examples(c.draw.all, len(c.draw.all.y))}
 	for _, method := range c.methods {
 		if method == ScaledCrossEntropy && c.protocol != Paper {
-			continue
+			continue // a longer step is nothing of its own where each method chooses its step
 		}
-		m, err := n.newModel(method)
-		if err != nil {
+		if t.model, err = n.newModel(method); err != nil {
 			return nil, err
 		}
 		switch c.protocol {
 		case Paper:
-			last, mean, err := m.onePass(ctx, m.start(c.draw, c.opts.Init), train, c.opts.Rate)
-			if err != nil {
-				return nil, err
-			}
-			if err := cmp.Or(tested(string(method), last), tested(string(method)+averaged, mean)); err != nil {
-				return nil, err
-			}
+			err = t.paper(ctx)
 		case OnePass:
-			var best [2]*softmax.Layer // last, mean
-			var top [2]outcome
-			start := m.start(c.draw, ZeroInit)
-			for _, rate := range Rates() {
-				last, mean, err := m.onePass(ctx, start, train, rate)
-				if errors.Is(err, softmax.ErrDiverged) {
-					continue
-				} else if err != nil {
-					return nil, err
-				}
-				for i, l := range []*softmax.Layer{last, mean} {
-					o, err := validate(l)
-					if err != nil {
-						return nil, err
-					}
-					if best[i] == nil || o.better(top[i]) {
-						best[i], top[i] = l, o
-						out[string(method)+suffixes[i]+chosen] = rate
-					}
-				}
-			}
-			for i, l := range best {
-				if l == nil {
-					return nil, fmt.Errorf("%s diverges at every rate", method)
-				}
-				if err := tested(string(method)+suffixes[i], l); err != nil {
-					return nil, err
-				}
-			}
+			err = t.onePass(ctx)
 		case Converged:
-			best, prior, err := m.converge(ctx, train, c.draw.k, validate)
-			if err != nil {
-				return nil, err
-			}
-			out[string(method)+chosen] = prior
-			if err := tested(string(method), best); err != nil {
-				return nil, err
-			}
+			err = t.converged(ctx)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return out, c.facts(out, n)
+}
+
+// trial is one method of a cell on the cell's examples.
+type trial struct {
+	*cell
+	model              *model
+	train, valid, test softmax.Examples
+	out                Values // of the cell
+}
+
+// name returns what a value of the method is called in the cell.
+func (t *trial) name(suffix string) string { return string(t.model.method) + suffix }
+
+// tested puts the accuracy of a layer on the test examples into the cell.
+func (t *trial) tested(suffix string, l *softmax.Layer) (err error) {
+	t.out[t.name(suffix)], err = l.Accuracy(t.test, 1)
+	return err
+}
+
+// validate measures a layer on the examples that rates and priors are chosen by.
+func (t *trial) validate(l *softmax.Layer) (outcome, error) { return measure(l, t.valid) }
+
+// paper trains in one pass at the rate of all methods.
+func (t *trial) paper(ctx context.Context) error {
+	last, mean, err := t.model.onePass(ctx, t.model.start(t.draw, t.opts.Init), t.train, t.opts.Rate)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(t.tested("", last), t.tested(averaged, mean))
+}
+
+// onePass trains in one pass at each of Rates. The last and the mean weights are tested at
+// a rate each, the best of its own on the validation examples.
+func (t *trial) onePass(ctx context.Context) error {
+	var best [len(suffixes)]*softmax.Layer // the last, and the mean
+	var top [len(suffixes)]outcome
+	start := t.model.start(t.draw, ZeroInit)
+	for _, rate := range Rates() {
+		last, mean, err := t.model.onePass(ctx, start, t.train, rate)
+		if errors.Is(err, softmax.ErrDiverged) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		for i, l := range []*softmax.Layer{last, mean} {
+			o, err := t.validate(l)
+			if err != nil {
+				return err
+			}
+			if best[i] == nil || o.better(top[i]) {
+				best[i], top[i] = l, o
+				t.out[t.name(suffixes[i]+chosen)] = rate
+			}
+		}
+	}
+	for i, l := range best {
+		if l == nil {
+			return fmt.Errorf("%s diverges at every rate", t.model.method)
+		}
+		if err := t.tested(suffixes[i], l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// converged trains to the optimum at priors of Priors and tests the best of them.
+func (t *trial) converged(ctx context.Context) error {
+	best, prior, err := t.model.converge(ctx, t.train, t.draw.k, t.validate)
+	if err != nil {
+		return err
+	}
+	t.out[t.name(chosen)] = prior
+	return t.tested("", best)
 }
 
 // examples returns the first n examples of e.
@@ -132,7 +162,9 @@ func (c *cell) examples(e noise, n int) softmax.Examples {
 	return c.draw.examples(e, n, c.point.Sigma)
 }
 
-// facts adds what can be said about the tree.
+// facts adds what can be said about the tree of the point: its shape, whether it is a star
+// (on which the tree loss is plain cross entropy), and how far the metric that it was made
+// from is off the true one: lambda of the paper's Assumption 3, for epsilon above 0.
 func (c *cell) facts(out Values, n *classInfo) error {
 	t, err := labeltree.V(n.cover, n.labels)
 	if err != nil {

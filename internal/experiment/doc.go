@@ -8,7 +8,7 @@
 //	                        |
 //	one run of a sweep:  draw: W*, labels and noise of examples
 //	                        |            |
-//	                    knowledge      training, validation, test examples
+//	            class information      training, validation, test examples
 //	       metric, cover tree, trees     |
 //	                        |            |
 //	                      model ---- softmax.SGD | Converge ----> weights
@@ -46,7 +46,7 @@
 // Paper is what the authors' scripts do: one pass, batch 1, momentum 0.9, weight
 // decay 3e-4, one learning rate for all methods. OnePass gives each method its own
 // best of Rates by the accuracy on 500 further examples (a rate at which training
-// diverges is none), Converged the optimum for its own best of Priors. What differs between the first two is the step size
-// alone: a tree adds up the same gradient along paths, which makes the step
-// longer.
+// diverges is none), Converged the optimum for its own best of Priors. What differs
+// between the first two is the step size alone: a tree adds up the same gradient along
+// paths, which makes the step longer by the mean eigenvalue of A Aᵀ.
 package experiment
