@@ -72,10 +72,10 @@ var ErrMissing = errors.New("class knowledge is missing")
 // returns the first label tree of the specification if it holds one, else nil.
 //
 // Features (names, vectors, distances, weights, means) stand beside rho times the
-// identity: A = [E, sqrt(rho) I], so that each class keeps parameters of its own. So do trees in which a
-// class has none (an edge of length 0, as linkage makes for names that look the
-// same). In a sum every part has the same weight. An empty
-// specification is none; fewer than two classes share nothing either.
+// identity: A = [E, sqrt(rho) I], so that each class keeps parameters of its own. So do
+// trees in which a class has none (an edge of length 0, as linkage makes for names that
+// look the same). In a sum every part has the same weight. An empty specification is
+// none; fewer than two classes share nothing either.
 //
 // A source that is not there is an error that wraps ErrMissing; knowledge that
 // says the same of all classes, options out of range and examples that do not
@@ -232,10 +232,9 @@ func (s Source) orDefault(c Info) Source {
 // Metric returns the distances between classes that a source knows: the angle
 // between the n-grams of their names, their vectors or their class means, the
 // edges on the way through a taxonomy, precomputed distances as they are, or the angle
-// between the weights of another model, seen from their mean. "" means the first of Distances, Weights and Vectors that is
-// there, else Names. Another source is an
-// error that wraps ErrSpec, and knowledge that is not there one that wraps
-// ErrMissing.
+// between the weights of another model, seen from their mean. "" means the first of
+// Distances, Weights and Vectors that is there, else Names. Another source is an error
+// that wraps ErrSpec, and knowledge that is not there one that wraps ErrMissing.
 func Metric(source Source, c Info) (metric.Space, error) {
 	from := source.orDefault(c)
 	if err := c.need(from, "metric"); err != nil {

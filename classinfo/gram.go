@@ -17,6 +17,7 @@ import (
 // for distances, weights and means.
 const MaxGram = 4000
 
+// checkGram refuses as many classes as would take hours: a k x k matrix is decomposed.
 func checkGram(source Source, k int) error {
 	if k > MaxGram {
 		return fmt.Errorf("sharing %s: %d classes, want at most %d; use names or a taxonomy", source, k, MaxGram)

@@ -30,6 +30,7 @@ func ClassMeans(x matrix.Matrix, class []int32, k int) matrix.Matrix {
 	panic("classinfo: a matrix that is neither sparse nor dense")
 }
 
+// sparseMeans is ClassMeans of sparse rows. Sums are in float64, in the order of the rows.
 func sparseMeans(x *matrix.Sparse, rows [][]int) *matrix.Sparse {
 	out := &matrix.Sparse{Columns: x.Columns}
 	sum := make([]float64, x.Columns)
@@ -57,6 +58,7 @@ func sparseMeans(x *matrix.Sparse, rows [][]int) *matrix.Sparse {
 	return out
 }
 
+// denseMeans is ClassMeans of dense rows. Sums are in float64, in the order of the rows.
 func denseMeans(x *matrix.Dense, rows [][]int) *matrix.Dense {
 	out := matrix.NewDense(len(rows), x.Columns)
 	sum := make([]float64, x.Columns)
@@ -80,7 +82,8 @@ func denseMeans(x *matrix.Dense, rows [][]int) *matrix.Dense {
 // meansSharing returns a factor of the positive part of C (M Mᵀ - D) C, M the
 // class means, C the centring and D the part of a mean's squared length that
 // is noise: v_c = sum over the class of ‖x - m_c‖² / (n_c (n_c - 1)), which is 0
-// for a class of one row, as one row tells nothing about noise. Without D classes of few rows would look far from all others.
+// for a class of one row, as one row tells nothing about noise. Without D classes of
+// few rows would look far from all others.
 //
 // A class without rows stands at the centre of the others, so that it shares
 // with none: its mean is not known, and zeros would be a place like any other.

@@ -107,6 +107,7 @@ func (s Spec) String() string {
 	return strings.Join(parts, "+")
 }
 
+// joinSources writes sources as they are read: names+taxonomy.
 func joinSources(sources []Source) string {
 	return strings.ReplaceAll(Spec(sources).String(), "+", ", ") // no source has a + in its name
 }

@@ -95,6 +95,9 @@ type reached struct {
 // still saves others.
 const batch = 32
 
+// newBuilder returns a builder of the tree over the points in that order. chain is
+// base²/(base-1): times the radius of a child's level t it is base^(t+1) base/(base-1), the
+// bound that the comment of insert derives.
 func newBuilder(space metric.Space, base float64, order []int) *builder {
 	ranks := make([]int32, len(order))
 	for n, p := range order {
@@ -125,6 +128,9 @@ func (b *builder) measure(p int32) error {
 	return nil
 }
 
+// insertAll makes the first point of the order the root and inserts the others after it.
+// Their distances from the root come first, all of them, since the largest is the unit R
+// of all radii.
 func (b *builder) insertAll() error {
 	b.points[0] = point{parent: -1}
 	fromRoot := make([]float64, len(b.points))

@@ -33,6 +33,8 @@ type levels struct {
 // all levels.
 const mostLevels = 4096
 
+// newLevels works out the radii of a base down to the negligible ones, or as many as the
+// table may have.
 func newLevels(base float64) levels {
 	v := levels{base: base, logBase: math.Log(base)}
 	for l := 0; l < mostLevels && (l == 0 || v.radius[l-1] > negligible); l++ {

@@ -11,6 +11,9 @@ type candidate struct {
 // leads to a low level, which prunes all others.
 type queue []candidate
 
+// push adds a candidate. It moves parents down instead of swapping, so that each place is
+// written once; container/heap would call through an interface for each comparison of
+// what is the inner loop of a search.
 func (q *queue) push(c candidate) {
 	*q = append(*q, c)
 	h := *q
@@ -26,6 +29,7 @@ func (q *queue) push(c candidate) {
 	h[n] = c
 }
 
+// pop removes the nearest candidate, of which there must be one, and returns it.
 func (q *queue) pop() candidate {
 	h := *q
 	first, last := h[0], len(h)-1

@@ -77,7 +77,8 @@ func newChooser(cols []column, opts Options, noun string, typed bool) *chooser {
 }
 
 // choose returns the parts, or a message that says what cannot be found or is
-// asked for twice.
+// asked for twice. Columns that the options name are taken out first; the label is looked
+// for among the others, and the text, or else the numbers, among what is left then.
 func (c *chooser) choose() (got choice, err error) {
 	got = choice{label: -1, text: -1, weight: -1, id: -1}
 	if c.opts.Text != "" && len(c.opts.Columns) > 0 {

@@ -27,8 +27,10 @@ type records struct {
 	line  int    // on which the record starts
 }
 
+// span is a field: data[from:to].
 type span struct{ from, to int }
 
+// mark is a place in the file, both from 1; columns are bytes.
 type mark struct{ line, column int }
 
 // read reads the next record, leaving out blank lines; at the end io.EOF.

@@ -131,6 +131,8 @@ func looksSparse(words [][]byte) bool {
 	return pairs > 0
 }
 
+// isOneOf tells whether a name is in a list of names with spaces between.
 func isOneOf(list, name string) bool { return slices.Contains(strings.Fields(list), name) }
 
+// isDigits tells whether b is one or more digits.
 func isDigits(b []byte) bool { return len(b) > 0 && len(bytes.Trim(b, "0123456789")) == 0 }

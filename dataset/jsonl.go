@@ -149,8 +149,10 @@ func (j *jsonl) find(line []byte) error {
 	return nil
 }
 
+// line implements cells.
 func (j *jsonl) line() int { return j.lines.Number }
 
+// text implements cells: a string, and nothing that would have to be turned into one.
 func (j *jsonl) text(i int) (string, error) {
 	if j.scan.i = j.at[i]; j.scan.holds() != words {
 		return "", j.fail(i, "%s, want a text in quotes", j.scan.describe())
@@ -158,6 +160,7 @@ func (j *jsonl) text(i int) (string, error) {
 	return string(j.scan.str()), nil
 }
 
+// number implements cells.
 func (j *jsonl) number(i int, option string) (float64, error) {
 	j.scan.i = j.at[i]
 	return j.float(i, option)

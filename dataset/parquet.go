@@ -103,6 +103,7 @@ func (p *parquetRow) read() error {
 	return err
 }
 
+// line implements cells: rows of Parquet stand on no lines, so they are counted.
 func (p *parquetRow) line() int { return p.row }
 
 // label implements cells. Labels are text: integers in decimal, exact beyond 2^53,
@@ -137,6 +138,7 @@ func (p *parquetRow) label(ex *Example, i int) error {
 	return nil
 }
 
+// text implements cells.
 func (p *parquetRow) text(i int) (string, error) {
 	v := p.rows.Value(p.slot[i])
 	return string(v.Bytes), p.checkText(i, v)

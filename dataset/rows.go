@@ -80,7 +80,8 @@ func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, n
 	return r, nil
 }
 
-// next implements source.
+// next implements source. Label, id, weight and then text or numbers are read in that order,
+// whatever the order of the columns: so the first complaint about a row is about its label.
 func (r *rows) next(ex *Example) (err error) {
 	if !r.ahead {
 		if err := r.cells.read(); err != nil {

@@ -182,6 +182,7 @@ func (t *table) readHeader() error {
 	return nil
 }
 
+// use implements cells: all fields of a row are split anyway.
 func (t *table) use(choice) error { return nil }
 
 // read reads the next row and refuses one of another width.
@@ -204,15 +205,19 @@ func (t *table) read() error {
 	return nil
 }
 
+// line implements cells.
 func (t *table) line() int { return t.rec.line }
 
+// label implements cells. A table has no soft labels.
 func (t *table) label(ex *Example, i int) error {
 	ex.Label = t.labels.get(bytes.TrimSpace(t.rec.field(i)))
 	return nil
 }
 
+// text implements cells, with white space as it stands.
 func (t *table) text(i int) (string, error) { return string(t.rec.field(i)), nil }
 
+// number implements cells.
 func (t *table) number(i int, option string) (float64, error) {
 	v, err := t.value(i)
 	if err != nil {

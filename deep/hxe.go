@@ -91,8 +91,9 @@ type familyNodes struct {
 	cost *graph.Node // λ of a child on the path of the true class, else 0
 }
 
-// up goes from the leaves to the root: it returns the loss of each example for scores [k, batch] and the places of
-// their classes [1, 1, batch], and what down needs of each level's families.
+// up goes from the leaves to the root: it returns the loss of each example for scores
+// [k, batch] and the places of their classes [1, 1, batch], and what down needs of each
+// level's families.
 func (h *hxe) up(x, place *graph.Node) (value *graph.Node, families [][]familyNodes) {
 	g, dtype, batch := x.Graph(), x.DType(), x.Shape().Dimensions[1]
 	value = graph.Zeros(g, withRows(x, 1, batch))

@@ -50,7 +50,8 @@ func averageRounded(space metric.Space, check func(i, j int, x float64) error) (
 const rowGrain = 16
 
 // condense asks for all distances, in the order of metric.Condensed, divided by
-// unit; what is above largest, which no metric has, becomes largest. Spaces that give many distances at a time are asked by all processors.
+// unit; what is above largest, which no metric has, becomes largest. Spaces that give
+// many distances at a time are asked by all processors.
 func condense[T float32 | float64](space metric.Space, unit, largest float64, check func(i, j int, x float64) error) ([]T, error) {
 	k := space.Len()
 	d := make([]T, k*(k-1)/2)
@@ -64,7 +65,7 @@ func condense[T float32 | float64](space metric.Space, unit, largest float64, ch
 		for i := lo; i < hi; i++ {
 			to := all[i+1:]
 			metric.Distances(space, i, to, away)
-			at := i * (2*k - i - 1) / 2
+			at := i * (2*k - i - 1) / 2 // Condensed(k, i, i+1), also for the last row, which is empty
 			row := d[at : at+len(to)]
 			for n, x := range away[:len(to)] {
 				if !(x >= 0 && x <= maxHeight) {

@@ -28,10 +28,11 @@ type groups[T float32 | float64] struct {
 // overwrites, and returns the k-1 merges, a group after those it is made of.
 //
 // The chain starts anywhere and steps from a group to its nearest other group
-// until two are nearest to each other; these are joined. With average linkage a
-// join never brings another group nearer than the nearer of the two was, so
-// what is left of the chain stays a chain, and the joins are those of the plain
-// method in another order.
+// until two are nearest to each other; these are joined. Average linkage is
+// reducible (Bruynooghe 1978): a join never brings another group nearer than the
+// nearer of the two was, so what is left of the chain stays a chain, and the joins
+// are those of the plain method in another order. Each step looks at one row of
+// distances, O(k), and there are some 3k steps: O(k²) in all.
 func join[T float32 | float64](k int, d []T) []merge {
 	merges := make([]merge, 0, k-1)
 	g := &groups[T]{d: d, size: make([]float64, k), group: make([]int, k), height: make([]float64, k)}
@@ -95,7 +96,13 @@ func (g *groups[T]) nearest(tip, before int) (slot int, least T) {
 }
 
 // unite sets the distances of slot low to those of the joined group, and those
-// of slot high to infinity.
+// of slot high to infinity, by the update of Lance and Williams (1967) for average
+// linkage, n being sizes:
+//
+//	d(low ∪ high, j) = (n_low d(low, j) + n_high d(high, j)) / (n_low + n_high)
+//
+// It walks through the condensed triangle by steps between places, as nearest does:
+// Condensed, called for each pair, would cost more than the mean.
 func (g *groups[T]) unite(low, high int) {
 	m := len(g.size)
 	d, infinite := g.d, T(math.Inf(1))
@@ -142,7 +149,7 @@ func (g *groups[T]) compact(left int) {
 	}
 	to := 0 // never past what is still to be read
 	for n, i := range slots {
-		base := i*(2*m-i-1)/2 - i - 1
+		base := i*(2*m-i-1)/2 - i - 1 // base + j is Condensed(m, i, j)
 		for _, j := range slots[n+1:] {
 			g.d[to] = g.d[base+j]
 			to++

@@ -47,7 +47,10 @@ func (g *graph) sort() (err error) {
 	return g.place(g.line[last], "%q is its own ancestor: %s; remove or mend one of these %d rows", g.name[last], way.String(), len(round))
 }
 
-// findClasses finds the node of each class and counts the classes below each node.
+// findClasses finds the node of each class and counts the classes below each node. A
+// label is looked for among the names first, then as a whole path. All labels that are
+// missing go into one error, with the leaves that are no class beside them: most often
+// one is a misspelling of the other.
 func (g *graph) findClasses(labels []string) error {
 	g.class = slices.Repeat([]int{-1}, len(g.name))
 	wanted := make(map[string]int, len(labels))

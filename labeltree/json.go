@@ -75,8 +75,9 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 	return readMarked(data, name, scanJSON)
 }
 
-// scanJSON reads the nodes of a file in the form of WriteJSON. The head is read first, so that
-// a newer version is called that and not an unknown key.
+// scanJSON reads the nodes of a file in the form of WriteJSON. The head is read first, so
+// that a newer version is called that and not an unknown key. Whether the nodes make a tree
+// is for assemble to see; here a node only must say where it hangs.
 func scanJSON(data []byte, name string) (parts, error) {
 	fail := func(format string, args ...any) (parts, error) {
 		return parts{}, input.Refuse(name, 0, 0, format, args...)

@@ -28,6 +28,8 @@ func (t *Tree) WriteNewick(w io.Writer) error {
 			out.WriteString("[&class=" + strconv.Itoa(c) + "]")
 		}
 	}
+	// Nodes come in preorder, but Newick writes a node behind its children: an inner one is
+	// kept open until the next node is none below it.
 	var open []int
 	for v := range t.Len() + 1 {
 		for len(open) > 0 && v == t.end[open[len(open)-1]] {

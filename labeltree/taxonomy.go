@@ -28,9 +28,9 @@ import (
 //	a tree          that this package wrote, as JSON or Newick
 //
 // The file may be packed with gzip or zstd. Spaces around a name, a byte-order mark
-// and CRLF do no harm. name is the
-// file's name, for errors. A label is looked for by its name and, in a file of
-// paths, also by its whole path, for labels such as "animal/dog/husky". With
+// and CRLF do no harm. name is the file's name, for errors. A label is looked for by
+// its name and, in a file of paths, also by its whole path, for labels such as
+// "animal/dog/husky". With
 // labels nil the classes are the leaves, or those that a tree of ours has, in
 // the order of their bytes; any other labels must be distinct and not empty.
 //
@@ -39,9 +39,9 @@ import (
 // without a class below are left out. A node with a single child is joined
 // with it, under the upper name: both would share among the same classes. Above
 // several roots comes one called "root". A name that is taken gets an
-// underscore, or a number once that was not enough. Siblings come in the order in which the file first names them.
-// Lengths stay: that of joined nodes is the sum, so that classes share as much
-// as they did; the leaf of a class on an inner node gets 0.
+// underscore, or a number once that was not enough. Siblings come in the order in
+// which the file first names them. Lengths stay: that of joined nodes is the sum, so
+// that classes share as much as they did; the leaf of a class on an inner node gets 0.
 //
 // A tree that this package wrote over exactly these labels comes back as it
 // was, a U-tree too, its classes numbered by the labels.

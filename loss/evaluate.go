@@ -30,6 +30,8 @@ func Evaluate[T matrix.Float](l Loss, p, grad, scores []T, y int) float64 {
 	panic("loss: unknown loss")
 }
 
+// crossEntropy has the target t = (1-s) e_y + s/k 1, s the smoothing (Szegedy et al. 2016):
+// the loss is log Σ exp(scores) - t·scores, its gradient p - t.
 func crossEntropy[T matrix.Float](smoothing float64, p, grad, scores []T, y int) float64 {
 	each := smoothing / float64(len(scores))
 	inner := (1 - smoothing) * float64(scores[y]) // target · scores
@@ -46,6 +48,8 @@ func crossEntropy[T matrix.Float](smoothing float64, p, grad, scores []T, y int)
 	return logSum - inner
 }
 
+// softLabels is log Σ exp(scores) - t·scores with the gradient p - t, for a target t that
+// sums to 1.
 func softLabels[T matrix.Float](target []float64, p, grad, scores []T) float64 {
 	var inner float64
 	for c, t := range target {

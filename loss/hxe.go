@@ -95,6 +95,8 @@ func NewHXE(t *labeltree.Tree, alpha float64) (*HXE, error) {
 	return l, nil
 }
 
+// findCycles lists one place of each cycle of the permutation order that is longer than 1:
+// from these, scores are brought into the order of the tree and back without a copy.
 func (l *HXE) findCycles() {
 	seen := make([]bool, len(l.order))
 	for i, j := range l.order {

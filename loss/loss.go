@@ -132,6 +132,7 @@ func (l *SoftLabels) Target(y int) []float64 { return l.target[y*l.k : (y+1)*l.k
 // Check returns an error if the loss was made for another number of classes.
 func (l *SoftLabels) Check(k int) error { return sameClasses("soft labels", l.k, k) }
 
+// sameClasses refuses a loss made for another number of classes than it is used with.
 func sameClasses(name string, have, want int) error {
 	if have != want {
 		return fmt.Errorf("loss: %s was made for %d classes, the data has %d; make it from the classes of the data", name, have, want)

@@ -50,6 +50,9 @@ func EvaluateMix[T matrix.Float](l Loss, p, grad, spare, scores []T, mix Mix) fl
 	return value
 }
 
+// mixedCrossEntropy is crossEntropy with the target Σ share_n t(y_n). It costs one softmax,
+// where the sum of as many losses would take one for each class of the mix. The shares sum
+// to 1 but for rounding, for which total stands.
 func mixedCrossEntropy[T matrix.Float](smoothing float64, p, grad, scores []T, mix Mix) float64 {
 	var total, inner float64 // the sum of the shares, 1 but for rounding; target · scores
 	for n, y := range mix.Class {

@@ -20,6 +20,7 @@ func Distances(s Space, i int, to []int32, out []float64) {
 	each(s, i, to, out)
 }
 
+// each is Distances one by one.
 func each(s Space, i int, to []int32, out []float64) {
 	for n, j := range to {
 		out[n] = s.Distance(i, int(j))
@@ -38,6 +39,7 @@ func Select(s Space, points []int32) Space {
 	return selected{s, points}
 }
 
+// selected is a space looked up through a list of its points.
 type selected struct {
 	Space
 	points []int32

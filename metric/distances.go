@@ -93,6 +93,7 @@ type list struct {
 	begun     bool   // the first line that is not blank is read
 }
 
+// fail refuses the present line, or the whole list where there is none.
 func (l *list) fail(format string, args ...any) error {
 	return input.Refuse(l.name, l.number, 0, format, args...)
 }

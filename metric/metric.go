@@ -17,6 +17,7 @@ func Func(k int, distance func(i, j int) float64) Space {
 	return function{k: k, distance: distance}
 }
 
+// function is a Space of a distance function.
 type function struct {
 	k        int
 	distance func(i, j int) float64
@@ -54,6 +55,7 @@ type table struct {
 
 func (t *table) Len() int { return t.k }
 
+// Distance looks a pair up in either order.
 func (t *table) Distance(i, j int) float64 {
 	if i == j {
 		return 0

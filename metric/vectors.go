@@ -54,6 +54,7 @@ type rows struct {
 	sparse *matrix.Sparse
 }
 
+// newRows checks a matrix: NaN and infinities are an error that names row and column.
 func newRows(m matrix.Matrix) (rows, error) {
 	if err := m.Check(); err != nil {
 		return rows{}, fmt.Errorf("metric: vectors: %w", err)
@@ -84,8 +85,11 @@ func (r rows) pick(points []int32) rows {
 	return rowsOf(r.dense.Select(list))
 }
 
+// euclidean is the Space of Euclidean.
 type euclidean struct{ rows }
 
+// Distance adds up in float64: float32 would lose the distance of two vectors that are
+// much longer than they are apart.
 func (e *euclidean) Distance(i, j int) float64 {
 	if i == j {
 		return 0
@@ -112,6 +116,7 @@ func (e *euclidean) Distances(i int, to []int32, out []float64) {
 // Select copies the rows into their new order.
 func (e *euclidean) Select(points []int32) Space { return &euclidean{e.pick(points)} }
 
+// cosine is the Space of Cosine.
 type cosine struct {
 	rows
 	scale []float64 // 1 / norm of each row, 0 for a row of zeros

@@ -25,6 +25,7 @@ func (c *Counter) Classes() []Class {
 	return list
 }
 
+// class works out precision, recall and F1 of one class; a ratio of nothing is 0.
 func (c *Counter) class(j int) Class {
 	hits, support, predicted := float64(c.hits[j]), float64(c.support[j]), float64(c.predicted[j])
 	return Class{

@@ -52,6 +52,7 @@ func binOf(confidence float64) int {
 	return min(int(confidence*calibrationBins), calibrationBins-1)
 }
 
+// add counts an example whose prediction had that probability.
 func (b *bin) add(confidence float64, right bool) {
 	b.examples++
 	if right {
@@ -60,6 +61,7 @@ func (b *bin) add(confidence float64, right bool) {
 	b.confidence.add(confidence)
 }
 
+// merge adds the examples of another bin of the same range.
 func (b *bin) merge(other bin) {
 	b.examples += other.examples
 	b.correct += other.correct
@@ -117,16 +119,19 @@ type exactSum struct{ high, low uint64 }
 // exactUnit is 1 in fixed point.
 const exactUnit = 1 << 40
 
+// add adds x, at least 0, as a whole number of units.
 func (s *exactSum) add(x float64) {
 	s.merge(exactSum{low: uint64(math.Round(x * exactUnit))})
 }
 
+// merge adds another sum.
 func (s *exactSum) merge(other exactSum) {
 	low, carry := bits.Add64(s.low, other.low, 0)
 	s.low = low
 	s.high += other.high + carry
 }
 
+// value returns the sum, rounded to a float64.
 func (s *exactSum) value() float64 {
 	return (math.Ldexp(float64(s.high), 64) + float64(s.low)) / exactUnit
 }

@@ -45,6 +45,7 @@ type mistakes struct {
 	inTop, inMost []int
 }
 
+// newMistakes counts nothing yet. Heights and depths of all nodes are worked out once.
 func newMistakes(t *labeltree.Tree) *mistakes {
 	return &mistakes{tree: t, height: Heights(t), depth: Depths(t), inTop: make([]int, t.Len()), inMost: make([]int, t.Len())}
 }
@@ -66,6 +67,7 @@ func (m *mistakes) add(truth int, first []int) {
 	}
 }
 
+// merge adds the counts of another part of the examples, on the same tree.
 func (m *mistakes) merge(other *mistakes) {
 	for v := range m.height {
 		m.inTop[v] += other.inTop[v]

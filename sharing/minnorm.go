@@ -72,6 +72,9 @@ func (o *Operator[T]) MinNorm(v, w []T, cols int) error {
 	return nil
 }
 
+// newInverse prepares MinNorm. Any sharing but a tree goes by the Cholesky factor of D K D,
+// D_ii = 1/sqrt(K_ii): with a diagonal of ones the condition number tells how alike the
+// classes are, and not how long the features of some of them.
 func newInverse(s Sharing) *inverse {
 	inv := &inverse{}
 	if t, ok := s.(*Tree); ok {
@@ -117,6 +120,15 @@ type treeInverse struct {
 	rate  []float64 // V of a node is rate times its mean less the parent's place
 }
 
+// invert makes the way up, from the leaves to the root. Node v tells its parent a mean of
+// the variance step = variance(v) + length(v). Where children have told it x with variance
+// s before, the two are joined as independent measurements are, by the weights of their
+// inverse variances:
+//
+//	mean = x + s/(s+step) (mean of v - x),  variance = s step/(s+step)
+//
+// so that s/(s+step) is what treeInverse calls the share of v. Two measurements without
+// variance cannot both hold: then K has no inverse.
 func (s *Tree) invert() (treeInverse, error) {
 	n := len(s.parent)
 	inv := treeInverse{share: make([]float64, n), rate: make([]float64, n)}

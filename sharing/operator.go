@@ -49,6 +49,7 @@ func NewOperator[T matrix.Float](s Sharing) *Operator[T] {
 	return o
 }
 
+// convert returns the numbers of x in another precision.
 func convert[T, F matrix.Float](x []F) []T {
 	y := make([]T, len(x))
 	for i, v := range x {

@@ -72,6 +72,7 @@ func Read(ctx context.Context, r io.Reader, name string, opts Options) (*Vectors
 	return read(in, opts)
 }
 
+// reading says what a file of word vectors may be, and has its bytes go through a meter.
 func reading(ctx context.Context, opts Options) input.Options {
 	return input.Options{Want: "a file of word vectors", Forms: knownForms, Buffer: bufferSize, Window: maxWindow,
 		Through: func(r io.Reader) io.Reader { return &meter{ctx: ctx, r: r, progress: opts.Progress} }}
@@ -143,6 +144,7 @@ type meter struct {
 	bytes    int64
 }
 
+// Read looks at the context before each read, of up to a MiB: often enough for Ctrl-C.
 func (m *meter) Read(p []byte) (int, error) {
 	if err := m.ctx.Err(); err != nil {
 		return 0, fmt.Errorf("stopped after %d bytes: %w", m.bytes, err)

@@ -85,6 +85,7 @@ func (v *Vectors) Subword(word string) ([]float32, error) {
 	return row, nil
 }
 
+// notAsked is the error about a word that Options did not let in.
 func (v *Vectors) notAsked(word string) error {
 	return fmt.Errorf("word %s was not among the words asked for when %s was read", quote(word), v.info.Name)
 }

@@ -29,6 +29,7 @@ const (
 	UnknownRoot
 )
 
+// unknownNames are the words for the policies, in their order.
 func unknownNames() []string { return []string{"error", "average", "subword", "drop", "root"} }
 
 // String returns the word that ParseUnknown reads.

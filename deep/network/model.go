@@ -167,8 +167,8 @@ func IsFile(path string) bool {
 	return safetensors.HasFormat(path, pictureFormat) || safetensors.HasFormat(path, bertFormat)
 }
 
-// Load reads a model that Save wrote, and checks its checksum before anything else. Any other file is an error that wraps
-// ErrFile, a file that cannot be read one that names it.
+// Load reads a model that Save wrote, and checks its checksum before anything else. Any
+// other file is an error that wraps ErrFile, a file that cannot be read one that names it.
 func Load(path string) (*Model, error) {
 	f, err := safetensors.ReadFile(path)
 	if err != nil {

@@ -48,7 +48,11 @@ type Norm struct {
 // weightsTolerance is that of the fit for norms, which show three digits.
 const weightsTolerance = 1e-3
 
-// weigh trains plain cross entropy and fills r.Weights; space may be nil.
+// weigh trains plain cross entropy and fills r.Weights: B, the largest ‖w_c‖; lambda of the
+// metric; and for W, U* and V* the norm, the factor by which the gradient in them is longer
+// (theory.Stretch), and the bound of the paper's result beside it, both times ρ/√n, ρ being
+// the longest input: the form of the paper's bounds on the error of SGD. space may be nil;
+// then there is no lambda and no tree.
 func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space metric.Space, prior float64, opts Options) error {
 	k := len(d.Classes.Labels)
 	switch work := e.values() * float64(k); {

@@ -6,7 +6,8 @@
 // byte-order mark is taken off, UTF-16 that has one is decoded, and what cannot be text
 // (UTF-32, zip, pictures, pickles, other ways to pack) is refused by its own name, since
 // "invalid UTF-8" would leave the user guessing. Other text that is not UTF-8 is decoded
-// as Options.Encoding says: no guess is good enough to train on. A name that promises packed data must keep the promise.
+// as Options.Encoding says: no guess is good enough to train on. A name that promises
+// packed data must keep the promise.
 //
 // Nothing is believed before it has arrived: a line has a bound, a zstd frame may not
 // ask for more memory than its window, and packed data that ends early or has a wrong

@@ -15,6 +15,7 @@ func CombineRows[T matrix.Float](index []int32, value []float32, rows []T, strid
 	combineRowsGo(index, value, rows, stride, y)
 }
 
+// combineRowsGo goes four rows at a time, so that y is loaded and stored once for these.
 func combineRowsGo[T matrix.Float](index []int32, value []float32, rows []T, stride int, y []T) {
 	n := 0
 	for ; n+4 <= len(index); n += 4 {
@@ -37,6 +38,7 @@ func CombineAllRows[T matrix.Float](value []float32, rows []T, stride int, y []T
 	combineAllRowsGo(value, rows, stride, y)
 }
 
+// combineAllRowsGo is combineRowsGo for rows 0, 1, 2, ...
 func combineAllRowsGo[T matrix.Float](value []float32, rows []T, stride int, y []T) {
 	n := 0
 	for ; n+4 <= len(value); n += 4 {
@@ -59,6 +61,7 @@ func AddToRows[T matrix.Float](index []int32, value []float32, rows []T, stride 
 	addToRowsGo(index, value, rows, stride, x)
 }
 
+// addToRowsGo is a row at a time, as two indices may be the same.
 func addToRowsGo[T matrix.Float](index []int32, value []float32, rows []T, stride int, x []T) {
 	for n, i := range index {
 		axpyGo(T(value[n]), x, rows[int(i)*stride:][:len(x)])

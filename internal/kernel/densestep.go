@@ -76,6 +76,8 @@ func NewDense(team *Team, k, d, batch int, average bool, tree *Tree, kernel func
 	return newDense(best, team, k, d, batch, average, tree, kernel)
 }
 
+// newDense is NewDense on a kind. Weights and velocities are one array, so that the lines of
+// both can be asked for from one place.
 func newDense(kd kind, team *Team, k, d, batch int, average bool, tree *Tree, kernel func(worker int, out, g []float32, cols int)) *Dense {
 	nr := kd.panelCols()
 	s := &Dense{Classes: k, Features: d, Batch: batch, kind: kd, team: team, tree: tree, kernelOf: kernel,

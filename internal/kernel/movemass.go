@@ -14,6 +14,7 @@ func MoveMass[T matrix.Float](moved, from, to []T, weight, rate T, residual, bia
 	moveMassGo(moved, from, to, weight, rate, residual, bias, curvature)
 }
 
+// moveMassGo is MoveMass one number at a time.
 func moveMassGo[T matrix.Float](moved, from, to []T, weight, rate T, residual, bias, curvature []T) {
 	n := len(moved)
 	from, to, residual, bias, curvature = from[:n], to[:n], residual[:n], bias[:n], curvature[:n]
@@ -35,6 +36,7 @@ func SubtractAbove[T matrix.Float](a, least T, x []T) {
 	subtractAboveGo(a, least, x)
 }
 
+// subtractAboveGo is SubtractAbove one number at a time.
 func subtractAboveGo[T matrix.Float](a, least T, x []T) {
 	for j, v := range x {
 		x[j] = max(v-a, least)

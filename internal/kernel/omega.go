@@ -22,6 +22,7 @@ func WrightOmega[T matrix.Float](w, x []T, shift T) (sum, slope T) {
 	return wrightOmegaGo(w, x, shift)
 }
 
+// wrightOmegaGo works in float64 whatever T is. dω/dx = ω/(1+ω), from ω + ln ω = x.
 func wrightOmegaGo[T matrix.Float](w, x []T, shift T) (sum, slope T) {
 	w = w[:len(x)]
 	for j, v := range x {

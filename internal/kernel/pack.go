@@ -53,12 +53,14 @@ func tileGo(l layout, height, inner int, a []float32, aStride int, b []float32, 
 	}
 }
 
+// copyRowsGo is copyRows32 in Go.
 func copyRowsGo(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
 	for i := range rows {
 		copy(dst[i*dstStride:i*dstStride+cols], src[i*srcStride:i*srcStride+cols])
 	}
 }
 
+// transposeGo is transpose32 in Go.
 func transposeGo(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
 	for i := range rows {
 		for j, x := range src[i*srcStride : i*srcStride+cols] {

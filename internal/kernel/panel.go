@@ -6,6 +6,8 @@ import "math"
 // follow each other; a column is an example. These are the plain Go versions of
 // the kernels on panels.
 
+// columnsTopGo adds the bias of each row and finds the largest number of each column: what
+// exp subtracts, so that no score is too large for it.
 func columnsTopGo(z, bias []float32, rows int, top []float32) {
 	nr := plain.panelCols()
 	for j := range nr {
@@ -19,6 +21,8 @@ func columnsTopGo(z, bias []float32, rows int, top []float32) {
 	}
 }
 
+// columnsExpGo replaces scores by exp(score - top) and sets sum to their sums by column, the
+// denominators of the softmax.
 func columnsExpGo(z []float32, rows int, top []float32, sum []float64) {
 	nr := plain.panelCols()
 	clear(sum[:nr])
@@ -31,6 +35,8 @@ func columnsExpGo(z []float32, rows int, top []float32, sum []float64) {
 	}
 }
 
+// scaleColumnsGo multiplies each column by its factor, and sets sum to the sums of the rows:
+// the gradient in the bias.
 func scaleColumnsGo(z []float32, rows int, factor, sum []float32) {
 	nr := plain.panelCols()
 	for i := range rows {
@@ -42,6 +48,9 @@ func scaleColumnsGo(z []float32, rows int, factor, sum []float32) {
 	}
 }
 
+// kernelRowsGo replaces each column by K times it, K = A Aᵀ of a tree: a pass up, in which
+// each node gets the sum over its subtree (Aᵀ but for the roots of the lengths), and one
+// down, in which it gets length times that plus what its parent has.
 func kernelRowsGo(f *Tree, z []float32) {
 	nr, classes := plain.panelCols(), len(f.classParent)
 	row := func(i int) []float32 { return z[i*nr : (i+1)*nr] }
@@ -64,6 +73,8 @@ func kernelRowsGo(f *Tree, z []float32) {
 	down(0, f.classParent, f.classLength)
 }
 
+// stepTileGo makes a tile of the gradient, g x, and steps with it before the next is made, so
+// that no gradient is ever stored.
 func stepTileGo(height, inner int, g []float32, gStride int, x, w, v []float32, stride, cols int, f *factors) {
 	const nr = 4
 	for i := range height {

@@ -5,6 +5,7 @@ package kernel
 // The functions below check what the assembly trusts: that rows lie within the
 // slices. Row numbers inside a tree come from NewTree, which checked them.
 
+// columnsTop32 is columnsTopGo on a panel.
 func columnsTop32(k kind, z, bias []float32, rows int, top []float32) {
 	if k == plain {
 		columnsTopGo(z, bias, rows, top)
@@ -19,6 +20,7 @@ func columnsTop32(k kind, z, bias []float32, rows int, top []float32) {
 	}
 }
 
+// columnsExp32 is columnsExpGo on a panel.
 func columnsExp32(k kind, z []float32, rows int, top []float32, sum []float64) {
 	if k == plain {
 		columnsExpGo(z, rows, top, sum)
@@ -100,6 +102,7 @@ func mustHold(ok bool) {
 	}
 }
 
+// stepRow32 makes a step on one row of weights and velocities.
 func stepRow32(k kind, w, v, grad []float32, f *factors) {
 	n := len(w)
 	v, grad = v[:n], grad[:n]
@@ -113,6 +116,7 @@ func stepRow32(k kind, w, v, grad []float32, f *factors) {
 	}
 }
 
+// advance32 is Advance on a kind.
 func advance32(k kind, f [4]float32, w, v []float32) {
 	n := len(w)
 	v = v[:n]
@@ -126,6 +130,7 @@ func advance32(k kind, f [4]float32, w, v []float32) {
 	}
 }
 
+// scaleAdd32 is ScaleAdd on a kind.
 func scaleAdd32(k kind, a float32, w []float32, b float32, x []float32) {
 	n := len(w)
 	x = x[:n]
@@ -139,6 +144,7 @@ func scaleAdd32(k kind, a float32, w []float32, b float32, x []float32) {
 	}
 }
 
+// stepOuter32 is stepRow32 with the gradient a x, a row of an outer product.
 func stepOuter32(k kind, w, v []float32, a float32, x []float32, f *factors) {
 	n := len(w)
 	v, x = v[:n], x[:n]

@@ -255,6 +255,8 @@ func (p *Product) turn(c, a, b Rect) {
 	p.c, p.a, p.b = Rect{}, nil, nil
 }
 
+// multiplyTurned computes up to turnedRows columns of c as rows, from rows of b and the packed
+// a, in scratch memory that stays in the second cache, and turns them into their place.
 func (p *Product) multiplyTurned(worker, task int) {
 	nr := p.kind.panelCols()
 	lo := task * turnedRows

@@ -33,6 +33,7 @@ func dotGo[T matrix.Float](x, y []T) T {
 // must be at least len(x).
 func SquaredDistance(x, y []float32) float64 { return squaredDistance32(best, x, y) }
 
+// squaredDistanceGo keeps four sums, as dotGo does.
 func squaredDistanceGo(x, y []float32) float64 {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 float64

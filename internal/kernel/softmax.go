@@ -54,6 +54,7 @@ func Exp[T matrix.Float](dst, x []T) {
 	expGo(dst, x)
 }
 
+// expGo is Exp by the standard library.
 func expGo[T matrix.Float](dst, x []T) {
 	dst = dst[:len(x)]
 	for j, v := range x {

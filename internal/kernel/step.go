@@ -51,6 +51,7 @@ func Advance[T matrix.Float](ww, wv, vw, vv T, w, v []T) {
 	advanceGo([4]T{ww, wv, vw, vv}, w, v)
 }
 
+// advanceGo is Advance one number at a time; f is ww, wv, vw, vv.
 func advanceGo[T matrix.Float](f [4]T, w, v []T) {
 	v = v[:len(w)]
 	for j, y := range v {
@@ -68,6 +69,7 @@ func ScaleAdd[T matrix.Float](a T, w []T, b T, x []T) {
 	scaleAddGo(a, w, b, x)
 }
 
+// scaleAddGo is ScaleAdd one number at a time.
 func scaleAddGo[T matrix.Float](a T, w []T, b T, x []T) {
 	x = x[:len(w)]
 	for j, y := range x {
@@ -75,6 +77,7 @@ func scaleAddGo[T matrix.Float](a T, w []T, b T, x []T) {
 	}
 }
 
+// stepOuterGo is stepRowGo with the gradient a x.
 func stepOuterGo(w, v []float32, a float32, x []float32, f *factors) {
 	v, x = v[:len(w)], x[:len(w)]
 	for j, y := range x {
@@ -84,6 +87,8 @@ func stepOuterGo(w, v []float32, a float32, x []float32, f *factors) {
 	}
 }
 
+// stepRowGo makes the step that f has spread out for the assembly: f[0] to f[5] are WW, WV,
+// WG, VW, VV and VG of Step.
 func stepRowGo(w, v, grad []float32, f *factors) {
 	for j, x := range w {
 		y, g := v[j], grad[j]

@@ -45,6 +45,7 @@ func Scale[T matrix.Float](a T, x []T) {
 	scaleGo(a, x)
 }
 
+// scaleGo is Scale one number at a time.
 func scaleGo[T matrix.Float](a T, x []T) {
 	for j := range x {
 		x[j] *= a
@@ -60,6 +61,7 @@ func Add[T matrix.Float](x, y []T) {
 	addGo(x, y)
 }
 
+// addGo is Add one number at a time.
 func addGo[T matrix.Float](x, y []T) {
 	x = x[:len(y)]
 	for j := range y {

@@ -59,6 +59,8 @@ type correlation struct {
 	n, x, y, xx, yy, xy float64
 }
 
+// add takes one pair in: means are moved first, and products taken of the difference from
+// the old mean with that from the new one, which cancels nothing.
 func (c *correlation) add(x, y float64) {
 	c.n++
 	dx, dy := x-c.x, y-c.y

@@ -122,22 +122,29 @@ type covers struct {
 // a cover.
 type bounds struct{ low, high float64 }
 
+// set is a set of points, a bit each: to intersect two of them takes an instruction for 64
+// points.
 type set []uint64
 
 func (s set) add(i int)      { s[i/64] |= 1 << (i % 64) }
 func (s set) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
+
+// common counts the points in both sets.
 func (s set) common(t set) (n int) {
 	for i, w := range s {
 		n += bits.OnesCount64(w & t[i])
 	}
 	return n
 }
+
+// without takes the points of t out of s.
 func (s set) without(t set) {
 	for i := range s {
 		s[i] &^= t[i]
 	}
 }
 
+// newCovers asks for the distances of all pairs of points, once each.
 func newCovers(space metric.Space, points []int) *covers {
 	n := len(points)
 	c := &covers{n: n, distance: make([]float64, n*n), least: math.Inf(1)}
@@ -157,6 +164,7 @@ func newCovers(space metric.Space, points []int) *covers {
 // slack lets distances that differ by rounding count as equal.
 const slack = 1 + 1e-7
 
+// within returns the points of the closed ball of a radius around p.
 func (c *covers) within(p int, radius float64) set {
 	s := make(set, (c.n+63)/64)
 	for i, d := range c.distance[p*c.n : (p+1)*c.n] {

@@ -4,7 +4,7 @@
 //
 // That library believes what a file says about itself. Before it sees them, the
 // footer and the header of each page are held against the length of the file and
-// Options.MaxPage, checksums against the pages; a panic of the library ends as an
+// the largest page that Open allows, checksums against the pages; a panic of the library ends as an
 // error. The limit of this: what is inside a page is not looked at first. A file
 // made to do harm, with checksums or none, can have a page of few bytes unpack, or
 // a run of values in it expand, to some GB of memory: take Parquet from sources

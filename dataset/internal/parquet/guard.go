@@ -52,6 +52,7 @@ func (w *walker) skip(n uint64) {
 	w.i += int(n)
 }
 
+// byte reads one.
 func (w *walker) byte() byte {
 	w.skip(1)
 	return w.b[w.i-1]

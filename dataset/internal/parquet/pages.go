@@ -94,7 +94,9 @@ func (p *pages) ReadAt(b []byte, _ int64) (int, error) {
 	return n, nil
 }
 
-// advance makes the next page ready.
+// advance makes the next page ready: it holds what the page's header says against what is
+// left of the chunk, the largest page allowed and the count of values, checks the checksum,
+// unpacks the page, and puts a header before it that calls it unpacked and of that length.
 func (p *pages) advance() error {
 	if p.left == 0 || p.at >= p.end {
 		return io.EOF
