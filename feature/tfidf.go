@@ -62,6 +62,7 @@ func (s *Set) featuresOf(t *Table) []int32 {
 // textRow turns the n-gram counts of one text into a row of features.
 type textRow struct {
 	entries []uint64 // feature << 32 | count, so that sorting is by feature
+	spare   []uint64 // for sorting
 	index   []int32
 	value   []float32
 }
@@ -77,7 +78,7 @@ func (r *textRow) add(feature int32, count uint32) {
 // tfidf returns the row: (1 + ln count) * idf, each of the two blocks scaled to
 // length 1. It is valid until the next call.
 func (r *textRow) tfidf(s *Set) (index []int32, value []float32) {
-	slices.Sort(r.entries)
+	r.sort(s.dim)
 	r.index, r.value = r.index[:0], r.value[:0]
 	split := 0
 	for _, e := range r.entries {
@@ -94,6 +95,33 @@ func (r *textRow) tfidf(s *Set) (index []int32, value []float32) {
 	unit(r.value[:split])
 	unit(r.value[split:])
 	return r.index, r.value
+}
+
+// sort sorts the entries, whose features are below dim: where they are many by a byte of
+// the feature after the other, in half of the time that comparisons take.
+func (r *textRow) sort(dim int) {
+	const few = 32
+	if len(r.entries) <= few {
+		slices.Sort(r.entries)
+		return
+	}
+	r.spare = slices.Grow(r.spare[:0], len(r.entries))[:len(r.entries)]
+	for shift := 32; dim > 0; shift, dim = shift+8, dim>>8 {
+		var at [256]int32 // where the next entry with each byte goes
+		for _, e := range r.entries {
+			at[byte(e>>shift)]++
+		}
+		sum := int32(0)
+		for b, n := range at {
+			at[b], sum = sum, sum+n
+		}
+		for _, e := range r.entries {
+			b := byte(e >> shift)
+			r.spare[at[b]] = e
+			at[b]++
+		}
+		r.entries, r.spare = r.spare, r.entries
+	}
 }
 
 // unit scales x to length 1.

@@ -7,37 +7,49 @@ import (
 
 // vocabulary finds n-grams among those of a Set. It is a hash table of their numbers
 // beside the n-grams themselves, made in a fraction of the time of a map, which counts
-// where a program starts to classify one text.
+// where a program starts to classify one text. What a slot has room for beside a number
+// are bits of the hash: of an n-gram that is not there most others are then never looked
+// at, each of which is somewhere else in memory.
 type vocabulary struct {
-	grams []string
-	seed  maphash.Seed
-	slot  []int32 // 1 + number of an n-gram, 0: free; a power of two, at most half of them taken
+	grams  []string
+	seed   maphash.Seed
+	slot   []uint32 // 1 + number of an n-gram, and bits of its hash above that; 0: free; a power of two, at most half of them taken
+	number uint32   // the bits of a slot that are the number
 }
 
 // newVocabulary takes the n-grams, which must differ, as they are. O(their length).
 func newVocabulary(grams []string) *vocabulary {
-	v := &vocabulary{grams: grams, seed: maphash.MakeSeed(), slot: make([]int32, 1<<bits.Len(uint(2*len(grams))))}
+	v := &vocabulary{grams: grams, seed: maphash.MakeSeed(), slot: make([]uint32, 1<<bits.Len(uint(2*len(grams)))), number: 1<<bits.Len(uint(len(grams))) - 1}
 	for n, gram := range grams {
-		at := maphash.String(v.seed, gram)
-		for v.slot[v.place(at)] != 0 {
-			at++
+		hash := maphash.String(v.seed, gram)
+		at := v.place(hash)
+		for v.slot[at] != 0 {
+			at = v.place(uint64(at) + 1)
 		}
-		v.slot[v.place(at)] = int32(n) + 1
+		v.slot[at] = v.tag(hash) | (uint32(n) + 1)
 	}
 	return v
 }
 
 // place returns the slot that a hash begins at.
-func (v *vocabulary) place(hash uint64) uint64 { return hash & uint64(len(v.slot)-1) }
+func (v *vocabulary) place(hash uint64) int { return int(hash & uint64(len(v.slot)-1)) }
+
+// tag returns the bits of a hash that a slot has.
+func (v *vocabulary) tag(hash uint64) uint32 { return uint32(hash>>32) &^ v.number }
 
 // find returns the number of an n-gram, -1 for one that is not there.
 func (v *vocabulary) find(gram []byte) int32 {
-	for at := maphash.Bytes(v.seed, gram); ; at++ {
-		switch n := v.slot[v.place(at)]; {
-		case n == 0:
+	hash := maphash.Bytes(v.seed, gram)
+	tag := v.tag(hash)
+	for at := v.place(hash); ; at = v.place(uint64(at) + 1) {
+		slot := v.slot[at]
+		if slot == 0 {
 			return -1
-		case v.grams[n-1] == string(gram):
-			return n - 1
+		}
+		if slot&^v.number == tag {
+			if n := slot&v.number - 1; v.grams[n] == string(gram) {
+				return int32(n)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -20,6 +21,23 @@ func TestVocabulary(t *testing.T) {
 			}
 			if got := v.find(fmt.Appendf(nil, "c%04d", i)); got != want {
 				t.Errorf("%d n-grams: c%04d is number %d, want %d", n, i, got, want)
+			}
+		}
+	}
+}
+
+// Entries of a row are sorted by feature, few and many, up to the largest feature.
+func TestRowsAreSorted(t *testing.T) {
+	for _, dim := range []int{1, 200, 256, 257, 70_000, 1 << 24} {
+		for _, n := range []int{0, 1, 32, 33, 500} {
+			var r textRow
+			for i := range min(n, dim) {
+				r.add(int32((i*7919+dim-1)%dim), uint32(n-i))
+			}
+			want := slices.Sorted(slices.Values(r.entries))
+			r.sort(dim)
+			if !slices.Equal(r.entries, want) {
+				t.Errorf("%d entries of %d features are not sorted", n, dim)
 			}
 		}
 	}
