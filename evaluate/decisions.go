@@ -74,16 +74,7 @@ var ErrScope = errors.New("cannot tell examples in scope from others")
 // outOfScope compares the examples in scope, those whose label was trained, with the
 // others, at a threshold; 0 is the default.
 func (e *Evaluation) outOfScope(threshold float64) (*OutOfScope, error) {
-	var inside, right []float64
-	for _, x := range e.sure {
-		if !x.known {
-			continue
-		}
-		inside = append(inside, float64(x.confidence))
-		if x.right {
-			right = append(right, float64(x.confidence))
-		}
-	}
+	inside, right := e.inScope()
 	auroc, err := score.AUROC(inside, e.outside)
 	if err != nil {
 		return nil, errors.Join(ErrScope, err)
@@ -109,6 +100,20 @@ func (e *Evaluation) outOfScope(threshold float64) (*OutOfScope, error) {
 	}
 	out.Best, err = decisionsAt(inside, right, e.outside, best)
 	return out, err
+}
+
+// inScope returns the confidence in the answers to examples in scope, and in those that are right.
+func (e *Evaluation) inScope() (inside, right []float64) {
+	for _, x := range e.sure {
+		if !x.known {
+			continue
+		}
+		inside = append(inside, float64(x.confidence))
+		if x.right {
+			right = append(right, float64(x.confidence))
+		}
+	}
+	return inside, right
 }
 
 // decisionsAt returns what a threshold does; right are the confidences in scope

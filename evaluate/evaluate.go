@@ -39,6 +39,9 @@ type Options struct {
 	Tree          *labeltree.Tree // takes the place of that of the classifier
 	UnknownLabels Policy
 
+	// Confidences are measured beside that of the rule, for Hedging; they need a tree.
+	Confidences []float64
+
 	// Rows, if set, is called with each example that counts, in the order of the
 	// examples and on one goroutine at a time.
 	Rows func(Row)
@@ -57,7 +60,8 @@ type Evaluation struct {
 	// Of what was measured, in the order of the examples.
 	block   []outcome  // of the block at work
 	sure    []sureness // of all examples that count
-	hedging *hedging   // of the same, counted if a confidence was asked for
+	hedging []*hedging // of the same, one for each confidence: that of the rule first
+	losses  losses     // of those whose label was trained
 	outside []float64  // confidence in the answers to examples out of scope
 
 	examples int
@@ -68,14 +72,15 @@ type Evaluation struct {
 type worker struct {
 	decider *decide.Decider
 	counter *score.Counter
-	hedger  *decide.Decider // nil: no confidence was asked for
+	hedgers []*decide.Decider // one for each confidence
 }
 
 // outcome is what was found about one example.
 type outcome struct {
 	sureness
-	hedged hedge // if a confidence was asked for
-	row    Row   // if rows were
+	hedged []hedge // one for each confidence
+	loss   float64 // in nats; of a label that was trained
+	row    Row     // if rows were asked for
 }
 
 // sureness is how sure the model was of one answer, and whether rightly.
@@ -89,7 +94,9 @@ type sureness struct {
 // decide.ErrNoTree, an option out of range an *option.Error.
 func New(c classify.Classifier, o Options) (*Evaluation, error) {
 	e := &Evaluation{about: c.About(), options: o, class: map[string]int{}, unknown: map[string]*UnknownLabel{}}
-	e.hedging = newHedging(len(e.about.Labels))
+	for range e.confidences() {
+		e.hedging = append(e.hedging, newHedging(len(e.about.Labels)))
+	}
 	if err := o.UnknownLabels.Check(); err != nil {
 		return nil, err
 	}
@@ -111,6 +118,14 @@ func New(c classify.Classifier, o Options) (*Evaluation, error) {
 	return e, e.grow(1)
 }
 
+// confidences are those at which answers are hedged.
+func (e *Evaluation) confidences() []float64 {
+	if c := e.options.Rule.Confidence; c != 0 {
+		return append([]float64{c}, e.options.Confidences...)
+	}
+	return e.options.Confidences
+}
+
 // grow makes sure that there are n workers.
 func (e *Evaluation) grow(n int) error {
 	k, tree, rule := len(e.about.Labels), e.about.Tree, e.options.Rule
@@ -124,10 +139,12 @@ func (e *Evaluation) grow(n int) error {
 		if w.decider, err = decide.NewDecider(decide.Rule{Cost: rule.Cost, Reject: rule.Reject}, k, tree); err != nil {
 			return err
 		}
-		if rule.Confidence != 0 {
-			if w.hedger, err = decide.NewDecider(decide.Rule{Confidence: rule.Confidence}, k, tree); err != nil {
+		for _, c := range e.confidences() {
+			hedger, err := decide.NewDecider(decide.Rule{Confidence: c}, k, tree)
+			if err != nil {
 				return err
 			}
+			w.hedgers = append(w.hedgers, hedger)
 		}
 		e.workers = append(e.workers, w)
 	}
@@ -169,15 +186,22 @@ func (e *Evaluation) count(number, at int, x dataset.Example, p []float32) error
 		return err
 	}
 	class := a.Choices[0].Class
+	hedged := e.block[at].hedged[:0] // of an earlier block
 	e.block[at] = outcome{sureness: sureness{confidence: p[class], right: class == truth, known: known}}
+	if known {
+		e.block[at].loss = logLoss(truth, mix, p)
+	}
 	if e.options.Rows != nil {
 		e.block[at].row = NewRow(x, e.about.Labels, truth, class, p)
 	}
-	if w.hedger != nil {
-		if e.block[at].hedged, err = newHedge(w.hedger, truth, p); err != nil {
+	for _, hedger := range w.hedgers {
+		h, err := newHedge(hedger, truth, p)
+		if err != nil {
 			return err
 		}
+		hedged = append(hedged, h)
 	}
+	e.block[at].hedged = hedged
 	return score.Count(w.counter, truth, mix, p, a.Costs)
 }
 
@@ -209,7 +233,12 @@ func (e *Evaluation) tally(block []dataset.Example) error {
 		class, _, label := e.truth(x)
 		if class != score.Unknown || e.options.UnknownLabels == Wrong {
 			e.sure = append(e.sure, e.block[i].sureness)
-			e.hedging.add(e.block[i].hedged)
+			for n, h := range e.block[i].hedged {
+				e.hedging[n].add(h)
+			}
+			if class != score.Unknown {
+				e.losses.add(e.block[i].loss)
+			}
 			if e.options.Rows != nil {
 				e.options.Rows(e.block[i].row)
 			}

@@ -16,9 +16,11 @@ type Result struct {
 	Temperature float64 `json:"temperature"` // of the probabilities, 1 unless calibrated
 	Decode      string  `json:"decode"`      // "likely" or "cost"
 
-	Report       score.Report `json:"-"`             // Unknown counts skipped examples, too
-	SimilarityOf string       `json:"similarity_of"` // whose vectors these are; "": not known
-	Tree         string       `json:"tree"`          // where the tree is from: "model" or "taxonomy"; "": there is none
+	Report       score.Report              `json:"-"`             // Unknown counts skipped examples, too
+	Intervals    map[string]score.Interval `json:"intervals"`     // of 95 %, by the keys of score.Metrics, for those that have one
+	Coverage     []Selected                `json:"coverage"`      // what thresholds on the confidence do
+	SimilarityOf string                    `json:"similarity_of"` // whose vectors these are; "": not known
+	Tree         string                    `json:"tree"`          // where the tree is from: "model" or "taxonomy"; "": there is none
 
 	Hedged     *Hedged     `json:"hedged,omitempty"`       // with a confidence
 	Selected   *Selected   `json:"reject,omitempty"`       // with a threshold to reject below
@@ -107,6 +109,7 @@ func (e *Evaluation) Result() (*Result, error) {
 	for _, u := range out.Unknown {
 		out.Report.Unknown += u.Examples
 	}
+	out.Intervals, out.Coverage = e.intervals(all, all.Report()), e.Coverage(thresholds)
 	labels := e.about.Labels
 	for _, c := range all.Classes() {
 		out.PerClass = append(out.PerClass, Class{labels[c.Class], c.Support, c.Predicted, c.Precision, c.Recall, c.F1})
@@ -115,7 +118,7 @@ func (e *Evaluation) Result() (*Result, error) {
 		out.Confusions = append(out.Confusions, Confusion{labels[c.True], labels[c.Predicted], c.Count})
 	}
 	if rule.Confidence != 0 {
-		out.Hedged = &Hedged{Confidence: rule.Confidence, Answers: e.hedging.report()}
+		out.Hedged = &Hedged{Confidence: rule.Confidence, Answers: e.hedging[0].report()}
 	}
 	if rule.Reject != 0 {
 		out.Selected = e.selected(rule.Reject)
@@ -124,6 +127,16 @@ func (e *Evaluation) Result() (*Result, error) {
 		out.OutOfScope, err = e.outOfScope(rule.Reject)
 	}
 	return out, err
+}
+
+// Hedging returns how answers of all confidences that were asked for did, that of the
+// rule first.
+func (e *Evaluation) Hedging() []Hedged {
+	var list []Hedged
+	for i, c := range e.confidences() {
+		list = append(list, Hedged{c, e.hedging[i].report()})
+	}
+	return list
 }
 
 // unknownLabels returns the labels never trained, the most frequent first.

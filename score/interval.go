@@ -51,6 +51,27 @@ func AccuracyInterval(correct []bool) (Interval, error) {
 	return newInterval(mean, n*mean*(1-mean), len(correct)), nil
 }
 
+// RateInterval returns the rate of hits among n examples with the interval of Wilson
+// (1927), which stays within 0 to 1 and is not empty where all or none are hits. Its Low
+// and High are not as far from Mean. No examples, and hits outside 0 to n, are errors.
+func RateInterval(hits, n int) (Interval, error) {
+	if n < 1 || hits < 0 || hits > n {
+		return Interval{}, fmt.Errorf("score: rate of %d hits among %d examples, want 0 to as many as there are, of at least one", hits, n)
+	}
+	mean, count := float64(hits)/float64(n), float64(n)
+	z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
+	middle := (mean + z*z/(2*count)) / (1 + z*z/count)
+	reach := z / (1 + z*z/count) * math.Sqrt(mean*(1-mean)/count+z*z/(4*count*count))
+	return Interval{Mean: mean, SE: math.Sqrt(mean * (1 - mean) / count), Low: max(0, min(mean, middle-reach)), High: min(1, max(mean, middle+reach))}, nil
+}
+
+// NormalInterval returns the interval of a number whose standard error is known, 1.96
+// standard errors to each side.
+func NormalInterval(mean, se float64) Interval {
+	reach := distuv.UnitNormal.Quantile((1+confidence)/2) * se
+	return Interval{Mean: mean, SE: se, Low: mean - reach, High: mean + reach}
+}
+
 // newInterval returns the interval of n numbers with this mean whose squared
 // distances from it sum to squares.
 func newInterval(mean, squares float64, n int) Interval {
