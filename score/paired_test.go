@@ -212,3 +212,21 @@ func TestPairedRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Wilson's interval by his formula, worked with R's binom.confint(method = "wilson").
+func TestRateInterval(t *testing.T) {
+	for _, tc := range []struct {
+		hits, n   int
+		low, high float64
+	}{{0, 10, 0, 0.2775328}, {10, 10, 0.7224672, 1}, {5, 10, 0.2365931, 0.7634069}, {81, 263, 0.2552665, 0.3662031}} {
+		i, err := RateInterval(tc.hits, tc.n)
+		if err != nil || math.Abs(i.Low-tc.low) > 1e-4 || math.Abs(i.High-tc.high) > 1e-4 || i.Mean != float64(tc.hits)/float64(tc.n) {
+			t.Errorf("%d of %d: %+v, %v; want %v to %v", tc.hits, tc.n, i, err, tc.low, tc.high)
+		}
+	}
+	for _, bad := range [][2]int{{0, 0}, {-1, 5}, {6, 5}} {
+		if _, err := RateInterval(bad[0], bad[1]); err == nil {
+			t.Errorf("%d of %d is a rate", bad[0], bad[1])
+		}
+	}
+}

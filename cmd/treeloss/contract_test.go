@@ -35,7 +35,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
 		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "resume"}),
-		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "backend", "class-names"}),
+		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "class-names"}),
 		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),

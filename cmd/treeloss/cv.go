@@ -153,7 +153,7 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if f.trainer.sgd.Patience > 0 {
 		return usagef("--patience needs examples to measure on, which cv does not have; give --epochs")
 	}
-	out, err := f.rows.create(&f.data, f.files.Taxonomy, f.files.Distances, f.files.Vectors, f.classWeight)
+	out, err := f.rows.create(&f.data, false, f.files.Taxonomy, f.files.Distances, f.files.Vectors, f.classWeight)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/report"
+	"github.com/treeloss/treeloss/internal/scorecard"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
@@ -27,6 +29,7 @@ type evaluateFlags struct {
 	perClass   bool
 	rows       rowFlags
 	confusions string
+	report     string
 }
 
 // newEvaluate returns treeloss evaluate.
@@ -93,10 +96,15 @@ the true one, empty for a label that was never trained.
 
 --confusions FILE.csv has how often each class (a row) was predicted as each other
 (a column), in the order of the tree, so that mistakes between similar classes are
-near the diagonal.`,
+near the diagonal.
+
+--report DIR writes a page, index.html, into the folder DIR: measures with intervals,
+the confusion matrix as a picture, the worst classes with examples of mistakes, whether
+probabilities are what they say, what thresholds on them give, and, with a tree,
+how far from the truth mistakes are. The figures are beside it as SVG, PNG and CSV.`,
 		Example: `  treeloss evaluate --model intents.safetensors --data test.csv
   treeloss evaluate --model intents.safetensors --data test.csv --per-class
-  treeloss evaluate --model intents.safetensors --data test.csv --out rows.csv
+  treeloss evaluate --model intents.safetensors --data test.csv --out rows.csv --report page
   treeloss evaluate --model m.safetensors --data test.tsv.gz --label topic --json
   treeloss evaluate --model m.safetensors --data test.csv --taxonomy groups.csv --confidence 0.9
   treeloss evaluate --model m.safetensors --data test.csv --oos strange.txt --reject 0.4`,
@@ -117,6 +125,7 @@ near the diagonal.`,
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
 	f.rows.add(c, &f.data)
 	flags.StringVar(&f.confusions, "confusions", "", "file to write, .csv: the confusion matrix, classes in the order of the tree")
+	reportFlag(c, &f.report)
 	flags.StringVar(&f.data.classNames, "class-names", "", classNamesHelp)
 	a.jsonFlag(c)
 	return c
@@ -143,13 +152,17 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	f.options.Rule = rule
-	rows, err := f.rows.create(&f.data, f.oos, f.decision.taxonomy)
+	card, err := f.card(m.About())
+	if err != nil {
+		return err
+	}
+	rows, err := f.rows.create(&f.data, f.report != "", f.oos, f.decision.taxonomy)
 	if err != nil {
 		return err
 	}
 	defer rows.discard()
-	if rows != nil {
-		f.options.Rows = rows.write
+	if rows != nil || card != nil {
+		f.options.Rows = func(r evaluate.Row) { rows.write(r); card.add(r) }
 	}
 	if f.confusions != "" {
 		if f.confusions == f.rows.out {
@@ -203,14 +216,57 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	} else {
 		f.print(a, r)
 	}
-	if err := rows.commit(a); err != nil || f.confusions == "" {
+	// What can be written is, whatever else fails.
+	err = rows.commit(a)
+	if f.confusions != "" {
+		failed := atomicfile.Write(f.confusions, e.WriteConfusions)
+		if failed == nil {
+			a.logf("confusions: %s", f.confusions)
+		}
+		err = cmp.Or(err, failed)
+	}
+	return cmp.Or(err, card.save(a, e, r))
+}
+
+// card is a page to be written; nil: none.
+type card struct {
+	scorecard.Card
+	folder string
+}
+
+// card returns the page that --report asks for, and refuses a folder that it cannot be written to.
+func (f *evaluateFlags) card(about classify.About) (*card, error) {
+	if f.report == "" {
+		return nil, nil
+	}
+	files := slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.Labels), sources("--oos", f.oos), sources("--taxonomy", f.decision.taxonomy), sources("--model", f.model))
+	if err := cmp.Or(spareIn("--report", f.report, files), checkReport(f.report)); err != nil {
+		return nil, err
+	}
+	if f.options.Tree != nil || about.Tree != nil {
+		f.options.Confidences = scorecard.Confidences()
+	}
+	return &card{scorecard.Card{About: about, Data: f.data.data, Mistakes: new(scorecard.Mistakes), Facts: []report.Fact{{Name: "Program", Value: program()}}}, f.report}, nil
+}
+
+// add keeps the row of a mistake.
+func (c *card) add(r evaluate.Row) {
+	if c != nil {
+		c.Mistakes.Add(r)
+	}
+}
+
+// save writes the page.
+func (c *card) save(a *app, e *evaluate.Evaluation, r *evaluate.Result) error {
+	if c == nil {
+		return nil
+	}
+	c.Evaluation, c.Result = e, r
+	page, err := c.Page()
+	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(f.confusions, e.WriteConfusions); err != nil {
-		return err
-	}
-	a.logf("confusions: %s", f.confusions)
-	return nil
+	return savePage(a, page, c.folder)
 }
 
 // outOfScope counts examples of no class. Their columns are those of the other

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -213,5 +214,45 @@ func TestQuickstartReport(t *testing.T) {
 	}
 	if page := string(content(t, filepath.Join(dir, "index.html"))); !strings.Contains(page, "Tree of 77 classes") || !strings.Contains(page, "CC BY 4.0") {
 		t.Error("the page lacks the tree or says not whose data it is")
+	}
+}
+
+// The page of an evaluation says what --json does, and again the same bytes.
+func TestEvaluateReport(t *testing.T) {
+	model := quickModel(t)
+	var first []byte
+	for range 2 {
+		dir := filepath.Join(t.TempDir(), "page")
+		o := succeed(t, "evaluate", "--json", "--model", model, "--data", deskTest, "--taxonomy", deskGroups, "--report", dir)
+		result := parse(t, o.out)
+		for _, row := range csvRows(t, filepath.Join(dir, "measures.csv"))[1:] {
+			if got, err := strconv.ParseFloat(row[1], 64); err != nil || got != result[row[0]] {
+				t.Errorf("measures.csv has %q, want %v", row, result[row[0]])
+			}
+			if i, ok := result["intervals"].(map[string]any)[row[0]]; ok {
+				if low, err := strconv.ParseFloat(row[3], 64); err != nil || low != i.(map[string]any)["low"] {
+					t.Errorf("measures.csv has %q, want %v", row, i)
+				}
+			}
+		}
+		page := content(t, filepath.Join(dir, "index.html"))
+		accuracy := fmt.Sprintf("The answer is right for %.1f %% of them", 100*result["accuracy"].(float64))
+		for _, wanted := range []string{accuracy, "the given taxonomy", "Severity of mistakes", "Most frequent mistakes", "treeloss "} {
+			if !strings.Contains(string(page), wanted) {
+				t.Errorf("the page lacks %q", wanted)
+			}
+		}
+		if first != nil && !bytes.Equal(first, page) {
+			t.Error("the same command writes another page")
+		}
+		first = page
+	}
+	// Without --out an --id is of use for the page; a folder that is none is refused before the work.
+	succeed(t, "evaluate", "--model", model, "--data", file(t, "ids.csv", "text,label,number\nmy card is lost,lost a card,7\n"), "--id", "number", "--report", filepath.Join(t.TempDir(), "page"))
+	if o := call(t, "evaluate", "--model", model, "--data", deskTest, "--report", file(t, "taken", "x")); o.status != 1 || !strings.Contains(o.log, "is a file") || o.out != "" {
+		t.Errorf("a report into a file: status %d, %q", o.status, o.log)
+	}
+	if o := call(t, "evaluate", "--model", model, "--data", deskTest, "--report", filepath.Dir(deskTest)); o.status != 2 || !strings.Contains(o.log, "folder of its own") {
+		t.Errorf("a report beside the data: status %d, %q", o.status, o.log)
 	}
 }

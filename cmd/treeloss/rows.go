@@ -36,11 +36,11 @@ type rowFile struct {
 }
 
 // create begins the file, so that one that cannot be written is known before the
-// work; it is nil without --out. others are files that are read beside the data. commit or
+// work; it is nil without --out, where an --id has no effect unless idUsed. others are files that are read beside the data. commit or
 // discard ends it.
-func (f *rowFlags) create(data *dataFlags, others ...string) (*rowFile, error) {
+func (f *rowFlags) create(data *dataFlags, idUsed bool, others ...string) (*rowFile, error) {
 	if f.out == "" {
-		if data.ID != "" {
+		if data.ID != "" && !idUsed {
 			return nil, usagef("--id has an effect with --out only; name a file for the rows with --out FILE.csv")
 		}
 		return nil, nil
@@ -80,6 +80,9 @@ func endsIn(path string, endings ...string) bool {
 
 // write adds a row.
 func (r *rowFile) write(row evaluate.Row) {
+	if r == nil {
+		return
+	}
 	if r.table == nil {
 		_ = encode(r.file, row)
 		return

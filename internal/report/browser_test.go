@@ -1,71 +1,21 @@
 package report
 
 import (
-	"bytes"
-	"context"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strconv"
 	"testing"
-	"time"
+
+	"github.com/treeloss/treeloss/internal/pagetest"
 )
 
 // A real browser shows the page without scrolling sideways, at the width of a
 // telephone and of a desk.
 func TestInBrowser(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("there is no chromium to look at the page with; install it to run this")
-	}
-	if testing.Short() {
-		t.Skip("a browser takes seconds to start: left out by -short")
-	}
 	for name, page := range map[string]*Page{"whole": whole(t), "rich": rich()} {
-		t.Run(name, func(t *testing.T) { lookAt(t, browser, page) })
-	}
-}
-
-// lookAt opens a page, with all its parts unfolded, in a browser.
-func lookAt(t *testing.T, browser string, page *Page) {
-	dir := t.TempDir()
-	if _, err := page.Save(dir); err != nil {
-		t.Fatal(err)
-	}
-	// A frame is as narrow as it should be, a browser's window may not be.
-	frames := ""
-	widths := []int{380, 400, 1280}
-	for _, width := range widths {
-		frames += fmt.Sprintf(`<iframe src="index.html" width="%d" height="800" onload="let d = this.contentDocument.documentElement; d.querySelectorAll('details').forEach(x => x.open = true); this.id = 'page ' + d.clientWidth + ' ' + d.scrollWidth + ' ' + d.querySelectorAll('script').length"></iframe>`, width)
-	}
-	path := filepath.Join(dir, "frames.html")
-	if err := os.WriteFile(path, []byte("<!DOCTYPE html><title>frames</title>"+frames), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	run := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", "--enable-logging=stderr",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--dump-dom", "file://"+path)
-	var log bytes.Buffer
-	run.Stderr = &log
-	out, err := run.Output()
-	if err != nil {
-		t.Skipf("%s does not run here: %v", browser, err)
-	}
-	if said := regexp.MustCompile(`.*CONSOLE.*`).Find(log.Bytes()); said != nil {
-		t.Errorf("the browser complains: %s", said)
-	}
-	found := regexp.MustCompile(`id="page (\d+) (\d+) (\d+)"`).FindAllSubmatch(out, -1)
-	if len(found) != len(widths) {
-		t.Fatalf("%d pages measured, want %d:\n%s", len(found), len(widths), out)
-	}
-	for _, m := range found {
-		client, _ := strconv.Atoi(string(m[1]))
-		scroll, _ := strconv.Atoi(string(m[2]))
-		if scroll > client || string(m[3]) != "0" {
-			t.Errorf("the page is %d wide in a window of %d, with %s scripts", scroll, client, m[3])
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if _, err := page.Save(dir); err != nil {
+				t.Fatal(err)
+			}
+			pagetest.Look(t, dir)
+		})
 	}
 }

@@ -15,6 +15,7 @@ const (
 	heatSide   = 760.0 // of the square of cells, at most
 	heatLarge  = 840.0 // where names need it
 	heatLabels = 240.0 // of the longest name
+	heatHalf   = 12    // rows up to which it stands beside another picture
 	cellMost   = 34.0
 	cellNumber = 22.0 // cells from this size on have numbers
 	cellName   = 9.5  // and from this size on rows and columns have names
@@ -123,8 +124,15 @@ func (h *Heat) scene(own bool) (*scene, error) {
 	}
 	short, longest := make([]string, len(names)), 0.0
 	for i, name := range names {
-		short[i] = s.fonts.shorten(strings.Join(strings.Fields(name), " "), p.size, heatLabels)
+		widest := heatLabels
+		if len(h.Labels) <= heatHalf {
+			widest = halfWidth - 2*edge - 8 - 1.05*cellNumber*n
+		}
+		short[i] = s.fonts.shorten(strings.Join(strings.Fields(name), " "), p.size, min(heatLabels, widest))
 		longest = max(longest, s.fonts.width(short[i], p.size))
+	}
+	if len(h.Labels) <= heatHalf {
+		p.cell = min(p.cell, (halfWidth-2*edge-8-longest)/n)
 	}
 	side := p.cell * n
 	p.left = edge + longest + 8

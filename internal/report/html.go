@@ -206,6 +206,9 @@ func (p *Page) files() (files []file, err error) {
 				add(t.Name+".csv", t.WriteCSV)
 			}
 		}
+		for _, f := range s.Files {
+			add(f.Name, f.Write)
+		}
 		if s.Tree != nil {
 			trees++
 			add(treeName(trees)+".svg", func(w io.Writer) error { return writeTree(w, s.Tree) })

@@ -3,7 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"runtime"
+	"strings"
 
 	"github.com/treeloss/treeloss/labeltree"
 )
@@ -26,6 +28,14 @@ type Section struct {
 	Pictures   []Picture       // side by side where the page is wide
 	Tables     []Table         // one that is narrow stands beside a picture that would be alone
 	Tree       *labeltree.Tree // drawn with its classes; nil: none
+	Files      []File          // linked to, for what is too large to be shown
+}
+
+// File is a further file of a page.
+type File struct {
+	Name  string // with its ending
+	About string // the text of the link
+	Write func(io.Writer) error
 }
 
 // Table is a table with a line of heads.
@@ -95,6 +105,15 @@ func (p *Page) check() error {
 			}
 			if err := take(t.Name); err != nil {
 				return err
+			}
+		}
+		for _, f := range s.Files {
+			base, _, _ := strings.Cut(f.Name, ".")
+			if err := cmp.Or(checkName(base), take(f.Name)); err != nil {
+				return fmt.Errorf("report: file %s: %w", f.Name, err)
+			}
+			if taken[base] { // as a picture or a table with the same ending
+				return fmt.Errorf("report: file %s has the name of a picture or table", f.Name)
 			}
 		}
 		if s.Tree != nil {

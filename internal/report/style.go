@@ -58,11 +58,11 @@ var palette = [...]struct{ class, light, dark string }{
 	right + 2: {"r3", "#8fbfe0", "#245082"},
 	right + 3: {"r4", "#2f74b5", "#4a90d0"},
 	right + 4: {"r5", "#0b3f7f", "#9accff"},
-	wrong:     {"m1", "#fdeadb", "#3a2410"},
-	wrong + 1: {"m2", "#fdd0a2", "#593212"},
-	wrong + 2: {"m3", "#fdae6b", "#7d4412"},
-	wrong + 3: {"m4", "#c2500a", "#d8792a"},
-	wrong + 4: {"m5", "#7f2d00", "#ffbe80"},
+	wrong:     {"m1", "#fcd9b8", "#4a2b10"},
+	wrong + 1: {"m2", "#fbb577", "#653711"},
+	wrong + 2: {"m3", "#f29145", "#834612"},
+	wrong + 3: {"m4", "#b84a06", "#dc7f30"},
+	wrong + 4: {"m5", "#742a00", "#ffc48c"},
 	strong:    {"o", "#ffffff", "#0d1117"},
 }
 
