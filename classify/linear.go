@@ -157,7 +157,7 @@ func OpenReader(in Input, o dataset.Options) (*dataset.Reader, error) {
 type Like struct {
 	Kind     dataset.Kind
 	Columns  []string          // of Numbers, by their names; x1, x2, ... for those of an array
-	Training map[string]string // the record of training: "label" and "text" are columns
+	Training map[string]string // the record of training: "label" and "text" are columns, "label-prefix" that of fastText's files
 }
 
 // LikeModel returns how the examples of a model were read.
@@ -194,6 +194,7 @@ func OpenLike(like Like, in Input) (*dataset.Reader, error) {
 // options returns the options to try one after the other.
 func (l Like) options(in Input) []dataset.Options {
 	given := in.Options
+	given.LabelPrefix = cmp.Or(given.LabelPrefix, l.Training["label-prefix"])
 	trained := given
 	if trained.Label == "" && !given.Unlabelled {
 		trained.Label = l.Training["label"]

@@ -38,8 +38,8 @@
 // labels as they are written. A key that plays a part must not occur twice in an
 // object. Arrays of numbers have one length.
 //
-// fastText: words, of which those that begin with __label__ are labels, anywhere in
-// the line. What is left is the text, with the white space between its words.
+// fastText: words, of which those that begin with __label__, or Options.LabelPrefix, are
+// labels, anywhere in the line. What is left is the text, with the white space between its words.
 //
 // LIBSVM: a label, then index:value with ascending indices from 1, then perhaps a
 // comment behind #. "+1" and "1" are two labels.

@@ -6,16 +6,17 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// labelPrefix is how fastText marks a label.
+// labelPrefix is how fastText marks a label unless told otherwise.
 const labelPrefix = "__label__"
 
-// fastText reads lines of words among which labels begin with __label__,
+// fastText reads lines of words among which labels begin with a prefix,
 // before or after the text. With Options.Unlabelled a line needs none, and a
 // blank line is an example with an empty text, so that answers stand on the
 // lines of their questions; else blank lines are passed over.
 type fastText struct {
 	lines  *input.Lines
 	opts   Options
+	prefix []byte
 	labels interner
 	text   []byte // a text from which labels were taken out
 	parts
@@ -24,8 +25,8 @@ type fastText struct {
 // newFastText reads the text format of fastText (github.com/facebookresearch/fastText,
 // docs/supervised-tutorial.md).
 func newFastText(in *input.Stream, opts Options) (source, error) {
-	f := &fastText{lines: in.Lines(opts.maxRecord()), opts: opts}
-	f.about = "fastText lines, labels begin with " + labelPrefix
+	f := &fastText{lines: in.Lines(opts.maxRecord()), opts: opts, prefix: opts.labelPrefix()}
+	f.about = "fastText lines, labels begin with " + string(f.prefix)
 	if opts.Unlabelled {
 		f.about = "lines of text"
 	}
@@ -39,25 +40,25 @@ func (f *fastText) next(ex *Example) error {
 		return err
 	}
 	ex.Place.Line, ex.Weight, ex.Label = f.lines.Number, 1, ""
-	if !bytes.Contains(line, []byte(labelPrefix)) {
+	if !bytes.Contains(line, f.prefix) {
 		ex.Text = string(bytes.TrimSpace(line))
 		if !f.opts.Unlabelled {
-			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one, or say so with Options.Format", labelPrefix)
+			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one, or say so with Options.Format; Options.LabelPrefix is how labels begin", f.prefix)
 		}
 		return nil
 	}
 	f.text = f.text[:0]
 	for from := 0; from < len(line); {
-		at := nextLabel(line, from)
+		at := f.nextLabel(line, from)
 		f.text = append(f.text, line[from:at]...)
 		if at == len(line) {
 			break
 		}
-		end := at + len(labelPrefix)
+		end := at + len(f.prefix)
 		for end < len(line) && !isBlank(line[end]) {
 			end++
 		}
-		if err := f.take(ex, line[at+len(labelPrefix):end], at+1); err != nil {
+		if err := f.take(ex, line[at+len(f.prefix):end], at+1); err != nil {
 			return err
 		}
 		// A label leaves with the white space after it, so that the words
@@ -68,7 +69,7 @@ func (f *fastText) next(ex *Example) error {
 		from = end
 	}
 	if ex.Label == "" && !f.opts.Unlabelled {
-		return f.lines.Refuse(0, "no label, want a word that begins with %s", labelPrefix)
+		return f.lines.Refuse(0, "no label, want a word that begins with %s", f.prefix)
 	}
 	ex.Text = string(bytes.TrimSpace(f.text))
 	return nil
@@ -76,9 +77,9 @@ func (f *fastText) next(ex *Example) error {
 
 // nextLabel returns where the next word that begins with the prefix stands, from
 // a place on that begins a word; len(line) if there is none.
-func nextLabel(line []byte, from int) int {
-	for i := from; ; i += len(labelPrefix) {
-		n := bytes.Index(line[i:], []byte(labelPrefix))
+func (f *fastText) nextLabel(line []byte, from int) int {
+	for i := from; ; i += len(f.prefix) {
+		n := bytes.Index(line[i:], f.prefix)
 		if n < 0 {
 			return len(line)
 		}
@@ -93,11 +94,11 @@ func (f *fastText) take(ex *Example, name []byte, column int) error {
 	name = bytes.TrimSpace(name)
 	switch strict := !f.opts.Unlabelled; {
 	case len(name) == 0 && strict:
-		return f.lines.Refuse(column, "the label is empty; write its name after %s", labelPrefix)
+		return f.lines.Refuse(column, "the label is empty; write its name after %s", f.prefix)
 	case ex.Label == "":
 		ex.Label = f.labels.get(name)
 	case ex.Label != string(name) && strict && !f.opts.FirstLabel:
-		return f.lines.Refuse(column, "a second label, %s beside %s; a line has one class: keep one label", input.Clip(name), input.Clip(ex.Label))
+		return f.lines.Refuse(column, "a second label, %s beside %s, and a model has one class for a text; Options.FirstLabel takes the first of each line", input.Clip(name), input.Clip(ex.Label))
 	}
 	return nil
 }

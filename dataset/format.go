@@ -82,7 +82,7 @@ func sniff(line []byte, opts Options) Format {
 	line = bytes.Trim(line, "\r\n ")
 	words := bytes.Fields(line)
 	switch {
-	case bytes.HasPrefix(line, []byte(labelPrefix)):
+	case bytes.HasPrefix(line, opts.labelPrefix()):
 		return FastText
 	case bytes.HasPrefix(line, []byte("{")), bytes.HasPrefix(line, []byte("[")) && !opts.Unlabelled:
 		return JSONL // which tells a JSON array what it wants

@@ -80,7 +80,7 @@ func withoutComment(line []byte) []byte {
 func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 	one, _, several := bytes.Cut(word, []byte(","))
 	if several && !s.opts.FirstLabel && !s.opts.Unlabelled {
-		return s.lines.Refuse(column, "several labels, %s; a line has one class: keep one label", input.Clip(word))
+		return s.lines.Refuse(column, "several labels, %s, and a model has one class for a line; Options.FirstLabel takes the first of each line", input.Clip(word))
 	}
 	if one = bytes.TrimSpace(one); len(one) == 0 && !s.opts.Unlabelled {
 		return s.lines.Refuse(column, "the label is empty; begin each line with one")

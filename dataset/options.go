@@ -1,6 +1,10 @@
 package dataset
 
 import (
+	"cmp"
+	"strings"
+	"unicode"
+
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/internal/option"
 )
@@ -41,6 +45,8 @@ type Options struct {
 	// by U+FFFD; nil: not.
 	Replaced func(Place)
 
+	LabelPrefix string // fastText: how a label begins; "" means __label__. A file whose first line begins so is of fastText
+
 	Labels     string // .npy: file with the labels, .npy or text with one a line
 	Unlabelled bool   // a missing or empty label is fine, Example.Label stays ""; implies FirstLabel
 	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
@@ -51,11 +57,15 @@ type Options struct {
 	later bool // a further file of OpenAll: names come from the first, kinds are compared
 }
 
-// check refuses an encoding that is not known.
+// check refuses an encoding that is not known, and a label prefix with white space.
 func (o Options) check() error {
 	_, known := input.EncodingOf(o.Encoding)
-	return option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le")
+	return cmp.Or(option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le"),
+		option.Check("LabelPrefix", o.LabelPrefix, !strings.ContainsFunc(o.LabelPrefix, unicode.IsSpace), "what labels begin with, without white space, such as "+labelPrefix))
 }
+
+// labelPrefix returns how a label begins in a file of fastText.
+func (o Options) labelPrefix() []byte { return []byte(cmp.Or(o.LabelPrefix, labelPrefix)) }
 
 // skip tells whether err is of one row only and that row is to be left out.
 func (o Options) skip(err error) bool {

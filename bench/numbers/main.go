@@ -53,6 +53,7 @@ func main() {
 	flag.StringVar(&s.program, "treeloss", "", "the program (default built from the project)")
 	only := flag.String("only", "", "regular expression: pages to check")
 	flag.BoolVar(&s.write, "write", false, "write what was measured into the pages")
+	flag.StringVar(&s.results, "results", "", "file to keep what the commands print in; what stands there is not run again")
 	flag.BoolVar(&s.slow, "slow", false, "also what takes half an hour")
 	flag.Parse()
 	if err := s.run(*only); err != nil {
@@ -66,9 +67,11 @@ func main() {
 // session is one run of the command.
 type session struct {
 	root, data, program string
+	results             string // file of known; "": none
 	write, slow         bool
 	folder              string            // of temporary files
 	output              map[string]string // of the commands, by name
+	known               map[string]string // of the commands, by what they are
 	wrong               int
 }
 
@@ -85,6 +88,12 @@ func (s *session) run(only string) error {
 		return err
 	}
 	defer os.RemoveAll(s.folder)
+	s.known = map[string]string{}
+	if content, err := os.ReadFile(s.results); err == nil {
+		if err := json.Unmarshal(content, &s.known); err != nil {
+			return fmt.Errorf("%s: %w", s.results, err)
+		}
+	}
 	for _, path := range []*string{&s.root, &s.data, &s.program} {
 		if *path == "" {
 			continue
@@ -175,6 +184,9 @@ func (s *session) compare(p page, measured []string) error {
 
 // sh runs a command with $DATA, $TMP and treeloss on the path, and returns what it prints.
 func (s *session) sh(command string) (string, error) {
+	if out, ok := s.known[command]; ok {
+		return out, nil
+	}
 	began := time.Now()
 	c := exec.Command("sh", "-c", "set -e\n"+command)
 	c.Dir = s.root
@@ -187,7 +199,15 @@ func (s *session) sh(command string) (string, error) {
 	}
 	log.Printf("%4.0f s of processor time, %4.0f s in all: %s",
 		(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), time.Since(began).Seconds(), command)
-	return out.String(), nil
+	s.known[command] = out.String()
+	if s.results == "" {
+		return out.String(), nil
+	}
+	content, err := json.MarshalIndent(s.known, "", "\t")
+	if err == nil {
+		err = os.WriteFile(s.results, content, 0o666)
+	}
+	return out.String(), err
 }
 
 // parse reads numbers.txt.

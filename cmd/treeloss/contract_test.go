@@ -23,8 +23,8 @@ func rootOf() *cobra.Command {
 // those that came since. One that is gone breaks somebody's script; a new one
 // must be added here.
 func TestFlagsOfTheContract(t *testing.T) {
-	data := []string{"data", "label", "text", "features", "format", "encoding", "skip-bad", "labels"}
-	record := []string{"text", "features", "format", "encoding", "skip-bad"} // of examples without a label
+	data := []string{"data", "label", "text", "features", "format", "encoding", "skip-bad", "label-prefix", "first-label", "labels"}
+	record := []string{"text", "features", "format", "encoding", "skip-bad", "label-prefix"} // of examples without a label
 	known := []string{"taxonomy", "label-vectors", "unknown", "distances", "weights-model"}
 	trees := []string{"from", "base", "seed"}
 	train := slices.Concat(data, known, trees, []string{"weight", "threads", "memory", "prior", "rho", "class-weight", "json",
@@ -45,7 +45,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"serve":      {"model", "addr", "watch", "token-file", "tls-cert", "tls-key", "max-body", "max-items", "queue", "timeout", "connections", "drain", "threads", "backend", "log"},
 		"tree show":  {"format", "depth", "width", "json"},
-		"embed":      {"model", "data", "labels", "label", "text", "format", "encoding", "skip-bad", "out", "class-names", "backend", "json"},
+		"embed":      {"model", "data", "labels", "label", "text", "format", "encoding", "skip-bad", "label-prefix", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),
 
 		"tweets prepare": {"data", "out", "emojis", "vectors", "languages", "skin-tones", "retweets", "valid", "test", "seed", "threads", "json"},

@@ -97,6 +97,9 @@ func unknownCommand(c *cobra.Command, word string) error {
 	if !c.HasSubCommands() {
 		return usagef("%s has no commands, so no %q", c.CommandPath(), word)
 	}
+	if here, ok := fastTextCommands[word]; ok && !c.HasParent() {
+		return usagef("%s is a command of fastText; here: %s", word, here)
+	}
 	var names []string
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
@@ -123,6 +126,9 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError) string {
 	name, typed := err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
 	if letters := err.GetSpecifiedShortnames(); letters != "" {
 		name, typed = letters, "-"+letters
+		if here, ok := fastTextOptions[letters]; ok {
+			return fmt.Sprintf("-%s is an option of fastText; here: %s; ", letters, here)
+		}
 	}
 	var flags []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })

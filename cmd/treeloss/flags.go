@@ -75,11 +75,13 @@ func (f *dataFlags) addColumns(c *cobra.Command) {
 	flags.StringVar(&f.Text, "text", "", "column of the text; give it if it is not called text, sentence, question or the like")
 	flags.StringSliceVar(&f.Columns, "features", nil, "numeric columns, separated by commas, in place of a text; margin* is all that begin so")
 	flags.StringVar(&f.Labels, "labels", "", "labels of the rows of an .npy file, which holds none: another .npy, or text with one a line")
+	flags.BoolVar(&f.FirstLabel, "first-label", false, "of several labels on a line of fastText or LIBSVM take the first, as a model has one class for a text")
 	f.addFormat(c)
 }
 
 func (f *dataFlags) addFormat(c *cobra.Command) {
 	addText(c, &f.Format, "format", formatHelp, inputFormats()...)
+	c.Flags().StringVar(&f.LabelPrefix, "label-prefix", "", "how labels begin in files of fastText (default __label__)")
 	c.Flags().StringVar(&f.Encoding, "encoding", "", "of text that is not UTF-8, such as windows-1252; UTF-16 is found by its byte-order mark")
 	suggest(c, "encoding", "windows-1252", "iso-8859-15", "utf-16le")
 	f.addSkip(c)

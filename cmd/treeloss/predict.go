@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // predictFlags are the flags of treeloss predict.
@@ -28,7 +30,7 @@ type predictFlags struct {
 
 // newPredict returns treeloss predict.
 //
-//	reads    --model of any kind, and one file of examples or standard input, --taxonomy
+//	reads    --model of any kind, and files of examples or standard input, --taxonomy
 //	does     classify.Answerer, on all threads, a block of rows at a time
 //	prints   a line for each example, in their order; flushed after each block, so that a
 //	         pipe gets its answers as its lines come
@@ -37,9 +39,9 @@ type predictFlags struct {
 func newPredict(a *app) *cobra.Command {
 	var f predictFlags
 	c := &cobra.Command{
-		Use:   "predict --model MODEL [FILE | -]",
-		Short: "Classify examples of a file or of standard input",
-		Long: `Predict reads examples from a file, or from standard input, and writes one line
+		Use:   "predict --model MODEL [FILE ... | -]",
+		Short: "Classify examples of files or of standard input",
+		Long: `Predict reads examples from files, or from standard input, and writes one line
 for each: the most probable class, a tab and its probability, or with --top N the
 N most probable classes, each followed by its probability.
 
@@ -47,7 +49,7 @@ Lines of a .txt file and of standard input are plain sentences, unless the first
 line names a text column or --text does. With --format lines they always are: every
 line has its answer, whatever it looks like, blank ones too, and broken UTF-8 is
 replaced by U+FFFD, with a note in the log. Other files are read as in training; a
-label column is ignored. Answers to lines of a pipe or a terminal come at once.
+label column, or labels of fastText (__label__name), are no part of the text. Answers to lines of a pipe or a terminal come at once.
 Tabs, line breaks and backslashes in class names are written as \t, \n and \\.
 
 ` + decideHelp + `
@@ -63,6 +65,9 @@ the order of their names, or a CIFAR-100 file; a BERT takes texts.
 --id COLUMN writes what tells an example apart in front of its answer, --echo its
 text, behind the id: the answers can then be sorted, filtered and joined.
 
+--output fasttext writes __label__name and probability, as fasttext predict-prob does;
+white space in a name becomes an underscore.
+
 With --json, or --output jsonl, each line is one JSON object:
 {"label":"...","probability":0.93}, and with --top N also "top", the list of the
 N most probable; with --confidence also "path", a list, and "classes", how many are
@@ -74,7 +79,7 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
   treeloss predict --model m.safetensors --confidence 0.9 --taxonomy groups.csv questions.txt
   treeloss predict --model m.safetensors --reject 0.5 questions.txt
   treeloss predict --model network.safetensors --json pictures`,
-		Args: oneInput("classify"),
+		Args: noSentence,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.data.data = fileOrStdin(args)
 			if err := f.decision.check(c); err != nil {
@@ -88,7 +93,7 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	flags.IntVar(&f.decision.rule.Top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
 	flags.BoolVar(&f.echo, "echo", false, "write the text in front of its answer; with --json as \"text\"")
 	flags.StringVar(&f.data.ID, "id", "", "column that tells the examples apart, written in front of each answer; with --json as \"id\"")
-	addWord(c, &f.output, "output", "tsv for people and spreadsheets, or jsonl, one JSON object a line, for programs", outputTSV, outputJSONL)
+	addWord(c, &f.output, "output", "tsv for people and spreadsheets, jsonl, one JSON object a line, for programs, or fasttext", outputTSV, outputJSONL, outputFastText)
 	flags.StringVar(&f.data.Text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
 	flags.StringSliceVar(&f.data.Columns, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
 	f.data.addFormat(c)
@@ -134,6 +139,8 @@ func noSentence(c *cobra.Command, args []string) error {
 const (
 	outputTSV   = "tsv"
 	outputJSONL = "jsonl"
+
+	outputFastText = "fasttext" // as fasttext predict-prob writes
 )
 
 func (f *predictFlags) run(ctx context.Context, a *app) error {
@@ -141,6 +148,8 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	switch {
 	case rule.Top < 1:
 		return usagef("--top %d, want at least 1", rule.Top)
+	case f.output == outputFastText && (a.json || rule.Confidence > 0 || rule.Cost):
+		return usagef("--output fasttext has labels and probabilities only; leave out --json, --confidence and --decode cost")
 	case f.decision.taxonomy != "" && !rule.NeedsTree():
 		return usagef("--taxonomy is the tree of --confidence or --decode cost; give one of them, too")
 	}
@@ -178,10 +187,15 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 	var front []byte
 	out := bufio.NewWriterSize(a.out, 1<<16)
 	write := answer.writeTSV
-	if a.json || f.output == outputJSONL {
+	switch {
+	case a.json || f.output == outputJSONL:
 		write = func(line answer, out *bufio.Writer) error { return encode(out, line) }
+	case f.output == outputFastText:
+		prefix := cmp.Or(f.data.LabelPrefix, "__label__")
+		write = func(line answer, out *bufio.Writer) error { return line.writeFastText(out, prefix) }
 	}
-	return x.Each(ctx, func(worker, at int, e dataset.Example, p []float32) error {
+	labelled, examples := 0, 0
+	err = x.Each(ctx, func(worker, at int, e dataset.Example, p []float32) error {
 		decided, err := answerers[worker].Answer(p)
 		if err != nil {
 			return err
@@ -193,6 +207,10 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 		return nil
 	}, func(block []dataset.Example) error {
 		for i := range block {
+			examples++
+			if block[i].Label != "" {
+				labelled++
+			}
 			if f.echo && len(block[i].Values) > 0 {
 				return usagef("--echo writes texts, and these examples are numbers; name a column that tells them apart with --id")
 			}
@@ -211,6 +229,10 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 		}
 		return out.Flush()
 	})
+	if err == nil && labelled > 0 {
+		a.logf("%d of %s had a label, which the model does not see; treeloss evaluate measures by them", labelled, input.Plural(examples, "example"))
+	}
+	return err
 }
 
 // front appends what stands before an answer: its id and its text.
@@ -253,6 +275,28 @@ func (x answer) writeTSV(out *bufio.Writer) error {
 	}
 	if x.Path != nil {
 		line = append(append(line, '\t'), escape(strings.Join(x.Path, pathSeparator))...)
+	}
+	_, err := out.Write(append(line, '\n'))
+	return err
+}
+
+// writeFastText writes prefix, label and probability of each class on one line. A
+// rejected answer is a blank line, as of fastText below its threshold.
+func (x answer) writeFastText(out *bufio.Writer, prefix string) error {
+	all := x.Top
+	if all == nil {
+		all = []classify.Answer{x.Answer}
+	}
+	if x.Rejected {
+		all = nil
+	}
+	var line []byte
+	for i, c := range all {
+		if i > 0 {
+			line = append(line, ' ')
+		}
+		line = append(append(line, prefix...), strings.Join(strings.Fields(c.Label), "_")...)
+		line = strconv.AppendFloat(append(line, ' '), c.Probability, 'g', 6, 64)
 	}
 	_, err := out.Write(append(line, '\n'))
 	return err
