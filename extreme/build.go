@@ -46,7 +46,8 @@ const (
 	// Weights of the leaves below leastThreshold are left out as each node is written;
 	// a larger one of thresholds is taken if the log loss of held-out rows allows it.
 	leastThreshold = 0.03
-	// allowedLoss is the share of the held-out log loss that leaving out weights may cost.
+	// allowedLoss is the share of the held-out log loss that leaving out weights may cost,
+	// and of the rows that are then answered wrong.
 	allowedLoss = 0.001
 	// negativesShare is the number of "none of these" rows of a node beside its own.
 	negativesShare = 1
@@ -69,7 +70,8 @@ const (
 	streamHeld, streamEvidence = 0x4e1d7ee, 0xe51de9ce
 )
 
-func thresholds() []float32 { return []float32{0.05, 0.08, 0.12} }
+// thresholds are those of the weights that are tried.
+func thresholds() []float32 { return []float32{0.05, 0.08, 0.12, 0.2} }
 
 // routers are the weights of the router that are tried.
 func routers() []float64 { return []float64{0, 0.125, 0.25, 0.375, 0.5, 0.75, 1} }
@@ -252,17 +254,18 @@ func answer(s func() *search, x *matrix.Sparse, class []int32, threads int) answ
 }
 
 // measure returns the accuracy, the log loss of the rows whose class is among the
-// candidates, and the share of these.
-func (a answers) measure(router float64) (accuracy, loss, reached float64) {
+// candidates, at a temperature, and the share of these.
+func (a answers) measure(router, temperature float64) (accuracy, loss, reached float64) {
 	right := a.right(router)
+	var scores []float64
 	for i, list := range a.lists {
 		if right[i] {
 			accuracy++
 		}
-		var scores []float64
+		scores = scores[:0]
 		at := -1
 		for n, c := range list {
-			scores = append(scores, router*float64(c.path)+float64(c.leaf))
+			scores = append(scores, (router*float64(c.path)+float64(c.leaf))/temperature)
 			if c.class == a.class[i] {
 				at = n
 			}
@@ -306,17 +309,23 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 	a, r := ask(m.nodes), &m.Report
 	r.HeldOut = len(held)
 	for _, router := range routers() {
-		if accuracy, loss, reached := a.measure(router); accuracy > r.Accuracy || r.LogLoss == 0 {
-			r.Router, r.Accuracy, r.LogLoss, r.Reached = router, accuracy, loss, reached
+		if accuracy, _, _ := a.measure(router, 1); accuracy > r.Accuracy {
+			r.Router, r.Accuracy = router, accuracy
 		}
 	}
-	first := r.LogLoss
+	c, err := m.temperature(a, o.Threads)
+	if err != nil {
+		return err
+	}
+	t := c.Temperature
+	r.Accuracy, r.LogLoss, r.Reached = a.measure(r.Router, t)
+	best, first := r.Accuracy, r.LogLoss
 	for _, threshold := range thresholds() {
 		nodes := make([]*weights, len(m.nodes))
-		kernel.Parallel(o.Threads, len(nodes), 1, func(v, _, _ int) { nodes[v] = m.nodes[v].pruned(threshold) })
+		kernel.Parallel(o.Threads, len(nodes), 1, func(v, _, _ int) { nodes[v] = m.nodes[v].pruned(threshold).index(m.Features.Dim()) })
 		b := ask(nodes)
-		accuracy, loss, reached := b.measure(r.Router)
-		if loss > first*(1+allowedLoss) {
+		accuracy, loss, reached := b.measure(r.Router, t)
+		if loss > first*(1+allowedLoss) || accuracy < best-allowedLoss {
 			break
 		}
 		a, m.nodes = b, nodes
@@ -325,12 +334,15 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 	if !o.Calibrate {
 		return nil
 	}
-	return m.calibrate(a, o.Threads)
+	if c, err = m.temperature(a, o.Threads); err == nil && !c.AtLimit {
+		m.Training.Calibration = &c
+	}
+	return err
 }
 
-// calibrate fits a temperature on answers. A row whose class the search has not come to
+// temperature fits a calibration on answers. A row whose class the search has not come to
 // counts as one of none of the candidates.
-func (m *Model) calibrate(a answers, threads int) error {
+func (m *Model) temperature(a answers, threads int) (decide.Calibration, error) {
 	width := 0
 	for _, list := range a.lists {
 		width = max(width, len(list))
@@ -352,12 +364,9 @@ func (m *Model) calibrate(a answers, threads int) error {
 	}
 	c, err := decide.FitTemperature(scores, width, class, nil, threads)
 	if err != nil || c.AtLimit {
-		return err
+		return c, err
 	}
-	if c, err = decide.FitConfidence(c, scores, width, class, nil, threads); err == nil {
-		m.Training.Calibration = &c
-	}
-	return err
+	return decide.FitConfidence(c, scores, width, class, nil, threads)
 }
 
 const (

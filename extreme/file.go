@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/treeloss/treeloss/feature"
@@ -138,12 +139,18 @@ type lazyNodes struct {
 	file     *safetensors.File // whose memory the nodes may be
 	sums     []int64
 	features int
+	busy     sync.Mutex
 	seen     []atomic.Bool
 }
 
-// use returns an error that wraps ErrModelFile if the bytes of a node are damaged.
+// use makes a node ready for its first use, or returns an error that wraps ErrModelFile if the bytes of a node are damaged.
 func (l *lazyNodes) use(v int, w *weights, outputs int) error {
 	if l == nil || l.seen[v].Load() {
+		return nil
+	}
+	l.busy.Lock()
+	defer l.busy.Unlock()
+	if l.seen[v].Load() {
 		return nil
 	}
 	if w.checksum() != l.sums[v] {
@@ -152,6 +159,7 @@ func (l *lazyNodes) use(v int, w *weights, outputs int) error {
 	if err := w.check(l.features, outputs); err != nil {
 		return fmt.Errorf("extreme: node %d: %w: %w", v, err, ErrModelFile)
 	}
+	w.index(l.features)
 	l.seen[v].Store(true)
 	runtime.KeepAlive(l.file)
 	return nil

@@ -47,7 +47,7 @@ type Report struct {
 	// On held-out rows, if there are any.
 	HeldOut  int     `json:"held_out,omitempty"`
 	Accuracy float64 `json:"accuracy,omitempty"`
-	LogLoss  float64 `json:"log_loss,omitempty"` // before calibration, of the rows that are reached
+	LogLoss  float64 `json:"log_loss,omitempty"` // of the rows that are reached, at the best temperature
 	// Reached is how often the class of a row is in the leaves of the beam: what the tree
 	// loses at most by its router.
 	Reached float64 `json:"reached,omitempty"`
@@ -225,6 +225,7 @@ type Predictor struct {
 	classes     []int32
 	scores, p   []float32
 	temperature float64
+	missed      float32 // see Model.missed
 
 	dense   []float32 // k; see Probabilities
 	touched []int32   // classes that are not 0 there
@@ -235,7 +236,7 @@ type Predictor struct {
 func (m *Model) NewPredictor(beam int) *Predictor {
 	s := newSearch(m.Partition, m.nodes, beam)
 	s.lazy = m.lazy
-	return &Predictor{model: m, rower: feature.NewRower(m.Features), search: s}
+	return &Predictor{model: m, rower: feature.NewRower(m.Features), search: s, missed: float32(m.missed())}
 }
 
 // Candidates returns the classes that the search comes to and the probability of each, in
@@ -261,8 +262,8 @@ func (p *Predictor) Candidates(e dataset.Example) (classes []int32, probability 
 // score is what the probability of a class comes from.
 func (m *Model) score(c candidate) float32 { return float32(m.Report.Router)*c.path + c.leaf }
 
-// Probabilities is Candidates as one probability for each of the k classes, 0 for those
-// that the search does not come to.
+// Probabilities is Candidates as one probability for each of the k classes. Those that the
+// search does not come to share what held-out rows say that it misses, so that none is 0.
 func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
 	classes, probability, err := p.Candidates(e)
 	if err != nil {
@@ -271,15 +272,38 @@ func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
 	if p.dense == nil {
 		p.dense = make([]float32, len(p.model.Labels))
 	}
+	// What the beam misses has its part of the mass, in equal shares.
+	missed := p.missed
+	rest := missed / float32(len(p.dense))
+	if p.touched == nil {
+		for c := range p.dense {
+			p.dense[c] = rest
+		}
+	}
 	for _, c := range p.touched {
-		p.dense[c] = 0
+		p.dense[c] = rest
 	}
 	p.touched = p.touched[:0]
 	for n, c := range classes {
-		p.dense[c] = probability[n]
+		p.dense[c] = rest + (1-missed)*probability[n]
 	}
 	p.touched = append(p.touched, classes...)
 	return p.dense, nil
+}
+
+// leastMissed is what a search misses at least, where held-out rows say nothing.
+const leastMissed = 0.001
+
+// missed returns the probability that the class of a row is none of the candidates.
+func (m *Model) missed() float64 {
+	missed := leastMissed
+	if r := m.Report; r.HeldOut > 0 {
+		missed = max(missed, 1-r.Reached)
+	}
+	if m.Partition.Leaves() == 1 {
+		return 0
+	}
+	return missed
 }
 
 // Temperature returns what the scores of the last record were divided by.

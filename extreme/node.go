@@ -17,6 +17,50 @@ type weights struct {
 	choice   []uint8   // of each entry
 	value    []uint16  // in half precision
 	bias     []float32 // of each choice
+
+	// Where to look for a feature f: at bucket[f>>shift] and behind. About four features
+	// are in a bucket.
+	bucket []int32
+	shift  uint
+}
+
+// mostWeights bounds the weights that are kept for each choice of a node, on average: nine
+// kilobytes in a file. Class information makes a weight of every feature and class; beyond
+// these they add up to nothing.
+const mostWeights = 3000
+
+// limit returns the threshold, at least least, above which a layer has no more weights than
+// mostWeights a choice; a sample of them tells.
+func limit(l *softmax.Layer, least float32) float32 {
+	most := mostWeights * l.Outputs()
+	if len(l.Weight) <= most {
+		return least
+	}
+	const sample = 1 << 16
+	sizes := make([]float32, 0, sample)
+	step := (len(l.Weight) + sample - 1) / sample
+	step += 1 - step%2 // so that a step of many rows does not stay on some columns
+	for i := 0; i < len(l.Weight); i += step {
+		sizes = append(sizes, float32(math.Abs(float64(l.Weight[i]))))
+	}
+	slices.Sort(sizes)
+	return max(least, sizes[len(sizes)-1-int(float64(len(sizes)-1)*float64(most)/float64(len(l.Weight)))])
+}
+
+// index makes the buckets, for features below dim.
+func (w *weights) index(dim int) *weights {
+	for len(w.features)>>2 < dim>>w.shift {
+		w.shift++
+	}
+	w.bucket = make([]int32, dim>>w.shift+1)
+	at := 0
+	for b := range w.bucket {
+		for at < len(w.features) && int(w.features[at])>>w.shift < b {
+			at++
+		}
+		w.bucket[b] = int32(at)
+	}
+	return w
 }
 
 // pack keeps what matters of a trained layer over some columns: the weights of at least
@@ -55,12 +99,7 @@ func (w *weights) pruned(threshold float32) *weights {
 	return out
 }
 
-// bytes returns what the weights take in a file.
-func (w *weights) bytes() int {
-	return 4*(len(w.features)+len(w.start)+len(w.bias)) + 3*len(w.value)
-}
-
-// scores sets out to the scores of a row of features for all choices.
+// scores, for which index must have been called, sets out to the scores of a row of features for all choices.
 func (w *weights) scores(out []float32, index []int32, value []float32) {
 	copy(out, w.bias)
 	w.each(index, func(n, at int) {
@@ -73,31 +112,14 @@ func (w *weights) scores(out []float32, index []int32, value []float32) {
 }
 
 // each calls visit with the places, in index and among the features, of those in both.
-// Both ascend: the search for each begins where the one before ended, with steps that
-// double.
 func (w *weights) each(index []int32, visit func(n, at int)) {
-	at := 0
 	for n, f := range index {
-		step, hi := 1, at
-		for hi < len(w.features) && w.features[hi] < f {
-			at = hi + 1
-			hi += step
-			step *= 2
-		}
-		hi = min(hi, len(w.features))
-		for at < hi {
-			if mid := (at + hi) / 2; w.features[mid] < f {
-				at = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		if at == len(w.features) {
-			return
-		}
-		if w.features[at] == f {
-			visit(n, at)
+		at := int(w.bucket[f>>w.shift])
+		for at < len(w.features) && w.features[at] < f {
 			at++
+		}
+		if at < len(w.features) && w.features[at] == f {
+			visit(n, at)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestScores(t *testing.T) {
 		l.Weight[i] = float32(random.NormFloat64())
 	}
 	l.Weight[0], l.Weight[1], l.Weight[2] = 0.01, -0.01, 0 // a feature that goes
-	w := pack(l, columns, 0.1)
+	w := pack(l, columns, 0.1).index(100)
 	if err := w.check(100, k); err != nil {
 		t.Fatal(err)
 	}

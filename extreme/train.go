@@ -184,7 +184,7 @@ func (t *trainer) node(ctx context.Context, v int, negatives []int32, threads in
 		return fmt.Errorf("extreme: node %d: %w", v, err)
 	}
 	t.trained.Add(int64(len(layer.Weight)))
-	t.nodes[v] = pack(layer, columns, t.Threshold)
+	t.nodes[v] = pack(layer, columns, limit(layer, t.Threshold)).index(t.rows.x.Columns)
 	if t.progress != nil {
 		n := t.partition.Nodes[v]
 		done := t.done.Add(int64(1e6 * t.cost(v, t.rows.start[n.End]-t.rows.start[n.First]) / t.work))

@@ -34,9 +34,9 @@ func TestFlagsOfTheContract(t *testing.T) {
 	decision := []string{"decode", "confidence", "reject", "taxonomy"}
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
-		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "resume"}),
-		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "class-names"}),
-		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend"}),
+		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume"}),
+		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "beam", "class-names"}),
+		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend", "beam"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),

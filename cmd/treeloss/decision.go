@@ -12,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/deep/anymodel"
+	"github.com/treeloss/treeloss/extreme"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -19,6 +20,7 @@ import (
 type modelFlags struct {
 	model   string
 	backend string
+	beam    int
 	threads int
 
 	flags *pflag.FlagSet // of the command, to tell what was given
@@ -28,6 +30,7 @@ func (f *modelFlags) add(c *cobra.Command) {
 	f.flags = c.Flags()
 	f.flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
 	f.flags.IntVar(&f.threads, "threads", 0, threadsHelp)
+	f.flags.IntVar(&f.beam, "beam", extreme.DefaultBeam, "of models trained with --mode tree: leaves to look at, more for accuracy, fewer for speed")
 	addBackend(c, &f.backend)
 }
 
@@ -39,7 +42,10 @@ func (f *modelFlags) open(a *app) (classify.Classifier, error) {
 	if _, err := threadsOf(f.threads); err != nil {
 		return nil, err
 	}
-	m, err := anymodel.Open(f.model, anymodel.Options{Backend: f.backend, Log: a.logf})
+	if f.beam < 1 {
+		return nil, usagef("--beam %d, want at least 1", f.beam)
+	}
+	m, err := anymodel.Open(f.model, anymodel.Options{Backend: f.backend, Beam: f.beam, Log: a.logf})
 	if err != nil {
 		return nil, err
 	}

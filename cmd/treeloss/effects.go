@@ -44,6 +44,8 @@ var effects = map[string]use{
 
 	"names-as-examples": linear,
 	"fourier":           linear,
+	"mode":              linear,
+	"beam":              linear,
 	"calibrate":         linear,
 	"prior":             linear,
 	"rho":               linear,

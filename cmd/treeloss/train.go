@@ -25,6 +25,7 @@ type trainFlags struct {
 	initModel   string
 	resume      bool
 	calibrate   bool
+	mode        string // auto, flat or tree
 	network     networkFlags
 
 	calibration string         // what came of calibrate, in words
@@ -77,6 +78,12 @@ With --trainer sgd or adamw every epoch writes MODEL.checkpoint. An interrupted
 run resumes from there with the same command and --resume, and its model is
 byte-identical to that of a run without the interruption.
 
+From 2,000 classes on, or where a flat model does not fit --memory, texts and sparse
+features are trained as a tree of small softmaxes (--mode tree): similar classes
+are put into leaves of a hundred, a router chooses among leaves, and a leaf among
+its classes. It takes a fraction of the time and memory. Train prints why it chose
+the tree, and what the tree loses to a flat softmax on a sample of the classes.
+
 With --network it trains a network on pictures instead: --data is a folder of
 CIFAR-100 in its binary form (train.bin) or such a file, --valid its
 test file; or both are folders with a folder of JPEG or PNG files for each class,
@@ -125,6 +132,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended")
 	f.addValid(c)
+	f.addMode(c)
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
 	flags.BoolVar(&f.calibrate, "calibrate", true, "calibrate the probabilities on held-out rows")
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after an interrupted run")
@@ -176,6 +184,13 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 		a.logf("the examples do not fit the memory: they are trained on as a stream from a file beside the model, with the features of a random sample of %d", len(data.rows))
 	}
 	a.logf("%d examples of %d classes", n, len(data.Classes.Labels))
+	tree, why, err := f.takesTree(data.Data, data.rows)
+	if err != nil {
+		return err
+	}
+	if tree {
+		return f.runTree(ctx, a, data, why, about, start)
+	}
 	a.logf("%s", data.Need(len(data.rows)))
 	if err := f.checkpoints(a, &opts, data.examples.Fingerprint()); err != nil {
 		return err

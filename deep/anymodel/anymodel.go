@@ -86,7 +86,7 @@ func CheckLinear(path string) error {
 		return fmt.Errorf("%s is a network, and here a linear model is wanted: write the network's features with treeloss embed and train on these", path)
 	}
 	if extreme.IsFile(path) {
-		return fmt.Errorf("%s is a tree of softmaxes (train --mode tree), and here a flat model is wanted: train with --mode flat", path)
+		return fmt.Errorf("%s is a tree of softmaxes (train --mode tree), and here a flat model is wanted: train with Options.Mode flat", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
