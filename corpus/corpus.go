@@ -288,6 +288,11 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 		return nil, err
 	}
 	d.Memory = c.Memory
+	if c.Table.Kind() != dataset.Text { // whose n-grams can be left out
+		if err := d.CheckFeatures(c.Table.Distinct()); err != nil {
+			return nil, err
+		}
+	}
 	if d.Stream = c.Stream; d.Stream != nil {
 		d.Stream.classes(number)
 	}

@@ -29,6 +29,9 @@ func ReadCIFAR100(path string) (*Images, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, input.Refuse(path, 0, 0, "is no regular file; want CIFAR-100 in its binary form, or a folder of pictures")
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, input.Missing(path, err)

@@ -1,76 +1,19 @@
 package dataset
 
-import (
-	"slices"
-	"strconv"
-)
+import "github.com/treeloss/treeloss/record"
 
-// Kind says what an example holds beside its label.
-type Kind int
+// What is read has its types in package record, so that a program which only predicts
+// links no reader of files.
+type (
+	Kind    = record.Kind
+	Place   = record.Place
+	Share   = record.Share
+	Example = record.Example
+)
 
 // The kinds of examples.
 const (
-	Text    Kind = iota // Example.Text
-	Numbers             // Example.Values, one for each numeric column
-	Sparse              // Example.Values at the feature numbers Example.Index
+	Text    = record.Text
+	Numbers = record.Numbers
+	Sparse  = record.Sparse
 )
-
-// String returns the kind in words.
-func (k Kind) String() string {
-	switch k {
-	case Text:
-		return "text"
-	case Numbers:
-		return "numeric columns"
-	case Sparse:
-		return "sparse features"
-	}
-	return "unknown"
-}
-
-// Place is where an example stands.
-type Place struct {
-	File string // path or stream name as the caller gave it
-	Line int    // line on which the record starts, from 1; for .npy the row, from 1; 0: the whole file
-}
-
-// String returns file:line, or the file alone.
-func (p Place) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return p.File + ":" + strconv.Itoa(p.Line)
-}
-
-// Share is the part of an example that belongs to a class.
-type Share struct {
-	Label string
-	Share float64 // above 0, at most 1
-}
-
-// Example is one row. Its strings may be kept; Values, Index and Mix are used
-// again for the next example: Clone copies them.
-type Example struct {
-	Text   string    // Kind Text; may be empty, is not trimmed
-	Values []float64 // Numbers: one a column; Sparse: one an entry of Index; all finite
-	Index  []int32   // Sparse: feature numbers from 0, ascending; nil otherwise
-	Label  string    // without outer white space; "" only if Options.Unlabelled
-	Weight float64   // finite and >= 0; 1 unless Options.Weight names a column
-
-	ID string // of the column that Options.ID names
-
-	// Mix is the target as a distribution over classes, where a JSONL row gives
-	// one ("labels": {"cat": 3, "dog": 1}); nil where it gives a plain label. It
-	// is sorted by label and sums to 1 within 1e-6, classes without a share left
-	// out. Label is then the class with the largest share, of equals the first
-	// in the order of bytes. Weight holds for the row as a whole.
-	Mix []Share
-
-	Place Place // for the messages of later stages
-}
-
-// Clone returns a copy that shares no memory with the Reader.
-func (e Example) Clone() Example {
-	e.Values, e.Index, e.Mix = slices.Clone(e.Values), slices.Clone(e.Index), slices.Clone(e.Mix)
-	return e
-}

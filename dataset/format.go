@@ -105,7 +105,7 @@ func sniff(line []byte, opts Options) Format {
 	switch {
 	case known, len(names) > 1 && !opts.Unlabelled:
 		return format
-	case opts.Unlabelled && len(line) > 0:
+	case opts.Unlabelled:
 		return FastText
 	}
 	return Auto

@@ -120,5 +120,8 @@ func newSource(in *input.Stream, opts Options) (source, error) {
 	case Parquet:
 		return newParquet(in, opts)
 	}
+	if input.Blank(in.FirstLine()) {
+		return nil, input.Refuse(in.Name, 1, 0, "begins with blank lines, so that its format cannot be told; remove them, or name it with Options.Format")
+	}
 	return nil, input.Refuse(in.Name, 1, 0, "cannot tell the format from the name or from %s; want %s", input.Clip(in.FirstLine()), formats)
 }

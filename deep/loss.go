@@ -71,7 +71,7 @@ func Loss(l loss.Loss, k int) (train.LossFn, error) {
 		}
 		return newHXE(l, k).lossFn(), nil
 	}
-	return nil, fmt.Errorf("deep: unknown loss %T", l)
+	return nil, fmt.Errorf("deep: networks take the losses of package loss, not %T", l)
 }
 
 // targets returns for each class y what the gradient of its loss is drawn to

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/safetensors"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Names of what a Set keeps in a model file.
@@ -36,7 +36,7 @@ type setMetadata struct {
 func (s *Set) Store(f *safetensors.File) error {
 	meta := setMetadata{Dim: s.dim, Columns: s.columns, Fourier: s.fourier.dim()}
 	switch s.kind {
-	case dataset.Text:
+	case record.Text:
 		meta.Kind = "text"
 		var vocabulary strings.Builder
 		for _, gram := range s.grams {
@@ -46,7 +46,7 @@ func (s *Set) Store(f *safetensors.File) error {
 		f.Tensors = append(f.Tensors,
 			safetensors.New(vocabularyTensor, []byte(vocabulary.String()), vocabulary.Len()),
 			safetensors.New(idfTensor, s.idf, len(s.idf)))
-	case dataset.Numbers:
+	case record.Numbers:
 		meta.Kind = "numbers"
 		f.Tensors = append(f.Tensors,
 			safetensors.New(meanTensor, s.mean, len(s.mean)),
@@ -92,13 +92,13 @@ func Load(f *safetensors.File) (*Set, error) {
 		if meta.Hashed {
 			return nil, errHashed
 		}
-		s.kind = dataset.Text
+		s.kind = record.Text
 		err = s.loadTexts(f)
 	case "numbers":
-		s.kind, s.columns = dataset.Numbers, meta.Columns
+		s.kind, s.columns = record.Numbers, meta.Columns
 		err = s.loadNumbers(f, meta.Fourier)
 	case "sparse":
-		s.kind = dataset.Sparse
+		s.kind = record.Sparse
 	default:
 		err = fmt.Errorf("feature: kind %q, want text, numbers or sparse", meta.Kind)
 	}
@@ -142,7 +142,15 @@ func (s *Set) loadTexts(f *safetensors.File) error {
 	if s.idf, err = t.Float32s(); err != nil {
 		return err
 	}
-	return checkNumbers(idfTensor, s.idf, s.dim)
+	if err := checkNumbers(idfTensor, s.idf, s.dim); err != nil {
+		return err
+	}
+	for i, v := range s.idf {
+		if v <= 0 {
+			return fmt.Errorf("feature: tensor %q: number %d is %v, want one above 0", idfTensor, i, v)
+		}
+	}
+	return nil
 }
 
 // checkGram returns an error that says what an n-gram must be.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Options sets up Fit. The zero value is the default.
@@ -38,13 +38,13 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 	s := &Set{kind: t.kind, table: t.id}
 	why := "every row is empty"
 	switch t.kind {
-	case dataset.Text:
+	case record.Text:
 		t.fitText(s, rows, max(opts.MinRows, 1), opts.MaxFeatures)
 		why = "every text is empty"
 		if opts.MinRows > 1 {
 			why += fmt.Sprintf(", or no n-gram occurs in %d texts", opts.MinRows)
 		}
-	case dataset.Numbers:
+	case record.Numbers:
 		t.fitNumbers(s, rows)
 		if s.dim > 0 && opts.Fourier > 0 {
 			s.fourier = newFourier(s.dim, min(opts.Fourier, MaxFourier))

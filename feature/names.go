@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Names returns E, k x m: the unit-length tf-idf rows of the character n-grams
@@ -16,7 +16,7 @@ import (
 // space alone has an empty row; if all are like that it is an error. It takes
 // time in proportion to the length of the names.
 func Names(names []string) (*matrix.Sparse, error) {
-	t := NewTable(dataset.Text, nil)
+	t := NewTable(record.Text, nil)
 	rows := make([]int, len(names))
 	for i, name := range names {
 		t.AddText(NameText(name))

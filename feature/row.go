@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Rower turns single records into rows of a Set. It keeps buffers between
@@ -19,7 +19,7 @@ type Rower struct {
 // NewRower returns a Rower for s.
 func NewRower(s *Set) *Rower {
 	r := &Rower{set: s}
-	if s.kind == dataset.Text {
+	if s.kind == record.Text {
 		vocabulary := s.lookup()
 		r.row = textRow{index: []int32{}, value: []float32{}} // a sparse row is not nil, even if empty
 		r.counter.find = vocabulary.find
@@ -34,7 +34,7 @@ func NewRower(s *Set) *Rower {
 //
 // A record of another kind, another number of numeric columns, and what
 // Table.Add refuses are errors that name the record's place.
-func (r *Rower) Row(e dataset.Example) (index []int32, value []float32, err error) {
+func (r *Rower) Row(e record.Example) (index []int32, value []float32, err error) {
 	s := r.set
 	values, err := checkRecord(s.kind, e, r.values[:0])
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Rower) Row(e dataset.Example) (index []int32, value []float32, err erro
 	}
 	r.values = values
 	switch s.kind {
-	case dataset.Text:
+	case record.Text:
 		r.row.reset()
 		ids, count := r.counter.count(e.Text)
 		for n, f := range ids {
@@ -50,7 +50,7 @@ func (r *Rower) Row(e dataset.Example) (index []int32, value []float32, err erro
 		}
 		index, value = r.row.tfidf(s)
 		return index, value, nil
-	case dataset.Numbers:
+	case record.Numbers:
 		if len(values) != len(s.columns) {
 			return nil, nil, fmt.Errorf("%s%d numbers, but the model was trained on %d: %s", at(e.Place), len(values), len(s.columns), nameSome(s.columns))
 		}

@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Set is a fitted set of features: it turns records into rows. Immutable; safe
 // for concurrent use.
 type Set struct {
-	kind dataset.Kind
+	kind record.Kind
 	dim  int
 
 	// Text
@@ -52,7 +52,7 @@ func (s *Set) lookup() *vocabulary {
 func (s *Set) MinRows() int { return s.minRows }
 
 // Kind returns the kind of the records that s was fitted on.
-func (s *Set) Kind() dataset.Kind { return s.kind }
+func (s *Set) Kind() record.Kind { return s.kind }
 
 // Dim returns d, the number of features.
 func (s *Set) Dim() int { return s.dim }
@@ -69,13 +69,13 @@ func (s *Set) Columns() []string { return slices.Clone(s.columns) }
 // not in 0..Dim()-1.
 func (s *Set) Name(j int) string {
 	switch s.kind {
-	case dataset.Text:
+	case record.Text:
 		gram := s.grams[j]
 		if gram[0] == wordGram {
 			return "word " + strconv.Quote(gram[1:])
 		}
 		return "letters " + strconv.Quote(gram[1:])
-	case dataset.Numbers:
+	case record.Numbers:
 		if n := j - len(s.columns); n >= 0 {
 			return "Fourier feature " + strconv.Itoa(n+1)
 		}
@@ -94,9 +94,9 @@ func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
 		return nil, fmt.Errorf("feature: records of %v, the features were fitted on %v", t.kind, s.kind)
 	}
 	switch s.kind {
-	case dataset.Text:
+	case record.Text:
 		return s.texts(t, rows), nil
-	case dataset.Numbers:
+	case record.Numbers:
 		return s.numbers(t, rows)
 	}
 	out := &matrix.Sparse{Columns: s.dim, Start: make([]int, 1, len(rows)+1)}
@@ -163,10 +163,10 @@ func (s *Set) Match(other *Set) ([]int32, error) {
 	}
 	var find func(f int) int32 // the feature of other that means what f does
 	switch s.kind {
-	case dataset.Text:
+	case record.Text:
 		vocabulary := other.lookup()
 		find = func(f int) int32 { return vocabulary.find([]byte(s.grams[f])) }
-	case dataset.Numbers:
+	case record.Numbers:
 		column := make(map[string]int32, len(other.columns))
 		for j, name := range other.columns {
 			column[name] = int32(j) + 1

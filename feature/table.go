@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Table collects raw records of one kind. Memory grows with the number of
@@ -15,7 +15,7 @@ import (
 // with the length of what is read. Adding is for one goroutine; Fit and
 // Set.Matrix only read, so any number of them may run at once.
 type Table struct {
-	kind    dataset.Kind
+	kind    record.Kind
 	id      *tableID
 	columns []string // Numbers: the names of the columns; nil until known
 
@@ -37,13 +37,13 @@ type tableID struct{ _ byte }
 // NewTable returns an empty table for records of a kind. columns names the
 // numeric columns of Numbers; nil takes as many as the first record has and
 // calls them "1", "2" and so on. Other kinds have none.
-func NewTable(kind dataset.Kind, columns []string) *Table {
+func NewTable(kind record.Kind, columns []string) *Table {
 	t := &Table{kind: kind, id: new(tableID)}
 	switch kind {
-	case dataset.Text:
+	case record.Text:
 		t.number = make(map[string]int32)
 		t.counter.find = t.find
-	case dataset.Numbers:
+	case record.Numbers:
 		t.columns = slices.Clone(columns)
 		t.dense.Columns = len(columns)
 	}
@@ -55,21 +55,21 @@ func (t *Table) Columns() []string { return slices.Clone(t.columns) }
 
 // Check returns the error of Add for a record that is of another kind, or has numbers
 // that do not fit.
-func (t *Table) Check(e dataset.Example) error {
+func (t *Table) Check(e record.Example) error {
 	values, err := checkRecord(t.kind, e, t.values[:0])
 	t.values = values[:0]
 	return err
 }
 
 // Kind returns the kind of the records.
-func (t *Table) Kind() dataset.Kind { return t.kind }
+func (t *Table) Kind() record.Kind { return t.kind }
 
 // Rows returns the number of records so far.
 func (t *Table) Rows() int {
 	switch t.kind {
-	case dataset.Text:
+	case record.Text:
 		return t.bags.rows()
-	case dataset.Numbers:
+	case record.Numbers:
 		return t.dense.Rows()
 	}
 	return t.sparse.Rows()
@@ -81,10 +81,10 @@ func (t *Table) Values(rows []int) int {
 	sum := 0
 	for _, i := range rows {
 		switch t.kind {
-		case dataset.Text:
+		case record.Text:
 			ids, _ := t.bags.row(i)
 			sum += len(ids)
-		case dataset.Numbers:
+		case record.Numbers:
 			sum += t.dense.Columns
 		default:
 			index, _ := t.sparse.Row(i)
@@ -99,9 +99,9 @@ func (t *Table) Values(rows []int) int {
 // much as those of the table.
 func (t *Table) Bytes() (rows, grams int64) {
 	switch t.kind {
-	case dataset.Text:
+	case record.Text:
 		return int64(8*(len(t.bags.id)+len(t.bags.start)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
-	case dataset.Numbers:
+	case record.Numbers:
 		return 4 * int64(len(t.dense.Data)), 0
 	}
 	return int64(8 * (len(t.sparse.Value) + len(t.sparse.Start))), 0
@@ -115,9 +115,9 @@ const gramBytes = 96
 // columns so far: the most features that Fit can find.
 func (t *Table) Distinct() int {
 	switch t.kind {
-	case dataset.Text:
+	case record.Text:
 		return len(t.grams)
-	case dataset.Numbers:
+	case record.Numbers:
 		return t.dense.Columns
 	}
 	return t.sparse.Columns
@@ -127,16 +127,16 @@ func (t *Table) Distinct() int {
 // columns, sparse features that do not ascend from 0, and a number that does
 // not fit a 32-bit float are errors that name the record's place, and then
 // nothing is added.
-func (t *Table) Add(e dataset.Example) error {
+func (t *Table) Add(e record.Example) error {
 	values, err := checkRecord(t.kind, e, t.values[:0])
 	if err != nil {
 		return err
 	}
 	t.values = values
 	switch t.kind {
-	case dataset.Text:
+	case record.Text:
 		t.AddText(e.Text)
-	case dataset.Numbers:
+	case record.Numbers:
 		if len(values) == 0 {
 			return fmt.Errorf("%sno numbers, want at least one", at(e.Place))
 		}
@@ -162,7 +162,7 @@ func (t *Table) Add(e dataset.Example) error {
 // AddText appends a text to a table of texts. On a table of another kind it
 // panics: that is a bug in the caller.
 func (t *Table) AddText(text string) {
-	if t.kind != dataset.Text {
+	if t.kind != record.Text {
 		panic(fmt.Sprintf("feature: AddText on a table of %v", t.kind))
 	}
 	t.bags.add(t.counter.count(text))
@@ -182,20 +182,20 @@ func (t *Table) find(gram []byte) int32 {
 
 // checkRecord appends the numbers of a record to values, or returns an error if
 // the record is not of the kind or has a number that does not fit.
-func checkRecord(kind dataset.Kind, e dataset.Example, values []float32) ([]float32, error) {
+func checkRecord(kind record.Kind, e record.Example, values []float32) ([]float32, error) {
 	came := kind // an empty record is of any kind
 	switch {
 	case len(e.Index) > 0:
-		came = dataset.Sparse
+		came = record.Sparse
 	case len(e.Values) > 0:
-		came = dataset.Numbers
+		came = record.Numbers
 	case e.Text != "":
-		came = dataset.Text
+		came = record.Text
 	}
 	if came != kind {
 		return nil, fmt.Errorf("%sa record of %v, want one of %v like the others", at(e.Place), came, kind)
 	}
-	if kind == dataset.Sparse {
+	if kind == record.Sparse {
 		if len(e.Index) != len(e.Values) {
 			return nil, fmt.Errorf("%s%d feature numbers and %d values, want as many", at(e.Place), len(e.Index), len(e.Values))
 		}
@@ -219,8 +219,8 @@ func checkRecord(kind dataset.Kind, e dataset.Example, values []float32) ([]floa
 
 // at returns where a record stands, to begin an error with; a record that was
 // not read from a file has no place.
-func at(p dataset.Place) string {
-	if p == (dataset.Place{}) {
+func at(p record.Place) string {
+	if p == (record.Place{}) {
 		return ""
 	}
 	return p.String() + ": "

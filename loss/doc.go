@@ -5,6 +5,7 @@
 //	SimLoss        -log Σ_c S[y,c] p_c (Kobs et al. 2020)
 //	SoftLabels     cross entropy against exp(-β d(y,c)) (Bertinetto et al. 2020)
 //	HXE            -Σ_v λ(v) log p(v | parent of v) up a tree (the same)
+//	Own            a Function of value, gradient and curvature from outside
 //
 // are losses of the k class scores, where p is the softmax of the scores;
 // Evaluate computes them. HierarchicalSoftmax (Morin and Bengio 2005) is an

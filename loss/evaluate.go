@@ -26,6 +26,8 @@ func Evaluate[T matrix.Float](l Loss, p, grad, scores []T, y int) float64 {
 		return softLabels(l.target[y*l.k:(y+1)*l.k], p, grad, scores)
 	case *HXE:
 		return hxe(l, p, grad, scores, y)
+	case *Own:
+		return own(l, p, grad, scores, y)
 	}
 	panic("loss: unknown loss")
 }
@@ -86,7 +88,7 @@ func simLoss[T matrix.Float](logS []float64, p, grad, scores []T) float64 {
 
 // Curvature sets out to H x, H = diag(p) - p pᵀ the second derivative of the
 // loss of one example in the scores, given the p that Evaluate found; it is the
-// same for every class and target. Of SimLoss and HXE, which are not convex, H is
+// same for every class and target. An Own has a curvature of its own. Of SimLoss and HXE, which are not convex, H is
 // that of a convex bound: they are a convex log-sum less another, or a positive
 // sum of others, and the bound has a tangent in place of these, so it touches the
 // loss at these scores and lies above it elsewhere. out may be x. O(k), no allocation.

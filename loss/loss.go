@@ -9,7 +9,8 @@ import (
 	"github.com/treeloss/treeloss/metric"
 )
 
-// Loss is one of CrossEntropy, *SimLoss, *SoftLabels and *HXE. Values are immutable
+// Loss is one of CrossEntropy, *SimLoss, *SoftLabels, *HXE and *Own, which takes a
+// function from outside. Values are immutable
 // and safe for concurrent use.
 type Loss interface {
 	// Check returns an error if the loss does not fit k classes.

@@ -25,11 +25,14 @@ func (a AdamW) Check() error {
 		option.Check("Epsilon", a.Epsilon, a.Epsilon >= 0, "a number above 0"))
 }
 
+// maxEpochs is more than anybody waits for.
+const maxEpochs = 1e6
+
 // checkEpochs checks what both trainers in epochs have; 0 stands for the default
 // everywhere, so it is in range.
 func checkEpochs(epochs, batch, patience int, rate, decay float64) error {
 	return cmp.Or(
-		option.Check("Epochs", epochs, epochs >= 0, "at least 1"),
+		option.Check("Epochs", epochs, epochs >= 0 && epochs <= maxEpochs, "at least 1 and at most a million"),
 		option.Check("Batch", batch, batch >= 0, "at least 1"),
 		option.Check("Patience", patience, patience >= 0, "at least 1, or 0 for never"),
 		option.Check("Rate", rate, rate >= 0 && !math.IsInf(rate, 1), "a number above 0, such as 0.5, or 0 for the default"),

@@ -8,6 +8,15 @@
 //	Layer + feature.Set + labels -> Model -> Save ... Load -> Predict
 //	SGD, AdamW -> Checkpoint -> SaveCheckpoint ... LoadCheckpoint -> Resume
 //
+// A program that only predicts imports this package and package record. It links no
+// reader of files, and has 5.2 MB (linux/amd64, unstripped, a main of ten lines; 15.7 MB
+// with package treeloss, which reads Parquet):
+//
+//	model, err := softmax.Load("intents.safetensors") // or softmax.Read
+//	top, err := model.NewPredictor().Predict(record.Example{Text: text}, 3)
+//
+// A Predictor is for one goroutine at a time.
+//
 // SGD and AdamW share a loop of epochs. How a step is made is the choice of
 // newStepper:
 //

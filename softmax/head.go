@@ -98,7 +98,16 @@ func (t *head[T]) along(scores, step []T, alpha T, y target) (value, slope float
 // weight times the loss along it, and adds the bias's part to outBias.
 func (t *head[T]) curvature(z, p, bias, outBias []T, y target, weight T) {
 	t.place(t.scores, z, bias)
+	own, _ := t.loss.(*loss.Own)
 	switch {
+	case t.hierarchy == nil && own != nil:
+		clear(t.grad)
+		for n, class := range y.mix.Class {
+			loss.CurvatureOwn(own, t.grad, p, t.scores, int(class), T(y.mix.Share[n]))
+		}
+		if len(y.mix.Class) == 0 {
+			loss.CurvatureOwn(own, t.grad, p, t.scores, y.class, 1)
+		}
 	case t.hierarchy == nil:
 		loss.Curvature(t.grad, p, t.scores)
 	case len(y.mix.Class) > 0:

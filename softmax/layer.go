@@ -145,8 +145,8 @@ func (l *Layer) check() error {
 		return fmt.Errorf("softmax: %d weights for %d features and %d outputs", len(l.Weight), l.Features, outputs)
 	}
 	for j, b := range l.Bias {
-		if !finite(float64(b)) {
-			return fmt.Errorf("softmax: bias %d is %v, want a finite number", j, b)
+		if tooLarge(b) {
+			return fmt.Errorf("softmax: bias %d is %v, want a number from -1e30 to 1e30", j, b)
 		}
 	}
 	if l.packed != nil {
@@ -156,12 +156,20 @@ func (l *Layer) check() error {
 		return nil
 	}
 	for j, w := range l.Weight {
-		if math.Float32bits(w)<<1 >= 0xff<<24 { // no finite number; this loop is a part of the time to open a model
-			return fmt.Errorf("softmax: the weight of feature %d for output %d is %v, want a finite number", j/outputs, j%outputs, w)
+		if tooLarge(w) {
+			return fmt.Errorf("softmax: the weight of feature %d for output %d is %v, want a number from -1e30 to 1e30", j/outputs, j%outputs, w)
 		}
 	}
 	return nil
 }
+
+// tooLarge tells whether a weight is no number, or one that no training gives: the sum of
+// a few of them would have no probability. It is fast, as to open a model takes one call a
+// weight.
+func tooLarge(w float32) bool { return math.Float32bits(w)&^(1<<31) > largestWeight }
+
+// largestWeight is math.Float32bits(1e30); numbers above 0 have the order of their bits.
+const largestWeight = 0x7149f2ca
 
 // sameTree tells whether two trees have the same nodes and classes.
 func sameTree(a, b *labeltree.Tree) bool {

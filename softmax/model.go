@@ -1,14 +1,15 @@
 package softmax
 
 import (
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/record"
 )
 
 // Model is what a model file holds: a layer, the features of its inputs, the
@@ -85,6 +86,9 @@ func (m *Model) Check() error {
 	}
 	class := make(map[string]int, len(m.Labels))
 	for c, label := range m.Labels {
+		if label == "" {
+			return fmt.Errorf("softmax: class %d has no name", c)
+		}
 		if !utf8.ValidString(label) {
 			return fmt.Errorf("softmax: the name of class %d, %q, is not valid UTF-8", c, label)
 		}
@@ -130,8 +134,9 @@ func (m *Model) NewPredictor() *Predictor {
 
 // Probabilities returns the probability of each class for one record, at the
 // temperature of the model; they sum to 1 and are valid until the next call. A
-// record of another kind than the model was trained on is an error.
-func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
+// record of another kind than the model was trained on is an error, and so are numbers
+// that make scores beyond float32.
+func (p *Predictor) Probabilities(e record.Example) ([]float32, error) {
 	index, value, err := p.rower.Row(e)
 	if err != nil {
 		return nil, err
@@ -139,20 +144,28 @@ func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
 	if c := p.model.Training.Calibration; c != nil {
 		p.model.Layer.ClassScores(p.p, p.scratch, index, value)
 		scores := p.scratch[:copy(p.scratch, p.p)]
-		p.temperature, err = decide.Probabilities(c, p.p, scores)
-		return p.p, err
+		if p.temperature, err = decide.Probabilities(c, p.p, scores); err != nil {
+			return nil, err
+		}
+	} else {
+		p.temperature = 1
+		p.model.Layer.Probabilities(p.p, p.scratch, index, value)
 	}
-	p.temperature = 1
-	p.model.Layer.Probabilities(p.p, p.scratch, index, value)
+	// A sum that is no number makes all of them such.
+	if p.p[0] != p.p[0] {
+		return nil, errNoProbabilities
+	}
 	return p.p, nil
 }
+
+var errNoProbabilities = errors.New("there are no probabilities, for the numbers are too large; are they in the units of the training data?")
 
 // Temperature returns what the scores of the last record were divided by.
 func (p *Predictor) Temperature() float64 { return p.temperature }
 
 // Predict returns the n most probable classes of one record, the most probable
 // first, equals in the order of their labels. n below 1 counts as 1.
-func (p *Predictor) Predict(e dataset.Example, n int) ([]Prediction, error) {
+func (p *Predictor) Predict(e record.Example, n int) ([]Prediction, error) {
 	probabilities, err := p.Probabilities(e)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,9 @@ type compareFlags struct {
 	flags *pflag.FlagSet // to tell what was given
 }
 
+// maxSeeds is the most draws. All are made before the first method is trained.
+const maxSeeds = 10_000
+
 // namesAsExamples is the method for texts alone.
 const namesAsExamples = "names+examples"
 
@@ -171,8 +174,8 @@ func (f *compareFlags) checkDraws() error {
 	if f.shots[0] < 0 {
 		return usagef("--shots %d, want at least 1, or 0 for all rows", f.shots[0])
 	}
-	if f.seeds < 1 {
-		return usagef("--seeds %d, want at least 1", f.seeds)
+	if f.seeds < 1 || f.seeds > maxSeeds {
+		return usagef("--seeds %d, want at least 1 and at most %d", f.seeds, maxSeeds)
 	}
 	if len(f.shots) > 1 && f.shots[0] == 0 {
 		return usagef("--shots 0 takes all rows and stands alone, not in a list")

@@ -121,7 +121,15 @@ func plain(err error) string {
 	return strings.ReplaceAll(text, place.Error(), words)
 }
 
-// oneLine keeps an error on one line, whatever a file name or label holds.
+// longestError is the most bytes of an error that are printed.
+const longestError = 1200
+
+// oneLine keeps an error on one line of a length that can be read, whatever a file name
+// or label holds.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	text = strings.Join(strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	if cut := len(text) - longestError; cut > 0 {
+		text = strings.ToValidUTF8(text[:longestError/2], "") + " ... " + strings.ToValidUTF8(text[longestError/2+cut:], "")
+	}
+	return text
 }

@@ -56,6 +56,8 @@ func Create(path string) (*File, error) {
 	f := &File{path: path, target: path}
 	if behindLink, err := filepath.EvalSymlinks(path); err == nil {
 		f.target = behindLink
+	} else if to, notLink := os.Readlink(path); notLink == nil {
+		return nil, cannotWrite(path, fmt.Errorf("it is a link to %s, which cannot be followed; remove it or name another file", to))
 	}
 	var err error
 	if f.mode, err = modeOf(f.target); err != nil {

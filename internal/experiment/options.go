@@ -68,7 +68,7 @@ func (o Options) check() error {
 		option.Check("Init", o.Init, o.Init == TorchInit || o.Init == ZeroInit, "torch or zeros"),
 		option.Check("Rate", o.Rate, o.Rate > 0 && !math.IsInf(o.Rate, 1), "a number above 0, such as 0.0001"),
 		option.Check("Base", o.Base, o.Base == 0 || o.Base >= 1.0001 && o.Base <= 1e6, "a number from 1.0001 to 1e6, such as 1.3, or 0 for the default"),
-		option.Check("Sigma", o.Sigma, o.Sigma >= 0 && !math.IsInf(o.Sigma, 1), "a number above 0, or 0 for the paper's"),
+		option.Check("Sigma", o.Sigma, o.Sigma >= 0 && o.Sigma <= 1e6, "a number above 0, at most 1e6, or 0 for the paper's"),
 		option.Threads(o.Threads))
 	for _, p := range o.Protocols {
 		err = cmp.Or(err, option.Check("Protocol", p, slices.Contains(Protocols(), p), "paper, one-pass or converged"))

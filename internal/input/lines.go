@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -149,7 +150,7 @@ func ReadAll(r io.Reader, name string, max int64, o Options) ([]byte, error) {
 		return nil, err
 	}
 	defer s.Close()
-	data, err := io.ReadAll(io.LimitReader(s, max+1))
+	data, err := readText(s, max+1)
 	switch {
 	case err != nil:
 		return nil, Unreadable(name, 0, err)
@@ -160,6 +161,28 @@ func ReadAll(r io.Reader, name string, max int64, o Options) ([]byte, error) {
 		line := bytes.Count(data[:at], []byte("\n"))
 		column := at - bytes.LastIndexByte(data[:at], '\n')
 		return nil, Refuse(name, line+1, column, "invalid UTF-8: byte 0x%02x; %s", data[at], s.opts.Mend)
+	}
+	return data, nil
+}
+
+// readText reads to the end of r, but no further than most bytes, nor than the first
+// that is no UTF-8: a device gives such without end.
+func readText(r io.Reader, most int64) (data []byte, err error) {
+	checked := 0
+	for int64(len(data)) < most {
+		data = slices.Grow(data, 1<<16)
+		n, err := r.Read(data[len(data):min(int64(cap(data)), most)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return data, err
+		}
+		// The last bytes may be the beginning of a character.
+		if checked += InvalidAt(data[checked:]); checked+utf8.UTFMax <= len(data) {
+			return data, nil
+		}
 	}
 	return data, nil
 }

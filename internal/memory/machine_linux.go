@@ -2,6 +2,7 @@ package memory
 
 import (
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"strconv"
@@ -11,16 +12,22 @@ import (
 )
 
 func machine() int64 {
-	n := cgroupLimit(os.DirFS("/"))
+	limits := []int64{cgroupLimit(os.DirFS("/"))}
 	var info unix.Sysinfo_t
-	if unix.Sysinfo(&info) != nil {
-		return n
+	if unix.Sysinfo(&info) == nil {
+		limits = append(limits, int64(uint64(info.Totalram)*uint64(info.Unit)))
 	}
-	total := int64(uint64(info.Totalram) * uint64(info.Unit))
-	if n <= 0 {
-		return total
+	var space unix.Rlimit // ulimit -v, which batch systems set
+	if unix.Getrlimit(unix.RLIMIT_AS, &space) == nil && space.Cur < math.MaxInt64 {
+		limits = append(limits, int64(space.Cur))
 	}
-	return min(n, total)
+	least := int64(0)
+	for _, n := range limits {
+		if n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
 }
 
 // cgroupLimit returns the least memory limit of the control groups that this

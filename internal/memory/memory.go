@@ -18,7 +18,8 @@ const Least = 64 << 20
 const unknown = 8e9
 
 // Machine returns the bytes that this process can have at most: the memory of the
-// machine, or what its container allows (cgroups 1 and 2) where that is less.
+// machine, or what its container (cgroups 1 and 2) or a limit of its address space
+// (ulimit -v) allows where that is less.
 func Machine() int64 {
 	n := machine()
 	if n <= 0 {

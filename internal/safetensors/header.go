@@ -52,7 +52,7 @@ func parseHeader(raw []byte) (*header, error) {
 		err = errors.New("the header ends within its object")
 	}
 	if err != nil {
-		return nil, badFile("header byte %d: %v", p.InputOffset(), err)
+		return nil, badFile("header byte %d: %w", p.InputOffset(), err)
 	}
 	return h, nil
 }

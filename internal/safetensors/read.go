@@ -135,6 +135,10 @@ func HasFormat(path, format string) bool {
 		return false
 	}
 	defer f.Close()
+	// To look at a pipe would take from it.
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	var size uint64
 	if binary.Read(f, binary.LittleEndian, &size) != nil || size > maxHeader {
 		return false
@@ -187,5 +191,5 @@ func readFull(r io.ReaderAt, buf []byte, offset int64) error {
 
 // badFile returns an error that wraps ErrFormat.
 func badFile(format string, args ...any) error {
-	return fmt.Errorf("safetensors: %s: %w", fmt.Sprintf(format, args...), ErrFormat)
+	return fmt.Errorf("safetensors: %w: %w", fmt.Errorf(format, args...), ErrFormat)
 }
