@@ -10,7 +10,7 @@ import (
 )
 
 // record returns a record of the binary form; pixel i of plane p is i+p.
-func record(coarse, fine byte) []byte {
+func pictureRecord(coarse, fine byte) []byte {
 	out := []byte{coarse, fine}
 	for p := range 3 {
 		for i := range cifarSide * cifarSide {
@@ -30,7 +30,7 @@ func writeFile(t testing.TB, path string, data []byte) string {
 
 func TestReadCIFAR100Binary(t *testing.T) {
 	dir := t.TempDir()
-	file := writeFile(t, filepath.Join(dir, "train.bin"), append(record(1, 2), record(0, 0)...))
+	file := writeFile(t, filepath.Join(dir, "train.bin"), append(pictureRecord(1, 2), pictureRecord(0, 0)...))
 	s, err := ReadCIFAR100(file)
 	if err != nil {
 		t.Fatal(err)
@@ -58,12 +58,12 @@ func TestReadCIFAR100Refuses(t *testing.T) {
 		names      string
 		want       string
 	}{
-		{"cut record", "train.bin", record(0, 0)[:3000], "", "no whole number"},
+		{"cut record", "train.bin", pictureRecord(0, 0)[:3000], "", "no whole number"},
 		{"empty", "train.bin", nil, "", "no whole number"},
 		{"something else", "train.csv", []byte("text,label\n"), "", "neither a file of CIFAR-100"},
-		{"label without name", "train.bin", record(0, 9), names, "class 9, there are 3 names"},
-		{"empty name", "train.bin", record(0, 0), "apple\n\nfish\n", "an empty line"},
-		{"name twice", "train.bin", record(0, 0), "apple\napple\n", "stands already on line 1"},
+		{"label without name", "train.bin", pictureRecord(0, 9), names, "class 9, there are 3 names"},
+		{"empty name", "train.bin", pictureRecord(0, 0), "apple\n\nfish\n", "an empty line"},
+		{"name twice", "train.bin", pictureRecord(0, 0), "apple\napple\n", "stands already on line 1"},
 		{"Python form", "train", []byte("\x80\x02}q\x00(U\x04data"), "", "is a Python pickle; want CIFAR-100 in its binary form"},
 	} {
 		dir := t.TempDir()
