@@ -262,7 +262,7 @@ func (j *jsonl) distribution(ex *Example, i int) error {
 		}
 		most, sum = max(most, v), sum+v
 		votes = votes && v == math.Trunc(v)
-		j.mix = append(j.mix, Share{label, v})
+		j.mix = append(j.mix, Share{Label: label, Share: v})
 		return nil
 	})
 	if err != nil {

@@ -14,16 +14,16 @@ func TestMix(t *testing.T) {
 		label        string
 		want         []Share
 	}{
-		{"shares", `{"dog":0.25,"cat":0.75}`, "cat", []Share{{"cat", 0.75}, {"dog", 0.25}}},
-		{"votes", `{"dog":1,"cat":3}`, "cat", []Share{{"cat", 0.75}, {"dog", 0.25}}},
-		{"of equals the first", `{"dog":2,"cat":2,"bat":0}`, "cat", []Share{{"cat", 0.5}, {"dog", 0.5}}},
-		{"one class", `{"dog":7}`, "dog", []Share{{"dog", 1}}},
-		{"white space", `{" dog\t":1}`, "dog", []Share{{"dog", 1}}},
+		{"shares", `{"dog":0.25,"cat":0.75}`, "cat", []Share{{Label: "cat", Share: 0.75}, {Label: "dog", Share: 0.25}}},
+		{"votes", `{"dog":1,"cat":3}`, "cat", []Share{{Label: "cat", Share: 0.75}, {Label: "dog", Share: 0.25}}},
+		{"of equals the first", `{"dog":2,"cat":2,"bat":0}`, "cat", []Share{{Label: "cat", Share: 0.5}, {Label: "dog", Share: 0.5}}},
+		{"one class", `{"dog":7}`, "dog", []Share{{Label: "dog", Share: 1}}},
+		{"white space", `{" dog\t":1}`, "dog", []Share{{Label: "dog", Share: 1}}},
 		{"a plain label", `"dog"`, "dog", nil},
-		{"a sum beyond float64", `{"a":1.7e308,"b":1.7e308}`, "a", []Share{{"a", 0.5}, {"b", 0.5}}},
-		{"the smallest number", `{"a":5e-324,"b":1.0}`, "b", []Share{{"a", 5e-324}, {"b", 1}}},
-		{"rounded to two digits", `{"a":0.24,"b":0.25,"c":0.25,"d":0.25}`, "b", []Share{{"a", 0.24 / 0.99}, {"b", 0.25 / 0.99}, {"c", 0.25 / 0.99}, {"d", 0.25 / 0.99}}},
-		{"in the order of bytes", `{"é":1,"z":1,"Z":2}`, "Z", []Share{{"Z", 0.5}, {"z", 0.25}, {"é", 0.25}}},
+		{"a sum beyond float64", `{"a":1.7e308,"b":1.7e308}`, "a", []Share{{Label: "a", Share: 0.5}, {Label: "b", Share: 0.5}}},
+		{"the smallest number", `{"a":5e-324,"b":1.0}`, "b", []Share{{Label: "a", Share: 5e-324}, {Label: "b", Share: 1}}},
+		{"rounded to two digits", `{"a":0.24,"b":0.25,"c":0.25,"d":0.25}`, "b", []Share{{Label: "a", Share: 0.24 / 0.99}, {Label: "b", Share: 0.25 / 0.99}, {Label: "c", Share: 0.25 / 0.99}, {Label: "d", Share: 0.25 / 0.99}}},
+		{"in the order of bytes", `{"é":1,"z":1,"Z":2}`, "Z", []Share{{Label: "Z", Share: 0.5}, {Label: "z", Share: 0.25}, {Label: "é", Share: 0.25}}},
 	} {
 		// As the first row, and as a later one, where a plain label came first.
 		for _, before := range []string{"", `{"text":"x","labels":"cow"}` + "\n"} {

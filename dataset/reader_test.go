@@ -97,7 +97,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s: examples on lines %v, want %v", tc.name, lines, tc.want)
 		}
 	}
-	if s := (Place{"a.csv", 3}).String(); s != "a.csv:3" {
+	if s := (Place{File: "a.csv", Line: 3}).String(); s != "a.csv:3" {
 		t.Error(s)
 	}
 }
