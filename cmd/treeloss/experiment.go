@@ -154,6 +154,9 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 		}
 		return err
 	}
+	for _, w := range results.Warnings() {
+		a.logf("warning: %s", w)
+	}
 	took := time.Since(began)
 	if a.json {
 		err = a.printJSON(newExperimentDocument(results, name, took))

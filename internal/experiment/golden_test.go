@@ -48,9 +48,11 @@ func compareGolden(t *testing.T, r *Results, dir string) {
 	t.Helper()
 	for _, section := range r.Page().Sections {
 		for _, table := range section.Tables {
+			if table.Name == "claims" { // words; TestEverything looks at them
+				continue
+			}
 			var out strings.Builder
-			w := csv.NewWriter(&out)
-			if err := w.WriteAll(append([][]string{table.Heads}, table.Rows...)); err != nil {
+			if err := table.WriteCSV(&out); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, table.Name+".csv")

@@ -68,6 +68,11 @@ func (p Protocol) title() string {
 	return "converged, own best prior"
 }
 
+// short names a protocol in the head of a column.
+func (p Protocol) short() string {
+	return map[Protocol]string{Paper: "paper's protocol", OnePass: "one pass", Converged: "converged"}[p]
+}
+
 // percent writes a fraction as points with one decimal, two below one point.
 func percent(x float64) string {
 	switch {
