@@ -23,7 +23,7 @@ func (r *Results) Page() *report.Page {
 		Lead:     strings.Split(written("lead", ValidationRows), "\n\n"),
 		Warnings: r.Warnings(),
 	}
-	page.Sections = append(page.Sections, r.verdicts())
+	page.Sections = append(page.Sections, r.verdicts()...)
 	for i := range r.Sweeps {
 		page.Sections = append(page.Sections, r.section(&r.Sweeps[i]))
 	}
@@ -66,41 +66,55 @@ func (r *Results) Warnings() []string {
 	return []string{text}
 }
 
-// verdicts are the claims that these results speak of, and the difference that they are about at
+// verdictSigns stand in front of verdicts, for who looks down the column.
+var verdictSigns = map[string]string{holds: "✓ ", fails: "✗ ", partly: "◐ "}
+
+// verdicts are the claims that these results speak of, then the difference that they are about at
 // one place of each sweep.
-func (r *Results) verdicts() report.Section {
+func (r *Results) verdicts() (out []report.Section) {
 	t := report.Table{Name: "claims", Caption: "What the paper says, and what came of it", Cards: true, Heads: []string{"the paper says", "verdict", "we measured", "where"}}
+	t.File = [][]string{t.Heads}
 	unmeasured := (&Results{}).Claims()
 	for i, c := range r.Claims() {
 		if c.Verdict != notTested && c != unmeasured[i] {
-			t.Rows = append(t.Rows, []string{c.Says, c.Verdict, c.Measured, c.Where})
+			t.Rows = append(t.Rows, []string{c.Says, strings.ReplaceAll(verdictSigns[c.Verdict]+c.Verdict, " ", "\u00a0"), c.Measured, c.Where})
+			t.File = append(t.File, []string{c.Says, c.Verdict, c.Measured, c.Where})
 		}
 	}
-	out := report.Section{Heading: "What holds"}
 	if len(t.Rows) > 0 {
-		out.Tables = append(out.Tables, t)
+		out = append(out, report.Section{Heading: "What holds", Tables: []report.Table{t}})
 	}
+	if len(r.Sweeps) > 0 {
+		out = append(out, r.headline())
+	}
+	return out
+}
+
+// headline is what the V-tree gains over cross entropy at one place of each sweep.
+func (r *Results) headline() report.Section {
 	chart := &report.Chart{Name: "headline", Title: "What the V-tree gains over cross entropy", XLabel: "accuracy minus that of cross entropy, percentage points", Percent: true, Zero: true,
 		Caption: "At one place of each sweep, with 95 % intervals over runs, paired. Right of 0 the V-tree is better."}
+	t := report.Table{Name: "headline-numbers", Caption: "The same in percentage points, ± half the 95 % interval", Heads: []string{"sweep"}}
 	for i := range r.Sweeps {
-		chart.Rows = append(chart.Rows, fmt.Sprintf("%s, %s = %s", strings.TrimPrefix(r.Sweeps[i].Name, "data-"), r.Sweeps[i].Sweep.letter(), number(r.Sweeps[i].Sweep.Focus)))
+		s := &r.Sweeps[i]
+		chart.Rows = append(chart.Rows, fmt.Sprintf("%s, %s = %s", strings.TrimPrefix(s.Name, "data-"), s.Sweep.letter(), number(s.Sweep.Focus)))
+		t.Rows = append(t.Rows, []string{chart.Rows[i]})
 	}
 	for n, protocol := range r.Options.Protocols {
-		s := report.Series{Name: protocol.title(), Look: n + 1}
+		series := report.Series{Name: protocol.title(), Look: n + 1}
+		t.Heads = append(t.Heads, protocol.short())
 		for i := range r.Sweeps {
 			row, ok := r.Sweeps[i].Find(protocol, r.averaged(protocol), VTree, r.Sweeps[i].Sweep.Focus)
 			d := row.Difference
 			if !ok {
 				d = interval(nil)
 			}
-			s.AddRow(d.Mean, d.Low, d.High)
+			series.AddRow(d.Mean, d.Low, d.High)
+			t.Rows[i] = append(t.Rows[i], d.signed(100))
 		}
-		chart.Series = append(chart.Series, s)
+		chart.Series = append(chart.Series, series)
 	}
-	if len(r.Sweeps) > 0 {
-		out.Pictures = append(out.Pictures, chart)
-	}
-	return out
+	return report.Section{Heading: "In one figure", Pictures: []report.Picture{chart}, Tables: []report.Table{t}}
 }
 
 // averaged tells whether figures show the mean of the weights over the pass.

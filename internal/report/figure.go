@@ -250,7 +250,7 @@ func (p *plot) dodge() {
 	for i := 1; i < len(places); i++ {
 		gap = min(gap, places[i]-places[i-1])
 	}
-	step := min(5, 0.65*gap/float64(len(p.series)))
+	step := min(4, 0.3*gap/float64(len(p.series))) // so little that a steep curve stays where it is
 	p.shift = make([]float64, len(p.series))
 	for i := range p.shift {
 		p.shift[i] = step * (float64(i) - float64(len(p.series)-1)/2)
