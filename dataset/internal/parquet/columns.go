@@ -39,34 +39,27 @@ type Column struct {
 	inList  int             // definition level from which a list has an element
 }
 
-// newColumn says what the field c is, whose nodes, in preorder, are those that
-// the schema begins with; it returns the schema behind them.
-func newColumn(c *parquet.Column, schema []format.SchemaElement) (Column, []format.SchemaElement) {
+// newColumn says what the field c is, from the schema's elements that hold values. A list
+// is a chain of groups down to its numbers; what branches is a group and is not read.
+func newColumn(c *parquet.Column, leaves []format.SchemaElement) Column {
 	out := Column{Name: c.Name()}
-	nodes, lists, leaves, chain := 0, 0, 0, true
-	var pass func(c *parquet.Column)
-	pass = func(c *parquet.Column) {
+	nodes, lists := 0, 0
+	for at := c; ; at = at.Columns()[0] {
 		nodes++
-		if c.Repeated() {
+		if at.Repeated() {
 			lists++
-			out.inList = c.MaxDefinitionLevel()
+			out.inList = at.MaxDefinitionLevel()
 		}
-		chain = chain && len(c.Columns()) <= 1
-		if c.Leaf() {
-			leaves++
-			out.leaf = c
+		if at.Leaf() {
+			out.leaf = at
+			break
 		}
-		for _, child := range c.Columns() {
-			pass(child)
+		if len(at.Columns()) != 1 {
+			out.What = fmt.Sprintf("a group of %d columns", leavesBelow(c))
+			return out
 		}
 	}
-	pass(c)
-	last, rest := schema[nodes-1], schema[nodes:]
-	if leaves == 0 || !chain {
-		out.What = fmt.Sprintf("a group of %d columns", leaves)
-		return out, rest
-	}
-	kind, what := out.describe(last)
+	kind, what := out.describe(leaves[out.leaf.Index()])
 	switch {
 	case lists == 0 && nodes > 1:
 		out.What = "a group of 1 column"
@@ -80,10 +73,23 @@ func newColumn(c *parquet.Column, schema []format.SchemaElement) (Column, []form
 		out.What = "a nested list"
 	}
 	out.element = kind
-	return out, rest
+	return out
 }
 
-// describe says what the values are, whose node is e.
+// leavesBelow counts the columns that hold the values of a field.
+func leavesBelow(c *parquet.Column) int {
+	if c.Leaf() {
+		return 1
+	}
+	n := 0
+	for _, child := range c.Columns() {
+		n += leavesBelow(child)
+	}
+	return n
+}
+
+// describe says what the values are, by their element of the schema: that of the library's
+// own types lacks half precision.
 func (c *Column) describe(e format.SchemaElement) (Kind, string) {
 	t := c.leaf.Type()
 	if logical := t.LogicalType(); logical != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -36,11 +37,9 @@ func Open(r io.ReaderAt, size int64, maxPage int) (f *File, err error) {
 		return nil, fmt.Errorf("the schema cannot be read (%w); write the file anew", err)
 	}
 	f = &File{r: r, size: size, maxPage: maxPage, groups: meta.RowGroups, leaves: source.RowGroups()[0].ColumnChunks()}
-	schema := []format.SchemaElement(meta.Schema[1:])
+	leaves := slices.DeleteFunc(slices.Clone(meta.Schema), func(e format.SchemaElement) bool { return !e.Type.Valid })
 	for _, c := range source.Root().Columns() {
-		var column Column
-		column, schema = newColumn(c, schema)
-		f.Columns = append(f.Columns, column)
+		f.Columns = append(f.Columns, newColumn(c, leaves))
 	}
 	for i, g := range f.groups { // the footer's own count of rows is wrong in files of some writers
 		if g.NumRows < 0 || len(g.Columns) != len(f.leaves) {
