@@ -63,6 +63,27 @@ func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space m
 		r.skip("weights, lambda and norms: training takes more than seconds; it is done if training is asked for")
 		return nil
 	}
+	layer, record, err := e.plainCrossEntropy(ctx, k, prior, opts)
+	if err != nil {
+		return err
+	}
+	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.X), Base: cmp.Or(opts.Base, 2)}
+	norm := 0.0
+	w.Largest, norm = theory.Norms(layer.Weight, k)
+	root := w.Longest / math.Sqrt(float64(len(e.Class))) // ρ/√n, of all bounds
+	w.add("W", norm, 1, root, "Corollary 1", new(math.Sqrt(float64(k))*w.Largest))
+	r.Weights = w
+	if space == nil {
+		return nil
+	}
+	distortion := distortionOf(space, layer, opts.Seed)
+	w.Distortion = &distortion
+	return r.weighTrees(layer, d, space, root, opts.Seed)
+}
+
+// plainCrossEntropy trains on all examples, to three digits: to convergence, or by SGD
+// where that would take minutes.
+func (e *examples) plainCrossEntropy(ctx context.Context, k int, prior float64, opts Options) (*softmax.Layer, softmax.Record, error) {
 	o := softmax.Options{Prior: prior, Seed: opts.Seed, Threads: opts.Threads}
 	o.Trainer = softmax.Converge{Tolerance: weightsTolerance}
 	if !fitsConverge(e, k) {
@@ -73,51 +94,53 @@ func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space m
 	}
 	layer, record, err := softmax.Fit(ctx, e.Examples, k, o)
 	if err != nil {
-		return fmt.Errorf("doctor: plain cross entropy: %w", err)
+		err = fmt.Errorf("doctor: plain cross entropy: %w", err)
 	}
-	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.X), Base: cmp.Or(opts.Base, 2)}
-	norm := 0.0
-	w.Largest, norm = theory.Norms(layer.Weight, k)
-	root := w.Longest / math.Sqrt(float64(len(e.Class)))
-	add := func(parameters string, norm, stretch float64, result string, theory *float64) {
-		if theory != nil {
-			*theory *= root
-		}
-		w.Norms = append(w.Norms, Norm{parameters, norm, norm * root, stretch, norm * root * stretch, theory, result})
+	return layer, record, err
+}
+
+// weighTrees adds the norms of the same weights held by trees: those of a cover tree over
+// the space, and the taxonomy if there is one. A tree by which the weights cannot be held,
+// as two classes are at distance 0, is skipped.
+func (r *Report) weighTrees(layer *softmax.Layer, d *corpus.Data, space metric.Space, root float64, seed uint64) error {
+	w, k := r.Weights, len(d.Classes.Labels)
+	u, v, err := trees(space, d.Classes.Labels, w.Base, seed)
+	if err != nil {
+		return err
 	}
-	limit := math.Sqrt(float64(k)) * w.Largest
-	add("W", norm, 1, "Corollary 1", &limit)
-	if space != nil {
-		distortion := distortionOf(space, layer, opts.Seed)
-		w.Distortion = &distortion
-		twice := 2 * math.Sqrt(float64(k)) * w.Largest
-		var corollary2 *float64
-		if distortion.Lambda != nil {
-			x := theory.NormLimit(k, *distortion.Lambda, w.Largest, r.Metric.Dimension.Max)
-			corollary2 = &x
+	var corollary2 *float64
+	if lambda := w.Distortion.Lambda; lambda != nil {
+		corollary2 = new(theory.NormLimit(k, *lambda, w.Largest, r.Metric.Dimension.Max))
+	}
+	for _, t := range []struct {
+		name, result string
+		tree         *labeltree.Tree
+		limit        *float64
+	}{
+		{"U*", "Lemma 2", u, new(2 * math.Sqrt(float64(k)) * w.Largest)},
+		{"V*", "Corollary 2", v, corollary2},
+		{"V* of the taxonomy", "", d.Classes.Taxonomy, nil},
+	} {
+		if t.tree == nil {
+			continue
 		}
-		u, v, err := trees(space, d.Classes.Labels, w.Base, opts.Seed)
+		norm, err := theory.LeastNorm(t.tree, layer.Weight)
 		if err != nil {
-			return err
+			r.skip("%s: %v", t.name, err)
+			continue
 		}
-		for _, t := range []struct {
-			name, result string
-			tree         *labeltree.Tree
-			theory       *float64
-		}{{"U*", "Lemma 2", u, &twice}, {"V*", "Corollary 2", v, corollary2}, {"V* of the taxonomy", "", d.Classes.Taxonomy, nil}} {
-			if t.tree == nil {
-				continue
-			}
-			norm, err := theory.LeastNorm(t.tree, layer.Weight)
-			if err != nil {
-				r.skip("%s: %v", t.name, err)
-				continue
-			}
-			add(t.name, norm, theory.Stretch(t.tree), t.result, t.theory)
-		}
+		w.add(t.name, norm, theory.Stretch(t.tree), root, t.result, t.limit)
 	}
-	r.Weights = w
 	return nil
+}
+
+// add adds the norm of some parameters and its bounds, each times root. limit is the paper's
+// bound of the norm, nil where there is none.
+func (w *Weights) add(parameters string, norm, stretch, root float64, result string, limit *float64) {
+	if limit != nil {
+		*limit *= root
+	}
+	w.Norms = append(w.Norms, Norm{parameters, norm, norm * root, stretch, norm * root * stretch, limit, result})
 }
 
 // trees returns the U-tree and the V-tree of a cover tree.
