@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/input"
@@ -174,17 +175,22 @@ func Read(paths []string, opts dataset.Options, limits Limits) (*Corpus, string,
 	return c, r.Describe(), nil
 }
 
-// ReadFrom is Read for what r gives, a stream say. It keeps how the examples were read
-// for Append and does not close r. Close the corpus if the limits allow a file.
-func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
-	// An array has no names for its columns; those of a model must have some.
+// For returns an empty corpus for the examples of r. An array has no names for its columns;
+// those of a model must have some: x1, x2, ...
+func For(r *dataset.Reader) *Corpus {
 	columns := r.Columns()
 	if r.Kind() == dataset.Numbers && columns == nil {
 		for j := range r.Width() {
 			columns = append(columns, fmt.Sprintf("x%d", j+1))
 		}
 	}
-	c := New(r.Kind(), columns)
+	return New(r.Kind(), columns)
+}
+
+// ReadFrom is Read for what r gives, a stream say. It keeps how the examples were read
+// for Append and does not close r. Close the corpus if the limits allow a file.
+func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
+	c := For(r)
 	c.Memory = limits.Memory
 	if limits.Origins {
 		c.Origins = []Origin{}
@@ -307,6 +313,24 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 		}
 	}
 	return d, nil
+}
+
+// Features returns the classes of all examples with their rows as features, fitted on all
+// of them: what classinfo needs to see how far the means of the classes are apart.
+func (c *Corpus) Features() (classinfo.Info, error) {
+	index := dataset.NewLabels(c.Labels)
+	info := classinfo.Info{Labels: index.Names(), Class: make([]int32, len(c.Labels))}
+	for i, label := range c.Labels {
+		n, _ := index.Index(label)
+		info.Class[i] = int32(n)
+	}
+	rows := c.Rows()
+	set, err := c.Table.Fit(rows, feature.Options{})
+	if err != nil {
+		return info, err
+	}
+	info.X, err = set.Matrix(c.Table, rows)
+	return info, err
 }
 
 // mixes returns the shares of the classes in each row: none of a row that is of

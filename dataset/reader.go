@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/treeloss/treeloss/internal/input"
@@ -207,6 +208,19 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 		return false
 	}
 	return true
+}
+
+// Labels reads all examples as All does and returns their distinct labels in the order of
+// their bytes, in memory for these alone.
+func (r *Reader) Labels() ([]string, error) {
+	seen := make(map[string]bool)
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		seen[e.Label] = true
+	}
+	return slices.Sorted(maps.Keys(seen)), nil
 }
 
 // Close closes what is open. A stream given to NewReader stays open.

@@ -33,7 +33,7 @@ type cvFlags struct {
 //	         without it
 //	prints   the folds, their mean with its standard error, and the pooled measures; after
 //	         an interruption those of the folds that are done
-//	exits    1 for files, fewer examples than folds, an interruption; 2 for flags
+//	exits    1 for files, and for fewer examples than folds; 2 for flags
 func newCV(a *app) *cobra.Command {
 	var f cvFlags
 	c := &cobra.Command{
@@ -69,35 +69,6 @@ the true one. It is written when all folds are done.`,
 	return c
 }
 
-// measures are the metrics in JSON. A number that is not known is null.
-type measures struct {
-	Accuracy           *float64 `json:"accuracy"`
-	Top5Accuracy       *float64 `json:"top5_accuracy"`
-	MacroF1            *float64 `json:"macro_f1"`
-	SimilarityAccuracy *float64 `json:"similarity_accuracy"`
-	LogLoss            *float64 `json:"log_loss"`
-	CalibrationError   *float64 `json:"calibration_error"`
-}
-
-// number returns nil for a number that is not known.
-func number(x float64) *float64 {
-	if math.IsNaN(x) {
-		return nil
-	}
-	return &x
-}
-
-// measuresOf fills all measures.
-func measuresOf(of func(tune.Metric) float64) measures {
-	get := func(m tune.Metric) *float64 { return number(of(m)) }
-	return measures{get(tune.Accuracy), get(tune.Top5), get(tune.MacroF1), get(tune.SimilarityAccuracy), get(tune.LogLoss), get(tune.CalibrationError)}
-}
-
-// reported returns the measures of a report.
-func reported(r score.Report) measures {
-	return measuresOf(func(m tune.Metric) float64 { return m.Of(r) })
-}
-
 // metricName is how tables call a metric.
 func metricName(m tune.Metric) string {
 	if s := m.Score(); s.Unit == score.Nats {
@@ -113,30 +84,6 @@ func metricCell(m tune.Metric, x float64) string {
 		return fmt.Sprintf("%.4f", x)
 	}
 	return points(x)
-}
-
-// crossValidated is what cv prints.
-type crossValidated struct {
-	Folds         []foldRow `json:"folds"`
-	Mean          measures  `json:"mean"`           // over the folds
-	StandardError measures  `json:"standard_error"` // of that mean
-	Pooled        measures  `json:"pooled"`         // over all examples, each tested once
-	SimilarityOf  string    `json:"similarity_of"`  // what similarity accuracy is by
-	Examples      int       `json:"examples"`
-	Classes       int       `json:"classes"`
-	Rare          []string  `json:"rare"`   // classes with fewer examples than folds
-	Single        []string  `json:"single"` // classes with one example
-	Seconds       float64   `json:"seconds"`
-}
-
-// foldRow is one fold.
-type foldRow struct {
-	Fold    int     `json:"fold"`
-	Trained int     `json:"trained"` // examples
-	Tested  int     `json:"tested"`
-	Method  string  `json:"method"` // that was chosen
-	Prior   float64 `json:"prior"`
-	measures
 }
 
 func (f *cvFlags) run(ctx context.Context, a *app) error {
@@ -234,25 +181,9 @@ func someNames(labels []string, classes []int) string {
 	return input.Some(list, shownUnknown, len(classes))
 }
 
-// labelsOf returns the names of some classes, never nil.
-func labelsOf(labels []string, classes []int) []string {
-	out := make([]string, len(classes))
-	for n, c := range classes {
-		out[n] = labels[c]
-	}
-	return out
-}
-
 func (f *cvFlags) print(a *app, labels []string, v *tune.CrossValidation, by string, examples int, took time.Duration) error {
 	if a.json {
-		out := crossValidated{Folds: []foldRow{}, Pooled: reported(v.Pooled), SimilarityOf: by, Examples: examples, Classes: len(labels),
-			Rare: labelsOf(labels, v.Rare), Single: labelsOf(labels, v.Single), Seconds: took.Seconds(),
-			Mean:          measuresOf(func(m tune.Metric) float64 { return v.Over(m).Mean }),
-			StandardError: measuresOf(func(m tune.Metric) float64 { return v.Over(m).SE })}
-		for n, fold := range v.Folds {
-			out.Folds = append(out.Folds, foldRow{n + 1, fold.Trained, fold.Report.Examples, fold.Method.String(), fold.Prior, reported(fold.Report)})
-		}
-		return a.printJSON(out)
+		return a.printJSON(v.Document(labels, by, examples, took))
 	}
 	t := newTable(a.out, "fold", "trained", "tested", "method", "prior", "accuracy", "macro F1", "log loss")
 	for n, fold := range v.Folds {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -96,22 +95,9 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*corpus.Data, []int, *d
 		return nil, nil, nil, err
 	}
 	defer r.Close()
-	columns := r.Columns()
-	if r.Kind() == dataset.Numbers && columns == nil { // an array
-		for j := range r.Width() {
-			columns = append(columns, fmt.Sprintf("x%d", j+1))
-		}
-	}
-	examples, records := corpus.New(r.Kind(), columns), new(doctor.Records)
-	examples.Memory = f.data.memory.bytes
-	for e, err := range r.All() {
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if err := examples.Add(e); err != nil {
-			return nil, nil, nil, err
-		}
-		records.Add(e)
+	examples, records, err := doctor.Read(r, f.data.memory.bytes)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	a.logf("%s", r.Describe())
 	data, rows, err := f.files.data(ctx, a, examples, dataset.Range(0, records.Rows()))

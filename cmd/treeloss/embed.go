@@ -3,24 +3,19 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/classify"
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/deep/backend"
 	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
-	"github.com/treeloss/treeloss/internal/atomicfile"
 )
 
 // embedFlags are the flags of treeloss embed.
@@ -72,14 +67,6 @@ features takes seconds.`,
 	return c
 }
 
-// embedded is what embed prints.
-type embedded struct {
-	Out      string `json:"out"`
-	Labels   string `json:"labels"`
-	Examples int    `json:"examples"`
-	Features int    `json:"features"`
-}
-
 func (f *embedFlags) run(ctx context.Context, a *app) error {
 	defer f.data.skipped.in(a)()
 	switch {
@@ -89,7 +76,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 		return usagef("--out %s, want a name that ends in .npy", f.out)
 	}
 	read := slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.Labels), sources("--model", f.model), sources("--class-names", f.classNames))
-	for _, path := range []string{f.out, labelsBeside(f.out)} {
+	for _, path := range []string{f.out, fit.LabelsBeside(f.out)} {
 		if err := cmp.Or(spare("--out", path, read), canWrite("--out", path)); err != nil {
 			return err
 		}
@@ -103,33 +90,7 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer b.Finalize()
-	e, err := x.model.Embedder(b, embedBatch)
-	if err != nil {
-		return err
-	}
-	defer e.Close()
-	width, err := x.model.Features()
-	if err != nil {
-		return err
-	}
-	result := embedded{Out: f.out, Labels: labelsBeside(f.out), Examples: x.set.Len(), Features: width}
-	err = atomicfile.Write(f.out, func(w io.Writer) error {
-		if err := dataset.WriteNPYHeader(w, x.set.Len(), width); err != nil {
-			return err
-		}
-		return e.Each(ctx, x.set, func(_ int, features []float32) error { return binary.Write(w, binary.LittleEndian, features) })
-	})
-	if err != nil {
-		return err
-	}
-	err = atomicfile.Write(result.Labels, func(w io.Writer) error {
-		for i := range x.set.Len() {
-			if _, err := io.WriteString(w, x.label(i)+"\n"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	result, err := fit.Embed(ctx, b, x.model, x.set, x.label, f.out)
 	if err != nil {
 		return err
 	}
@@ -139,12 +100,6 @@ func (f *embedFlags) run(ctx context.Context, a *app) error {
 	fmt.Fprintf(a.out, "%s: %d x %d, labels in %s\n", result.Out, result.Examples, result.Features, result.Labels)
 	return nil
 }
-
-// embedBatch is how many examples a network looks at together.
-const embedBatch = 100
-
-// labelsBeside names the file with the labels of the rows of an array.
-func labelsBeside(out string) string { return strings.TrimSuffix(out, ".npy") + ".labels.txt" }
 
 // embeddable is what embed runs through a network.
 type embeddable struct {

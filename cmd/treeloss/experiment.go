@@ -34,7 +34,7 @@ const allExperiments = "all"
 //	writes   into --out: cells.jsonl, a line when a cell is done; at the end the page, its
 //	         figures, and claims.md if all experiments were run
 //	prints   a paragraph and a short table for each sweep
-//	exits    1 for an interruption, or cells of other options in --out; 2 for flags
+//	exits    1 for cells of other options in --out; 2 for flags
 func newExperiment(a *app) *cobra.Command {
 	var f experimentFlags
 	c := &cobra.Command{
@@ -159,7 +159,7 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 	}
 	took := time.Since(began)
 	if a.json {
-		err = a.printJSON(newExperimentDocument(results, name, took))
+		err = a.printJSON(results.Document(name, name == allExperiments, took.Seconds()))
 	} else {
 		printExperiment(a, results)
 	}

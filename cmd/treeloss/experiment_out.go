@@ -25,41 +25,6 @@ func saveExperiment(a *app, r *experiment.Results, folder, name string, took tim
 	return saveReport(a, r.Page(), folder, took)
 }
 
-// experimentDocument is what --json prints.
-type experimentDocument struct {
-	Experiment string                   `json:"experiment"`
-	Truth      experiment.Truth         `json:"truth"`
-	Init       experiment.Init          `json:"init"`
-	Rate       float64                  `json:"rate"` // of the protocol paper
-	Seed       uint64                   `json:"seed"`
-	Runs       int                      `json:"runs"`
-	TunedRuns  int                      `json:"tuned_runs"`
-	Paragraphs map[string]string        `json:"paragraphs"`
-	Sweeps     []experiment.SweepResult `json:"sweeps"`
-	Norms      *experiment.NormsResult  `json:"norms"`
-	Claims     []experiment.Claim       `json:"claims,omitempty"`
-	Seconds    float64                  `json:"seconds"`
-}
-
-func newExperimentDocument(r *experiment.Results, name string, took time.Duration) experimentDocument {
-	o := r.Options
-	d := experimentDocument{Experiment: name, Truth: o.Truth, Init: o.Init, Rate: o.Rate, Seed: o.Seed, Runs: o.Runs, TunedRuns: o.TunedRuns,
-		Paragraphs: map[string]string{}, Sweeps: r.Sweeps, Norms: r.Norms, Seconds: took.Seconds()}
-	if d.Sweeps == nil {
-		d.Sweeps = []experiment.SweepResult{}
-	}
-	for i := range r.Sweeps {
-		d.Paragraphs[r.Sweeps[i].Name] = r.Paragraph(&r.Sweeps[i])
-	}
-	if r.Norms != nil {
-		d.Paragraphs[r.Norms.Name] = r.NormsParagraph()
-	}
-	if name == allExperiments {
-		d.Claims = r.Claims()
-	}
-	return d
-}
-
 // printExperiment prints what holds, and a short table of each sweep.
 func printExperiment(a *app, r *experiment.Results) {
 	for i := range r.Sweeps {

@@ -40,8 +40,8 @@ type trainFlags struct {
 //	writes   MODEL, whole or not at all; each epoch of SGD and AdamW MODEL.checkpoint, which
 //	         goes when training ends; a network the folder MODEL.training
 //	prints   the candidates and what was chosen, or the training record with --json
-//	exits    1 for what is wrong with a file, a training that diverges or is interrupted;
-//	         2 for flags that contradict each other, before anything is read
+//	exits    1 for what is wrong with a file, and a training that diverges; 2 for flags that
+//	         contradict each other, before anything is read
 func newTrain(a *app) *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{

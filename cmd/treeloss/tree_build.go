@@ -12,8 +12,6 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
-	"github.com/treeloss/treeloss/dataset"
-	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -157,19 +155,7 @@ func (f *treeBuildFlags) means(a *app) (classinfo.Info, error) {
 	if err != nil {
 		return classinfo.Info{}, err
 	}
-	index := dataset.NewLabels(examples.Labels)
-	classes := classinfo.Info{Labels: index.Names(), Class: make([]int32, len(examples.Labels))}
-	for i, label := range examples.Labels {
-		c, _ := index.Index(label)
-		classes.Class[i] = int32(c)
-	}
-	rows := examples.Rows()
-	set, err := examples.Table.Fit(rows, feature.Options{})
-	if err != nil {
-		return classinfo.Info{}, err
-	}
-	classes.X, err = set.Matrix(examples.Table, rows)
-	return classes, err
+	return examples.Features()
 }
 
 func (f *treeBuildFlags) print(a *app, tree *labeltree.Tree, format treeFormat) error {

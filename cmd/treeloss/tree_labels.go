@@ -48,16 +48,5 @@ func (f *labelFlags) read(a *app) ([]string, error) {
 	}
 	defer r.Close()
 	a.logf("%s", r.Describe())
-	seen := map[string]bool{}
-	var list []string
-	for e, err := range r.All() {
-		if err != nil {
-			return nil, err
-		}
-		if !seen[e.Label] {
-			seen[e.Label] = true
-			list = append(list, e.Label)
-		}
-	}
-	return dataset.NewLabels(list).Names(), nil
+	return r.Labels()
 }

@@ -37,8 +37,7 @@ const defaultTime = time.Minute
 //	         the training rows of each fold, for a number that the search has not seen
 //	prints   the trials, the best options and the command of train that has them; no model
 //	         is written
-//	exits    1 for files, and for an interruption, after printing what was found till then;
-//	         2 for flags
+//	exits    1 for files; 2 for flags. An interrupted search prints what it has found
 func newTune(a *app) *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
@@ -145,7 +144,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 		var v *tune.CrossValidation
 		v, err = f.nest(ctx, a, data.Data, rows, space, opts, len(found.Trials))
 		if err == nil {
-			out.Nested = &nestedResult{Folds: len(v.Folds), Mean: number(v.Over(found.Metric).Mean), SE: number(v.Over(found.Metric).SE), Pooled: reported(v.Pooled)}
+			out.Nested = v.Nested(found.Metric)
 		}
 	}
 	out.Seconds = time.Since(start).Seconds()
@@ -191,13 +190,13 @@ type tuned struct {
 	Args    []string    `json:"args"`   // of treeloss, to train with the best
 	Command string      `json:"command"`
 
-	HeldOutRows int           `json:"held_out_rows"`
-	HeldOut     string        `json:"held_out"`  // how
-	Corrected   measures      `json:"corrected"` // the best, less what it gained by being chosen of many
-	Nested      *nestedResult `json:"nested"`    // null: not asked for
-	Stopped     tune.Stop     `json:"stopped"`
-	Skipped     []string      `json:"skipped"` // methods that the data does not allow
-	Seconds     float64       `json:"seconds"`
+	HeldOutRows int                  `json:"held_out_rows"`
+	HeldOut     string               `json:"held_out"`  // how
+	Corrected   tune.Measures        `json:"corrected"` // the best, less what it gained by being chosen of many
+	Nested      *tune.NestedDocument `json:"nested"`    // null: not asked for
+	Stopped     tune.Stop            `json:"stopped"`
+	Skipped     []string             `json:"skipped"` // methods that the data does not allow
+	Seconds     float64              `json:"seconds"`
 }
 
 // trialRow is one trial.
@@ -212,26 +211,18 @@ type trialRow struct {
 	DifferenceSE   *float64 `json:"difference_se"`
 	Baseline       bool     `json:"baseline"` // measured to compare with only
 	TrainedSeconds float64  `json:"seconds"`
-	measures
-}
-
-// nestedResult is what a search is worth on rows that took no part in it.
-type nestedResult struct {
-	Folds  int      `json:"folds"`
-	Mean   *float64 `json:"mean"` // of the metric
-	SE     *float64 `json:"se"`   // over folds
-	Pooled measures `json:"pooled"`
+	tune.Measures
 }
 
 func (f *tuneFlags) result(found *tune.Found) *tuned {
 	best := found.Best()
 	args := f.trainArgs(best.Settings)
 	out := &tuned{Metric: found.Metric, Best: best.Number, Args: args, Command: commandLine(args), HeldOutRows: found.HeldOut, HeldOut: found.How,
-		Corrected: reported(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
+		Corrected: tune.MeasuresOf(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
 	for _, t := range found.Trials {
 		out.Trials = append(out.Trials, trialRow{Trial: t.Number, Method: t.Method.String(), Options: f.chosen(t.Settings), Prior: t.Prior,
-			Value: number(found.Metric.Of(t.Report)), SE: number(t.SE), Difference: number(t.Difference), DifferenceSE: number(t.DifferenceSE), Baseline: t.Baseline,
-			TrainedSeconds: t.Seconds, measures: reported(t.Report)})
+			Value: tune.Number(found.Metric.Of(t.Report)), SE: tune.Number(t.SE), Difference: tune.Number(t.Difference), DifferenceSE: tune.Number(t.DifferenceSE), Baseline: t.Baseline,
+			TrainedSeconds: t.Seconds, Measures: tune.MeasuresOf(t.Report)})
 	}
 	return out
 }

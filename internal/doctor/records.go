@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 )
 
@@ -31,6 +32,23 @@ type Records struct {
 // fingerprint is half of a SHA-256: two of 10^9 contents have the same one with a probability of
 // 10^-21.
 type fingerprint [16]byte
+
+// Read reads all examples, once, into a corpus and into records of the same rows. memory
+// is the corpus's budget in bytes.
+func Read(r *dataset.Reader, memory int64) (*corpus.Corpus, *Records, error) {
+	examples, records := corpus.For(r), new(Records)
+	examples.Memory = memory
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := examples.Add(e); err != nil {
+			return nil, nil, err
+		}
+		records.Add(e)
+	}
+	return examples, records, nil
+}
 
 // Rows returns the number of examples so far.
 func (r *Records) Rows() int { return len(r.place) }
