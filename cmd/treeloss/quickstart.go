@@ -8,14 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/classinfo"
-	"github.com/treeloss/treeloss/corpus"
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/quickstart"
 	"github.com/treeloss/treeloss/internal/report"
-	"github.com/treeloss/treeloss/score"
-	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
 
@@ -63,19 +58,6 @@ Data: ` + quickstart.Attribution + `.`,
 	return c
 }
 
-// quickstartMethods are compared by the quickstart, cross entropy first.
-func quickstartMethods() ([]compare.Method, error) {
-	return compare.Methods([]string{tune.Baseline, "v-tree", "names", "names+examples"}, classinfo.Options{}, 0)
-}
-
-// sentences are new questions of a bank's customer, written for this tour.
-func sentences() []string {
-	return []string{
-		"the cash machine swallowed my card, what now?",
-		"can I get a second card for my daughter?",
-	}
-}
-
 // shots are the numbers of training rows of each class to compare with; the table is of
 // the last, the others are further points of the report's learning curve.
 func (f *quickstartFlags) shots() []int {
@@ -83,22 +65,6 @@ func (f *quickstartFlags) shots() []int {
 		return []int{5}
 	}
 	return []int{1, 3, 5}
-}
-
-// answered is a sentence with its most probable class.
-type answered struct {
-	Text        string  `json:"text"`
-	Label       string  `json:"label"`
-	Probability float64 `json:"probability"`
-}
-
-// quickstartModel is the model that all training rows trained, and how it did.
-type quickstartModel struct {
-	Method      string     `json:"method"`
-	Examples    int        `json:"examples"`
-	Accuracy    float64    `json:"accuracy"` // on the test rows
-	Predictions []answered `json:"predictions"`
-	File        string     `json:"file,omitempty"`
 }
 
 // check refuses files that cannot be written, before the work begins.
@@ -141,7 +107,7 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 		}
 		draws = append(draws, compare.Draw{Shots: shots, Splits: splits})
 	}
-	methods, err := quickstartMethods()
+	methods, err := quickstart.Methods()
 	if err != nil {
 		return err
 	}
@@ -160,14 +126,17 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 			best = m
 		}
 	}
-	model, err := f.trainOnAll(ctx, a, data, train, test, methods[best], opts)
+	bar := &progress{app: a, examples: len(train)}
+	opts.Progress = bar.report
+	model, err := quickstart.Train(ctx, data, train, test, methods[best], opts, program(), f.model)
+	bar.done()
 	if err != nil {
 		return err
 	}
 	if a.json {
 		err = a.printJSON(struct {
 			*compare.Comparison
-			Model quickstartModel `json:"model"`
+			Model quickstart.Model `json:"model"`
 		}{table, model})
 	} else {
 		f.printAnswers(a, model)
@@ -183,43 +152,8 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 	return saveReport(a, page.Report(), f.report, time.Since(began))
 }
 
-// trainOnAll trains the method on all training rows, calibrates and measures the model,
-// has it answer the sentences, and saves it if a file is named.
-func (f *quickstartFlags) trainOnAll(ctx context.Context, a *app, data *corpus.Data, train, test []int, m compare.Method, opts tune.Options) (quickstartModel, error) {
-	out := quickstartModel{Method: m.Name, Examples: len(train), File: f.model}
-	bar := &progress{app: a, examples: len(train)}
-	defer bar.done()
-	opts.Progress = bar.report
-	model, result, err := m.Train(ctx, data, train, opts, softmax.Training{Program: program(), Data: "quickstart: " + quickstart.Attribution})
-	if err != nil {
-		return out, err
-	}
-	calibration, err := tune.Calibrate(ctx, data, train, result, opts)
-	if err != nil {
-		return out, err
-	}
-	model.Training.Calibration = &calibration
-	counter, err := result.Test(data, test, score.Options{}, f.threads)
-	if err != nil {
-		return out, err
-	}
-	out.Accuracy = counter.Report().Accuracy
-	predictor := model.NewPredictor()
-	for _, text := range sentences() {
-		top, err := predictor.Predict(dataset.Example{Text: text}, 1)
-		if err != nil {
-			return out, err
-		}
-		out.Predictions = append(out.Predictions, answered{Text: text, Label: top[0].Label, Probability: top[0].Probability})
-	}
-	if f.model == "" {
-		return out, nil
-	}
-	return out, model.Save(f.model)
-}
-
 // printAnswers prints what the model answers, and what to do next.
-func (f *quickstartFlags) printAnswers(a *app, m quickstartModel) {
+func (f *quickstartFlags) printAnswers(a *app, m quickstart.Model) {
 	fmt.Fprintf(a.out, "\n%s trained on all %d training rows has %s %% accuracy and answers:\n", m.Method, m.Examples, points(m.Accuracy))
 	for _, x := range m.Predictions {
 		fmt.Fprintf(a.out, "  %-52q %s (%.0f %%)\n", x.Text, x.Label, 100*x.Probability)

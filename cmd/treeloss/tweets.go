@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -151,11 +149,8 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 		}
 		all.Merge(c)
 	}
-	if all.Tweets == 0 {
-		if all.Damaged == all.Lines {
-			return fmt.Errorf("%s: no tweet with an emoji to keep: none of %d lines is a tweet; want JSON of Twitter's API v1.1, one object a line", f.data[0], all.Lines)
-		}
-		return fmt.Errorf("no tweet with an emoji to keep in %d lines: %s", all.Lines, skipped(all))
+	if err := all.Check(f.data[0]); err != nil {
+		return err
 	}
 	if err := out.Commit(all); err != nil {
 		return err
@@ -170,13 +165,9 @@ func (f *tweetFlags) complete(ctx context.Context) (tweets.Options, error) {
 	var labels []string
 	switch {
 	case f.emojis != "":
-		text, err := os.ReadFile(f.emojis)
-		if err != nil {
+		var err error
+		if labels, err = tweets.ReadLabels(f.emojis); err != nil {
 			return o, fmt.Errorf("--emojis: %w", err)
-		}
-		for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-			first, _, _ := strings.Cut(strings.TrimSpace(line), ",")
-			labels = append(labels, strings.Trim(first, `"`))
 		}
 	case f.vectors != "":
 		v, err := wordvec.Open(ctx, f.vectors, wordvec.Options{KeepFirst: true})
@@ -199,12 +190,6 @@ func (f *tweetFlags) complete(ctx context.Context) (tweets.Options, error) {
 	return o, nil
 }
 
-// skipped says what was left out and why.
-func skipped(c tweets.Counts) string {
-	return fmt.Sprintf("%d not JSON, %d notices, %d without a user, %d retweets, %d in other languages, %d without such an emoji, %d without other text",
-		c.Damaged, c.Notices, c.Users, c.Retweets, c.Languages, c.Without, c.Empty)
-}
-
 func (f *tweetFlags) print(a *app, c tweets.Counts) error {
 	if a.json {
 		return a.printJSON(struct {
@@ -217,6 +202,6 @@ func (f *tweetFlags) print(a *app, c tweets.Counts) error {
 	fmt.Fprintf(a.out, "%s: %d examples of %d emojis in %d languages, from %d tweets in %d lines\n", f.out,
 		c.Examples["train"]+c.Examples["valid"]+c.Examples["test"], len(c.Emojis), len(c.ByLanguage), c.Tweets, c.Lines)
 	fmt.Fprintf(a.out, "train.csv %d, valid.csv %d, test.csv %d\n", c.Examples["train"], c.Examples["valid"], c.Examples["test"])
-	fmt.Fprintf(a.out, "skipped: %s\n", skipped(c))
+	fmt.Fprintf(a.out, "skipped: %s\n", c.Skipped())
 	return nil
 }
