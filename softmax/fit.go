@@ -227,21 +227,27 @@ func converge[T matrix.Float](ctx context.Context, ex Examples, opts Options, c 
 	if c.MaxSteps == 0 {
 		c.MaxSteps = 100
 	}
-	if dualPays(ex, opts, priors) && (c.Dual || !spanPays(ex.X)) {
+	if dualPays(ex, opts, priors) && (c.Dual || ex.X.Rows() > fewForDual || !spanPays(ex.X)) {
 		return convergeDual[T](ctx, ex, opts, c, priors, visit)
 	}
 	return convergeNewton[T](ctx, ex, opts, c, priors, visit)
 }
+
+// fewForDual is the number of examples up to which Newton's method in their span takes
+// seconds at most. Beyond, the matrix of their inner products and each round on it takes
+// far longer than passes of dual ascent over texts, however many features these have.
+const fewForDual = 1000
 
 // ConvergeBytes is about how much memory Converge takes to fit k classes to these
 // inputs, without the inputs and with the layer.
 func ConvergeBytes(x matrix.Matrix, k int, opts Options) float64 {
 	n, d, classes := float64(x.Rows()), float64(x.Cols()), float64(k)
 	opts, err := opts.withDefaults(k)
+	pays := err == nil && dualPays(Examples{X: x}, opts, []float64{DefaultPrior})
 	switch {
-	case spanPays(x): // Newton's method on n x n numbers, then expanded
+	case spanPays(x) && !(pays && x.Rows() > fewForDual): // Newton's method on n x n numbers, then expanded
 		return 4*classes*(2*d+9*n) + 20*n*n
-	case err == nil && dualPays(Examples{X: x}, opts, []float64{DefaultPrior}):
+	case pays:
 		return 4 * classes * (2*d + n)
 	}
 	return 4 * classes * (7*d + 2*n)
