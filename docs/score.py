@@ -171,6 +171,10 @@ class Model:
             if "weight" in self.header:  # outputs x features
                 for c in range(k):
                     out[c] += self.weight[c * d + f] * v
+            elif "weight_byte" in self.header:  # features x outputs
+                step = self.tensor("weight_scale", f, 1)[0]
+                for c, w in enumerate(self.tensor("weight_byte", f * k, k)):
+                    out[c] += step * (w - 128) * v
             elif "weight_half" in self.header:  # features x outputs
                 for c, w in enumerate(self.tensor("weight_half", f * k, k)):
                     out[c] += w * v

@@ -53,12 +53,10 @@ func pack(l *Layer, threads int) *Layer {
 	case !ok:
 		return l
 	case r.start[l.Features] > int64(mostRest*float64(len(l.Weight))):
-		w := &halfWeights{features: l.Features, outputs: l.Outputs(), value: make([]uint16, len(l.Weight)), rows: make(rowCache, l.Features)}
-		kernel.Parallel(threads, len(l.Weight), 1<<16, func(_, lo, hi int) {
-			for j, x := range l.Weight[lo:hi] {
-				w.value[lo+j] = half.Round(x)
-			}
-		})
+		w, err := newHalfWeights(l, threads)
+		if err != nil {
+			return l
+		}
 		p.packed = w
 	case l.Outputs() <= math.MaxUint16:
 		p.packed = packRests[uint16](l, r, threads)
@@ -103,6 +101,13 @@ func newRests(l *Layer, threads int) (r rests, ok bool) {
 		sum += s
 	}
 	r.small = float32(max(smallWeight, smallShare*math.Sqrt(sum/float64(len(l.Weight)))))
+	r.count(l, threads)
+	return r, slices.Max(largest) <= half.Max
+}
+
+// count finds where the rests of each feature start.
+func (r rests) count(l *Layer, threads int) {
+	clear(r.start)
 	kernel.Parallel(threads, l.Features, foldGrain, func(_, lo, hi int) {
 		for f := lo; f < hi; f++ {
 			for range r.of(l, f) {
@@ -113,7 +118,6 @@ func newRests(l *Layer, threads int) (r rests, ok bool) {
 	for f := range l.Features {
 		r.start[f+1] += r.start[f]
 	}
-	return r, slices.Max(largest) <= half.Max
 }
 
 // of yields the classes whose weights of a feature differ, and by how much.
@@ -131,7 +135,7 @@ func (r rests) of(l *Layer, f int) func(yield func(class int, rest float32) bool
 // baseWeights are weights of which a feature has one value for most classes, and for
 // few how they differ from it. A feature that occurs in few examples has much to say
 // for their classes only.
-type baseWeights[C uint16 | int32] struct {
+type baseWeights[C uint8 | uint16 | int32] struct {
 	outputs int
 	base    []float32         // of each feature
 	start   []int64           // features + 1: where each feature's part of the next two begins
@@ -147,7 +151,7 @@ type baseWeights[C uint16 | int32] struct {
 const manyRests = 0.25
 
 // packRests makes the weights that a file has of the rests of a layer.
-func packRests[C uint16 | int32](l *Layer, r rests, threads int) *baseWeights[C] {
+func packRests[C uint8 | uint16 | int32](l *Layer, r rests, threads int) *baseWeights[C] {
 	total := r.start[l.Features]
 	w := &baseWeights[C]{outputs: l.Outputs(), base: r.base, start: r.start, class: make([]C, total), value: make([]uint16, total), dense: make(rowCache, l.Features)}
 	kernel.Parallel(threads, l.Features, foldGrain, func(_, lo, hi int) {
@@ -264,9 +268,11 @@ func (w *halfWeights) row(out []float32, f int) {
 const (
 	baseTensor  = "weight_base"  // F32, one a feature
 	startTensor = "weight_start" // I64, features + 1: where each feature's part of the next two begins
-	classTensor = "weight_class" // U16, or I32 from 65,536 outputs
+	classTensor = "weight_class" // U16, or I32 from 65,536 outputs; pruned, U8 up to 256
 	valueTensor = "weight_value" // F16
 	halfTensor  = "weight_half"  // F16, features x outputs
+	byteTensor  = "weight_byte"  // U8, features x outputs: 128 and more steps
+	scaleTensor = "weight_scale" // F32, one a feature: its step
 )
 
 // tensors returns the weights as a file has them, in the memory of w.
@@ -274,6 +280,8 @@ func (w *baseWeights[C]) tensors() []safetensors.Tensor {
 	n := len(w.class)
 	var classes safetensors.Tensor
 	switch c := any(w.class).(type) {
+	case []uint8:
+		classes = safetensors.New(classTensor, c, n)
 	case []uint16:
 		classes = safetensors.New(classTensor, c, n)
 	case []int32:
@@ -299,6 +307,8 @@ func loadPacked(f *safetensors.File, features, outputs int) (packed, error) {
 	case has(halfTensor):
 		value, err := tensor(f, halfTensor, (*safetensors.Tensor).Halfs, features, outputs)
 		return &halfWeights{features: features, outputs: outputs, value: value, file: f, rows: make(rowCache, features)}, err
+	case has(byteTensor):
+		return loadBytes(f, features, outputs)
 	case !has(baseTensor):
 		return nil, nil
 	}
@@ -306,6 +316,8 @@ func loadPacked(f *safetensors.File, features, outputs int) (packed, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case t.DType == safetensors.U8:
+		return loadBase(f, features, outputs, (*safetensors.Tensor).Bytes)
 	case t.DType == safetensors.U16:
 		return loadBase(f, features, outputs, (*safetensors.Tensor).Uint16s)
 	}
@@ -315,7 +327,7 @@ func loadPacked(f *safetensors.File, features, outputs int) (packed, error) {
 // loadBase reads baseWeights. It checks what would let an index run out of its array:
 // that the starts ascend from 0 to the number of classes and values. Classes are checked
 // where they are used, so that most of a file need not be read.
-func loadBase[C uint16 | int32](f *safetensors.File, features, outputs int, classes func(*safetensors.Tensor) ([]C, error)) (packed, error) {
+func loadBase[C uint8 | uint16 | int32](f *safetensors.File, features, outputs int, classes func(*safetensors.Tensor) ([]C, error)) (packed, error) {
 	w := &baseWeights[C]{outputs: outputs, file: f, dense: make(rowCache, features)}
 	var err error
 	if w.base, err = tensor(f, baseTensor, (*safetensors.Tensor).Float32s, features); err != nil {

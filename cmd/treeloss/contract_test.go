@@ -43,6 +43,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"cv":         slices.Concat(train, choice, []string{"folds", "out", "id"}),
 		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "memory", "json"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
+		"export":     {"model", "out", "format", "quantize", "prune", "data", "json"},
 		"serve":      {"model", "addr", "watch", "token-file", "tls-cert", "tls-key", "max-body", "max-items", "queue", "timeout", "connections", "drain", "threads", "backend", "log"},
 		"tree show":  {"format", "depth", "width", "json"},
 		"embed":      {"model", "data", "labels", "label", "text", "format", "encoding", "skip-bad", "label-prefix", "out", "class-names", "backend", "json"},
