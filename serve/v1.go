@@ -79,7 +79,7 @@ func (s *Server) explain(x *exchange) error {
 func (v *version) explain(ctx context.Context, use func(*explain.Explainer) ([]*explain.Explanation, error)) ([]*explain.Explanation, error) {
 	m := classify.LinearModelOf(v.classifier)
 	if m == nil {
-		return nil, refuse(http.StatusBadRequest, "model %s is %s, and only the answers of linear models can be explained", v.name, v.about.Kind)
+		return nil, refuse(http.StatusBadRequest, "model %s is no plain linear model, and only the answers of these can be explained", v.name)
 	}
 	select {
 	case v.explains <- struct{}{}:

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// exported writes a model another way and returns the path of that.
-func exported(t *testing.T, model string, args ...string) string {
+// exportedModel writes a model another way and returns the path of that.
+func exportedModel(t *testing.T, model string, args ...string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.safetensors")
 	succeed(t, append([]string{"export", "--model", model, "--out", out}, args...)...)
@@ -47,8 +47,8 @@ func TestExport(t *testing.T) {
 		"--quantize \"int4\", want":   {"--model", model, "--out", out, "--quantize", "int4"},
 		"--format \"pickle\", want":   {"--model", model, "--out", out, "--format", "pickle"},
 		"--prune and --quantize int8": {"--model", model, "--out", out, "--prune", "0.5", "--quantize", "int8"},
-		"no such file or folder":      {"--model", model, "--out", out, "--data", "nowhere.csv"},
-		"there is no folder":          {"--model", model, "--out", filepath.Join(out, "x", "y")},
+		"nowhere.csv: no such file":   {"--model", model, "--out", out, "--data", "nowhere.csv"},
+		"cannot write":                {"--model", model, "--out", filepath.Join(out, "x", "y")},
 	} {
 		if o := call(t, append([]string{"export"}, args...)...); o.status == 0 || !strings.Contains(o.log, want) {
 			t.Errorf("export %q: status %d, %s; want %q", args, o.status, o.log, want)

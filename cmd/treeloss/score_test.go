@@ -78,9 +78,9 @@ func TestScoreInPython(t *testing.T) {
 		{"numbers", train("--data", numbers, "--fourier", "off"), new, "mean"},
 		{"Fourier features", train("--data", numbers, "--fourier", "on"), new, "fourier_phase"},
 		{"LIBSVM", train("--data", sparse), sparse, "bias"},
-		{"8 bits", exported(t, train("--data", texts), "--quantize", "int8"), questions, "weight_byte"},
-		{"half precision of a tree", exported(t, train("--data", texts, "--taxonomy", groups, "--loss", "hierarchical-softmax"), "--quantize", "fp16"), questions, "weight_half"},
-		{"pruned", exported(t, train("--data", numbers), "--prune", "0.4"), new, "weight_class"},
+		{"8 bits", exportedModel(t, train("--data", texts), "--quantize", "int8"), questions, "weight_byte"},
+		{"half precision of a tree", exportedModel(t, train("--data", texts, "--taxonomy", groups, "--loss", "hierarchical-softmax"), "--quantize", "fp16"), questions, "weight_half"},
+		{"pruned", exportedModel(t, train("--data", numbers), "--prune", "0.4"), new, "weight_class"},
 		{"many classes, most weights alike", manyClasses(t, dir, "base", false), questions, "weight_base"},
 		{"many classes, half precision", manyClasses(t, dir, "half", true), questions, "weight_half"},
 	} {

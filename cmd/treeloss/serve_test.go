@@ -250,7 +250,7 @@ func TestServeNetworks(t *testing.T) {
 			t.Errorf("%.60s: %s, want %q", body, got, want)
 		}
 	}
-	if got := asked(t, url+"/v1/explain", `{"text": "a"}`); !strings.Contains(got, "only the answers of linear models can be explained") {
+	if got := asked(t, url+"/v1/explain", `{"text": "a"}`); !strings.Contains(got, "only the answers of these can be explained") {
 		t.Errorf("why: %s", got)
 	}
 }
