@@ -98,10 +98,11 @@ the true one, empty for a label that was never trained.
 (a column), in the order of the tree, so that mistakes between similar classes are
 near the diagonal.
 
---report DIR writes a page, index.html, into the folder DIR: measures with intervals,
-the confusion matrix as a picture, the worst classes with examples of mistakes, whether
-probabilities are what they say, what thresholds on them give, and, with a tree,
-how far from the truth mistakes are. The figures are beside it as SVG, PNG and CSV.`,
+--report DIR writes a page, index.html, into the folder DIR: measures with
+intervals, the confusion matrix as a picture, the worst classes with examples of
+mistakes, whether probabilities are what they say, what thresholds on them give,
+and, with a tree, how far from the truth mistakes are. The figures are beside it as
+SVG, PNG and CSV.`,
 		Example: `  treeloss evaluate --model intents.safetensors --data test.csv
   treeloss evaluate --model intents.safetensors --data test.csv --per-class
   treeloss evaluate --model intents.safetensors --data test.csv --out rows.csv --report page

@@ -4,10 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,78 +108,10 @@ func (f *explainFlags) explain(ctx context.Context, a *app, m *softmax.Model, e 
 					}
 					continue
 				}
-				writeExplanation(out, x, answers[i])
+				if err := answers[i].WriteText(out, x); err != nil {
+					return err
+				}
 			}
 			return out.Flush()
 		})
-}
-
-// writeExplanation writes one answer and its reasons for people, with an empty
-// line behind. What fails shows when out is flushed.
-func writeExplanation(out io.Writer, x dataset.Example, e *explain.Explanation) {
-	fmt.Fprintf(out, "%s%s\n", x.Place, excerpt(x.Text))
-	fmt.Fprintf(out, "answer: %s  %s %%", escape(e.Label), points(e.Probability))
-	if e.Temperature != 1 {
-		fmt.Fprintf(out, " (calibrated: scores divided by %.2f)", e.Temperature)
-	}
-	fmt.Fprintln(out)
-	if len(e.Path) > 0 {
-		steps := make([]string, len(e.Path))
-		for i, n := range e.Path {
-			steps[i] = escape(n.Name)
-			if n.Classes > 1 {
-				steps[i] = fmt.Sprintf("(%s: %d classes)", steps[i], n.Classes)
-			}
-		}
-		fmt.Fprintf(out, "path: %s\n", strings.Join(steps, " > "))
-	}
-	writeNearest(out, "nearest by weights", e.NearestByWeights)
-	writeNearest(out, "nearest by name", e.NearestByName)
-	for i, d := range e.Decisions {
-		if len(e.Decisions) > 1 {
-			fmt.Fprintf(out, "\ndecision %d of %d: %s  %s %%\n", i+1, len(e.Decisions), escape(d.Chosen), points(d.Probability))
-		}
-		writeContrast(out, fmt.Sprintf("the mean of %d", d.Choices), d.Mean)
-		writeContrast(out, fmt.Sprintf("%s (%s %%)", escape(d.Rival.Name), points(d.Rival.Probability)), d.Rival.Contrast)
-	}
-	fmt.Fprintln(out)
-}
-
-func writeNearest(out io.Writer, what string, classes []explain.Neighbour) {
-	if len(classes) == 0 {
-		return
-	}
-	names := make([]string, len(classes))
-	for i, c := range classes {
-		names[i] = fmt.Sprintf("%s %.2f", escape(c.Label), c.Cosine)
-	}
-	fmt.Fprintf(out, "%s: %s\n", what, strings.Join(names, ", "))
-}
-
-// writeContrast writes a sum: its parts, then what they add up to.
-func writeContrast(out io.Writer, other string, c explain.Contrast) {
-	fmt.Fprintf(out, "\n%+9.3f nats is its score minus that of %s\n", c.Difference, other)
-	for _, x := range slices.Concat(c.Positive, c.Negative) {
-		fmt.Fprintf(out, "%+9.3f  %s at %s\n", x.Contribution, escape(x.Feature), strconv.FormatFloat(x.Value, 'g', 3, 64))
-	}
-	if c.Others > 0 {
-		noun := "other features"
-		if c.Others == 1 {
-			noun = "other feature"
-		}
-		fmt.Fprintf(out, "%+9.3f  %d %s\n", c.Rest, c.Others, noun)
-	}
-	fmt.Fprintf(out, "%+9.3f  bias\n", c.Bias)
-}
-
-// excerpt quotes the start of a text, after a blank.
-func excerpt(text string) string {
-	const longest = 80
-	if text == "" {
-		return ""
-	}
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "..."
-	}
-	return " " + strconv.Quote(text)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/explain"
 )
 
@@ -169,21 +168,4 @@ func TestBadExplain(t *testing.T) {
 		{"numbers for a model of texts", []string{"explain", "--model", "MODEL", breads, "--features", "length"}, 1, []string{"breads.csv", "text"}},
 		{"invalid UTF-8", []string{"explain", "--model", "MODEL", file(t, "latin1.txt", "caf\xe9\n")}, 1, []string{"latin1.txt:1", "UTF-8"}},
 	})
-}
-
-func TestExcerpt(t *testing.T) {
-	for _, tc := range []struct{ text, want string }{
-		{"", ""},
-		{"a\tb", ` "a\tb"`},
-		{strings.Repeat("ö", 81), ` "` + strings.Repeat("ö", 80) + `..."`},
-	} {
-		if got := excerpt(tc.text); got != tc.want {
-			t.Errorf("%q, want %q", got, tc.want)
-		}
-	}
-	var out strings.Builder
-	writeExplanation(&out, dataset.Example{}, &explain.Explanation{Label: "a\tb", Temperature: 1.5})
-	if !strings.Contains(out.String(), `a\tb`) || !strings.Contains(out.String(), "divided by 1.50") {
-		t.Errorf("%q, want the tab escaped, and the temperature", out.String())
-	}
 }

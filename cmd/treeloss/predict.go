@@ -49,7 +49,8 @@ Lines of a .txt file and of standard input are plain sentences, unless the first
 line names a text column or --text does. With --format lines they always are: every
 line has its answer, whatever it looks like, blank ones too, and broken UTF-8 is
 replaced by U+FFFD, with a note in the log. Other files are read as in training; a
-label column, or labels of fastText (__label__name), are no part of the text. Answers to lines of a pipe or a terminal come at once.
+label column, or labels of fastText (__label__name), are no part of the text.
+Answers to lines of a pipe or a terminal come at once.
 Tabs, line breaks and backslashes in class names are written as \t, \n and \\.
 
 ` + decideHelp + `
@@ -65,8 +66,8 @@ the order of their names, or a CIFAR-100 file; a BERT takes texts.
 --id COLUMN writes what tells an example apart in front of its answer, --echo its
 text, behind the id: the answers can then be sorted, filtered and joined.
 
---output fasttext writes __label__name and probability, as fasttext predict-prob does;
-white space in a name becomes an underscore.
+--output fasttext writes __label__name and probability, as fasttext predict-prob
+does; white space in a name becomes an underscore.
 
 With --json, or --output jsonl, each line is one JSON object:
 {"label":"...","probability":0.93}, and with --top N also "top", the list of the
@@ -238,10 +239,10 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 // front appends what stands before an answer: its id and its text.
 func (f *predictFlags) front(line []byte, e dataset.Example) []byte {
 	if f.data.ID != "" {
-		line = append(append(line, escape(e.ID)...), '\t')
+		line = append(append(line, input.Escape(e.ID)...), '\t')
 	}
 	if f.echo {
-		line = append(append(line, escape(e.Text)...), '\t')
+		line = append(append(line, input.Escape(e.Text)...), '\t')
 	}
 	return line
 }
@@ -270,11 +271,11 @@ func (x answer) writeTSV(out *bufio.Writer) error {
 		if i > 0 {
 			line = append(line, '\t')
 		}
-		line = append(append(line, escape(c.Label)...), '\t')
+		line = append(append(line, input.Escape(c.Label)...), '\t')
 		line = strconv.AppendFloat(line, c.Probability, 'g', 6, 64)
 	}
 	if x.Path != nil {
-		line = append(append(line, '\t'), escape(strings.Join(x.Path, pathSeparator))...)
+		line = append(append(line, '\t'), input.Escape(strings.Join(x.Path, pathSeparator))...)
 	}
 	_, err := out.Write(append(line, '\n'))
 	return err

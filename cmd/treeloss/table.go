@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/internal/compare"
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // table prints columns that line up, the first to the left, the others to the
@@ -21,18 +22,9 @@ func newTable(out io.Writer, head ...string) *table { return &table{out: out, ro
 
 func (t *table) row(cells ...string) {
 	for i, cell := range cells {
-		cells[i] = escape(cell)
+		cells[i] = input.Escape(cell)
 	}
 	t.rows = append(t.rows, cells)
-}
-
-// escape makes any text one cell of a table or of TSV: tab, line feed, carriage
-// return and backslash become \t, \n, \r and \\.
-func escape(text string) string {
-	if !strings.ContainsAny(text, "\t\n\r\\") {
-		return text
-	}
-	return strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`).Replace(text)
 }
 
 func (t *table) flush() {

@@ -23,8 +23,8 @@ parentheses, or writes it in another format: svg is a picture for a browser or a
 paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. json
 and newick can be read back. --json is the same as --format json.
 
-A model that was trained without a tree is drawn as the linkage of its class weights:
-classes with similar weights are joined first.`,
+A model that was trained without a tree is drawn as the linkage of its class
+weights: classes with similar weights are joined first.`,
 		Example: `  treeloss tree show model.safetensors
   treeloss tree show model.safetensors --depth 2 --width 10
   treeloss tree show tree.json --format svg > tree.svg`,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -57,7 +58,7 @@ func printVectorFacts(a *app, i wordvec.Info) error {
 		unknown = fmt.Sprintf("from n-grams of %d to %d characters in %d rows", i.MinN, i.MaxN, i.Buckets)
 	}
 	for _, row := range [][2]string{
-		{"file", escape(facts.File)},
+		{"file", input.Escape(facts.File)},
 		{"format", facts.Format},
 		{"words", strconv.Itoa(facts.Words)},
 		{"dimensions", strconv.Itoa(facts.Dimensions)},

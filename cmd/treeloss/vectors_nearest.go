@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -76,7 +77,7 @@ func printNearest(a *app, v *wordvec.Vectors, word string, top int) error {
 		return a.printJSON(map[string]any{"word": word, "source": query.Source, "nearest": near})
 	}
 	for _, n := range near {
-		if _, err := fmt.Fprintf(a.out, "%s\t%.6f\n", escape(n.Word), n.Cosine); err != nil {
+		if _, err := fmt.Fprintf(a.out, "%s\t%.6f\n", input.Escape(n.Word), n.Cosine); err != nil {
 			return err
 		}
 	}
