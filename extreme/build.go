@@ -51,6 +51,9 @@ const (
 	allowedLoss = 0.001
 	// negativesShare is the number of "none of these" rows of a node beside its own.
 	negativesShare = 1
+	// The beam doubles, up to mostBeam, as long as so many more held-out rows are right.
+	beamGain = 0.005
+	mostBeam = 80
 	// defaultRouter is Report.Router without held-out rows.
 	defaultRouter = 0.25
 
@@ -141,7 +144,7 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 		return nil, err
 	}
 	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, nodes: t.nodes}
-	m.Report = Report{Levels: p.Levels(), Nodes: len(p.Nodes), Leaves: p.Leaves(), Trained: int(t.trained.Load()), Least: leastThreshold, Router: defaultRouter}
+	m.Report = Report{Levels: p.Levels(), Nodes: len(p.Nodes), Leaves: p.Leaves(), Trained: int(t.trained.Load()), Least: leastThreshold, Router: defaultRouter, Beam: DefaultBeam}
 	m.Training = about
 	m.Training.Examples, m.Training.Seed, m.Training.Names, m.Training.Prior = len(rows), o.Seed, names, settings.Prior
 	m.Training.Sharing, m.Training.Loss, m.Training.Trainer, m.Training.Choice = cmp.Or(spec.String(), string(classinfo.None)), string(tune.CrossEntropy), "tree", why
@@ -280,6 +283,21 @@ func (a answers) measure(router, temperature float64) (accuracy, loss, reached f
 	return accuracy / n, loss / max(reached, 1), reached / n
 }
 
+// best returns the weight of the router with which most rows are right, and their share.
+func (a answers) best() (accuracy, router float64) {
+	accuracy = -1
+	for _, w := range routers() {
+		right := 0.0
+		for _, r := range a.right(w) {
+			right += share(r) / float64(len(a.lists))
+		}
+		if right > accuracy {
+			accuracy, router = right, w
+		}
+	}
+	return accuracy, router
+}
+
 // right tells which rows have their class as the best candidate.
 func (a answers) right(router float64) []bool {
 	out := make([]bool, len(a.lists))
@@ -303,14 +321,21 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 		return err
 	}
 	x := ex.X.(*matrix.Sparse)
-	ask := func(nodes []*weights) answers {
-		return answer(func() *search { return newSearch(m.Partition, nodes, 0) }, x, ex.Class, o.Threads)
+	r := &m.Report
+	ask := func(nodes []*weights, beam int) answers {
+		return answer(func() *search { return newSearch(m.Partition, nodes, beam) }, x, ex.Class, o.Threads)
 	}
-	a, r := ask(m.nodes), &m.Report
 	r.HeldOut = len(held)
-	for _, router := range routers() {
-		if accuracy, _, _ := a.measure(router, 1); accuracy > r.Accuracy {
-			r.Router, r.Accuracy = router, accuracy
+	var a answers
+	for beam := DefaultBeam; ; beam *= 2 {
+		wider := ask(m.nodes, beam)
+		accuracy, router := wider.best()
+		if beam > DefaultBeam && accuracy < r.Accuracy+beamGain {
+			break
+		}
+		a, r.Beam, r.Accuracy, r.Router = wider, beam, accuracy, router
+		if beam >= r.Leaves || beam >= mostBeam {
+			break
 		}
 	}
 	c, err := m.temperature(a, o.Threads)
@@ -323,7 +348,7 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 	for _, threshold := range thresholds() {
 		nodes := make([]*weights, len(m.nodes))
 		kernel.Parallel(o.Threads, len(nodes), 1, func(v, _, _ int) { nodes[v] = m.nodes[v].pruned(threshold).index(m.Features.Dim()) })
-		b := ask(nodes)
+		b := ask(nodes, r.Beam)
 		accuracy, loss, reached := b.measure(r.Router, t)
 		if loss > first*(1+allowedLoss) || accuracy < best-allowedLoss {
 			break

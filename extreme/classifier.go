@@ -11,7 +11,7 @@ type classifier struct {
 }
 
 // Classifier makes a classifier of a model that follows so many nodes of a level, 0 for
-// DefaultBeam. Each example is classified by itself, on all goroutines of Input.Threads.
+// Report.Beam. Each example is classified by itself, on all goroutines of Input.Threads.
 func Classifier(m *Model, beam int) classify.Classifier { return classifier{m, beam} }
 
 // About has the given taxonomy as the tree; that of the softmaxes is of no meaning.

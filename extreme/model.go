@@ -44,6 +44,10 @@ type Report struct {
 	// and is too sure of others, and as a leaf with "none of these" knows more of a row.
 	Router float64 `json:"router_weight"`
 
+	// Beam is the number of nodes of a level that a prediction follows unless told
+	// otherwise: DefaultBeam, or more where held-out rows gain by it.
+	Beam int `json:"beam"`
+
 	// On held-out rows, if there are any.
 	HeldOut  int     `json:"held_out,omitempty"`
 	Accuracy float64 `json:"accuracy,omitempty"`
@@ -66,7 +70,8 @@ type Gap struct {
 	DifferenceSE float64 `json:"difference_se"`
 }
 
-// DefaultBeam is the number of nodes of a level that a prediction follows.
+// DefaultBeam is the number of nodes of a level that a prediction follows at least, unless
+// told otherwise.
 const DefaultBeam = 10
 
 // margin is how much less probable, in nats, a node may be than the best of its level and
@@ -135,7 +140,8 @@ type search struct {
 	err       error      // of a damaged node, since the last run
 
 	now, next  []step
-	out, p     []float32
+	out        [MaxOutputs + 1]float32
+	p          []float32
 	candidates []candidate
 }
 
@@ -146,7 +152,7 @@ type step struct {
 }
 
 func newSearch(p *Partition, nodes []*weights, beam int) *search {
-	return &search{partition: p, nodes: nodes, beam: cmp.Or(beam, DefaultBeam), out: make([]float32, MaxOutputs+1), p: make([]float32, MaxOutputs+1)}
+	return &search{partition: p, nodes: nodes, beam: cmp.Or(beam, DefaultBeam), p: make([]float32, MaxOutputs+1)}
 }
 
 // choices sets s.out to the log probabilities of the choices of a node.
@@ -158,7 +164,7 @@ func (s *search) choices(v int, index []int32, value []float32) []float32 {
 		clear(out)
 		return out[:s.partition.Nodes[v].Outputs()]
 	}
-	s.nodes[v].scores(out, index, value)
+	s.nodes[v].scores(&s.out, index, value)
 	total := float32(kernel.Softmax(s.p[:n], out))
 	for c := range out {
 		out[c] -= total
@@ -232,9 +238,9 @@ type Predictor struct {
 }
 
 // NewPredictor returns a Predictor that follows so many nodes of a level, 0 for
-// DefaultBeam.
+// Report.Beam.
 func (m *Model) NewPredictor(beam int) *Predictor {
-	s := newSearch(m.Partition, m.nodes, beam)
+	s := newSearch(m.Partition, m.nodes, cmp.Or(beam, m.Report.Beam))
 	s.lazy = m.lazy
 	return &Predictor{model: m, rower: feature.NewRower(m.Features), search: s, missed: float32(m.missed())}
 }

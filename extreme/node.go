@@ -99,28 +99,42 @@ func (w *weights) pruned(threshold float32) *weights {
 	return out
 }
 
-// scores, for which index must have been called, sets out to the scores of a row of features for all choices.
-func (w *weights) scores(out []float32, index []int32, value []float32) {
-	copy(out, w.bias)
-	w.each(index, func(n, at int) {
-		x := value[n]
-		from, to := w.start[at], w.start[at+1]
-		for i, c := range w.choice[from:to] {
-			out[c] += x * half.Finite(w.value[int(from)+i])
-		}
-	})
-}
-
-// each calls visit with the places, in index and among the features, of those in both.
-func (w *weights) each(index []int32, visit func(n, at int)) {
+// scores, for which index must have been called, sets out to the scores of a row of
+// features for all choices.
+func (w *weights) scores(out *[MaxOutputs + 1]float32, index []int32, value []float32) {
+	copy(out[:], w.bias)
 	for n, f := range index {
 		at := int(w.bucket[f>>w.shift])
 		for at < len(w.features) && w.features[at] < f {
 			at++
 		}
-		if at < len(w.features) && w.features[at] == f {
-			visit(n, at)
+		if at == len(w.features) || w.features[at] != f {
+			continue
 		}
+		from, to := w.start[at], w.start[at+1]
+		add(out, value[n], w.choice[from:to], w.value[from:to])
+	}
+}
+
+// halfScale takes the bits of a binary16 number, moved to their places in a float32, to the
+// number: exponents are 112 apart.
+const halfScale = 0x1p112
+
+// add adds x times some weights to the scores of their choices. It is what a prediction
+// spends its time in. Thresholds keep weights out of the subnormal range, so that the scale
+// can go with x, where that has room for it.
+func add(out *[MaxOutputs + 1]float32, x float32, choice []uint8, value []uint16) {
+	value = value[:len(choice)]
+	if x > 0x1p14 || x < -0x1p14 {
+		for i, c := range choice {
+			out[c] += x * half.Finite(value[i])
+		}
+		return
+	}
+	x *= halfScale
+	for i, c := range choice {
+		bits := uint32(value[i])
+		out[c] += x * math.Float32frombits(bits&0x8000<<16|bits&0x7fff<<13)
 	}
 }
 

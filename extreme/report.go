@@ -40,7 +40,8 @@ func (r Report) Write(out io.Writer, t softmax.Training) {
 	if r.HeldOut == 0 {
 		fmt.Fprintln(out, "not calibrated: too few rows to hold any out; give examples to measure on, or three of most classes")
 	} else {
-		fmt.Fprintf(out, "held-out accuracy on %d rows: %.1f; the class is in the beam for %.1f %%; the router counts %v\n", r.HeldOut, 100*r.Accuracy, 100*r.Reached, r.Router)
+		fmt.Fprintf(out, "held-out accuracy on %d rows: %.1f; in %.1f %% the class is in the beam of %d leaves; the router counts %v\n",
+			r.HeldOut, 100*r.Accuracy, 100*r.Reached, min(r.Beam, r.Leaves), r.Router)
 	}
 	if c := t.Calibration; c != nil {
 		fmt.Fprintf(out, "calibrated: temperature %.3f, calibration error %.1f -> %.1f points\n", c.Temperature, 100*c.CalibrationErrorBefore, 100*c.CalibrationErrorAfter)

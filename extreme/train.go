@@ -264,7 +264,13 @@ func frequent(x *matrix.Sparse, most int) *matrix.Sparse {
 		return x
 	}
 	least := sorted[len(sorted)-most-1] // columns of more rows than this are at most so many
-	out := &matrix.Sparse{Columns: x.Columns, Start: make([]int, 1, len(x.Start))}
+	kept := 0
+	for _, f := range x.Index {
+		if rows[f] > least {
+			kept++
+		}
+	}
+	out := &matrix.Sparse{Columns: x.Columns, Start: make([]int, 1, len(x.Start)), Index: make([]int32, 0, kept), Value: make([]float32, 0, kept)}
 	for i := range x.Rows() {
 		index, value := x.Row(i)
 		for n, f := range index {

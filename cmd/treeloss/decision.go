@@ -12,7 +12,6 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/deep/anymodel"
-	"github.com/treeloss/treeloss/extreme"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -30,7 +29,7 @@ func (f *modelFlags) add(c *cobra.Command) {
 	f.flags = c.Flags()
 	f.flags.StringVar(&f.model, "model", "", "model file that treeloss train wrote")
 	f.flags.IntVar(&f.threads, "threads", 0, threadsHelp)
-	f.flags.IntVar(&f.beam, "beam", extreme.DefaultBeam, "of models trained with --mode tree: leaves to look at, more for accuracy, fewer for speed")
+	f.flags.IntVar(&f.beam, "beam", 0, "models trained with --mode tree: leaves to look at, fewer for speed (default as training chose)")
 	addBackend(c, &f.backend)
 }
 
@@ -42,7 +41,7 @@ func (f *modelFlags) open(a *app) (classify.Classifier, error) {
 	if _, err := threadsOf(f.threads); err != nil {
 		return nil, err
 	}
-	if f.beam < 1 {
+	if f.beam < 1 && f.flags.Changed("beam") {
 		return nil, usagef("--beam %d, want at least 1", f.beam)
 	}
 	m, err := anymodel.Open(f.model, anymodel.Options{Backend: f.backend, Beam: f.beam, Log: a.logf})

@@ -27,7 +27,7 @@ import (
 // Options sets up Open. The zero value is the default.
 type Options struct {
 	Backend string // of networks, as package backend names them; "" is the fastest there is
-	Beam    int    // of a tree of softmaxes, see package extreme; 0 means extreme.DefaultBeam
+	Beam    int    // of a tree of softmaxes, see package extreme; 0 means as training chose
 	// Log is told what a person should know: a backend that cannot be opened,
 	// files that are left out; nil: nobody.
 	Log func(format string, args ...any)
