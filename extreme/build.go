@@ -32,6 +32,12 @@ type Options struct {
 	Seed      uint64            // of everything random
 	Threads   int               // 0: one a CPU; never changes a result
 
+	// Checkpoint names a file for the nodes that are done; "": none. With Resume a training
+	// goes on with what an earlier one of the same data and options left there, and ends
+	// with the same bytes. The caller removes it.
+	Checkpoint string
+	Resume     bool
+
 	// Progress is called as the work goes on, with what is being done.
 	Progress func(stage string, p softmax.Progress)
 }
@@ -140,6 +146,12 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 		t.progress = func(done float64) { o.Progress("tree", softmax.Progress{Fraction: done}) }
 	}
 	f.X, x = nil, nil // the trainer has its own
+	if o.Checkpoint != "" {
+		if err := t.resume(o.Checkpoint, o.Resume); err != nil {
+			return nil, fmt.Errorf("extreme: checkpoint: %w", err)
+		}
+		defer t.journal.file.Close()
+	}
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}

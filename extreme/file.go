@@ -98,12 +98,17 @@ func (m *Model) Save(path string) error {
 // checksum is the CRC-32C of the parts of a node.
 func (w *weights) checksum() int64 {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	for _, part := range []safetensors.Tensor{
-		safetensors.New("", w.features), safetensors.New("", w.start), safetensors.New("", w.choice),
-		safetensors.Float16("", w.value), safetensors.New("", w.bias)} {
+	for _, part := range w.parts() {
 		sum.Write(part.Data)
 	}
 	return int64(sum.Sum32())
+}
+
+// parts are the arrays of a node in the order of files.
+func (w *weights) parts() []safetensors.Tensor {
+	return []safetensors.Tensor{
+		safetensors.New("", w.features), safetensors.New("", w.start), safetensors.New("", w.choice),
+		safetensors.Float16("", w.value), safetensors.New("", w.bias)}
 }
 
 // check returns an error unless the parts of a node fit together: what scores relies on.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/treeloss/treeloss/classinfo"
@@ -76,20 +77,21 @@ type trainer struct {
 	rows      *examples
 	nodes     []*weights
 	trained   atomic.Int64 // weights before pruning
+	journal   *journal     // of the nodes that are done; nil: none is kept
 
 	progress func(done float64) // share of the work, from any goroutine; nil: not
-	work     float64
-	done     atomic.Int64 // thousandths of work
+	once     sync.Once
+	work     float64      // of all nodes, see cost; set once
+	done     atomic.Int64 // millionths of it
 }
 
 // run trains all nodes, level by level.
 func (t *trainer) run(ctx context.Context) error {
 	p := t.partition
-	t.nodes = make([]*weights, len(p.Nodes))
-	negatives := make([][]int32, len(p.Nodes))
-	for v, n := range p.Nodes {
-		t.work += t.cost(v, t.rows.start[n.End]-t.rows.start[n.First])
+	if t.nodes == nil {
+		t.nodes = make([]*weights, len(p.Nodes))
 	}
+	negatives := make([][]int32, len(p.Nodes))
 	level := 0
 	for from, end := 0, 1; from < end; level++ {
 		next := end // nodes of the next level: the children of these
@@ -103,7 +105,7 @@ func (t *trainer) run(ctx context.Context) error {
 		}
 		errs := make([]error, end-from)
 		kernel.Parallel(t.Threads, end-from, 1, func(n, _, _ int) {
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && t.nodes[from+n] == nil {
 				errs[n] = t.node(ctx, from+n, negatives[from+n], inner)
 			}
 			negatives[from+n] = nil
@@ -120,11 +122,25 @@ func (t *trainer) run(ctx context.Context) error {
 }
 
 // cost is about how long the fit of a node takes.
-func (t *trainer) cost(v, rows int) float64 {
+func (t *trainer) cost(v int) float64 {
+	n := t.partition.Nodes[v]
+	rows := t.rows.start[n.End] - t.rows.start[n.First]
 	if v > 0 {
 		rows += int(t.Negatives * float64(rows))
 	}
 	return float64(rows) * float64(outputs(t.partition, v))
+}
+
+// report tells that a node is done.
+func (t *trainer) report(v int) {
+	if t.progress != nil {
+		t.once.Do(func() {
+			for v := range t.partition.Nodes {
+				t.work += t.cost(v)
+			}
+		})
+		t.progress(float64(t.done.Add(int64(1e6*t.cost(v)/t.work))) / 1e6)
+	}
 }
 
 // collect appends to negatives, of the nodes from first on, the rows that the levels above
@@ -185,11 +201,12 @@ func (t *trainer) node(ctx context.Context, v int, negatives []int32, threads in
 	}
 	t.trained.Add(int64(len(layer.Weight)))
 	t.nodes[v] = pack(layer, columns, limit(layer, t.Threshold)).index(t.rows.x.Columns)
-	if t.progress != nil {
-		n := t.partition.Nodes[v]
-		done := t.done.Add(int64(1e6 * t.cost(v, t.rows.start[n.End]-t.rows.start[n.First]) / t.work))
-		t.progress(float64(done) / 1e6)
+	if t.journal != nil {
+		if err := t.journal.add(record{v, len(layer.Weight), t.nodes[v]}); err != nil {
+			return err
+		}
 	}
+	t.report(v)
 	return nil
 }
 

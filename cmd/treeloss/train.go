@@ -135,7 +135,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	f.addMode(c)
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
 	flags.BoolVar(&f.calibrate, "calibrate", true, "calibrate the probabilities on held-out rows")
-	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw: go on from MODEL.checkpoint, which every epoch writes, after an interrupted run")
+	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw, mode tree: go on from MODEL.checkpoint after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags
 	return c

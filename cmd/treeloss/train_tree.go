@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,6 @@ func (f *trainFlags) flatOnly() error {
 		{f.plan.Smoothing > 0, "Smoothing"},
 		{f.plan.Fourier == tune.On, "Fourier on"},
 		{f.initModel != "", "Init"},
-		{f.resume, "Resume"},
 	} {
 		if o.set {
 			return option.Refuse("%s has no effect with %s; leave it out, or train with %s", o.name, "Mode tree", "Mode flat")
@@ -65,7 +65,7 @@ func (f *trainFlags) flatOnly() error {
 // treeOptions are the options of a tree of softmaxes.
 func (f *trainFlags) treeOptions() extreme.Options {
 	return extreme.Options{Sharing: f.plan.Sharing, Names: f.plan.Names, ClassInfo: f.plan.ClassInfo, Prior: f.prior,
-		Calibrate: f.calibrate, Seed: f.seed, Threads: f.threads}
+		Calibrate: f.calibrate, Seed: f.seed, Threads: f.threads, Checkpoint: checkpointOf(f.model), Resume: f.resume}
 }
 
 // treeTrained is what train prints of a tree of softmaxes.
@@ -86,10 +86,17 @@ func (f *trainFlags) runTree(ctx context.Context, a *app, data *trainingData, wh
 	m, err := extreme.Train(ctx, data.Data, data.rows, o, about)
 	bar.done()
 	if err != nil {
-		return fmt.Errorf("training on %s: %w", f.data.first(), err)
+		err = fmt.Errorf("training on %s: %w", f.data.first(), err)
+		if _, none := os.Stat(o.Checkpoint); ctx.Err() != nil && none == nil {
+			err = fmt.Errorf("%w; the same command with --resume goes on", err)
+		}
+		return err
 	}
 	if err := m.Save(f.model); err != nil {
 		return err
+	}
+	if err := os.Remove(o.Checkpoint); err != nil {
+		a.logf("warning: %v", err)
 	}
 	t := trained{Model: f.model, Examples: m.Training.Examples, Classes: len(m.Labels), Features: m.Features.Dim(), Seconds: time.Since(start).Seconds(), Training: m.Training}
 	if a.json {

@@ -1,0 +1,102 @@
+package extreme
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/treeloss/treeloss/softmax"
+)
+
+// However much of a checkpoint is there, the training that goes on from it ends with the
+// same bytes.
+func TestResume(t *testing.T) {
+	folder := t.TempDir()
+	d, rows := dataOf(t, texts(60, 40, 1))
+	o := small()
+	save := func(name string, o Options) []byte {
+		t.Helper()
+		m, err := Train(t.Context(), d, rows, o, softmax.Training{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, name)
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	want := save("plain", o)
+	o.Checkpoint = filepath.Join(folder, "checkpoint")
+	if !bytes.Equal(save("kept", o), want) {
+		t.Error("keeping a checkpoint changes the model")
+	}
+	whole, err := os.ReadFile(o.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	head := len(journalMagic) + 32
+	random := rand.New(rand.NewPCG(5, 5))
+	for _, size := range []int{head, head + random.IntN(len(whole)-head), head + random.IntN(len(whole)-head), len(whole) - 1, len(whole)} {
+		if err := os.WriteFile(o.Checkpoint, whole[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(save("resumed", o), want) {
+			t.Errorf("resumed after %d of %d bytes: another model", size, len(whole))
+		}
+	}
+	if err := os.Remove(o.Checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(save("anew", o), want) {
+		t.Error("without a checkpoint: another model")
+	}
+	// One of other options, or no checkpoint at all, is refused and left alone.
+	other := o
+	other.Prior = 5
+	if _, err := Train(t.Context(), d, rows, other, softmax.Training{}); !errors.Is(err, ErrCheckpoint) {
+		t.Errorf("other options: %v", err)
+	}
+	if err := os.WriteFile(o.Checkpoint, []byte("something else"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Train(t.Context(), d, rows, o, softmax.Training{}); !errors.Is(err, ErrCheckpoint) {
+		t.Errorf("another file: %v", err)
+	}
+}
+
+// A training that is cancelled leaves what it has done, and goes on from there.
+func TestResumeAfterCancel(t *testing.T) {
+	folder := t.TempDir()
+	d, rows := dataOf(t, texts(60, 40, 1))
+	o := small()
+	o.Threads, o.Checkpoint = 1, filepath.Join(folder, "checkpoint")
+	ctx, cancel := context.WithCancel(t.Context())
+	nodes := 0
+	o.Progress = func(string, softmax.Progress) {
+		if nodes++; nodes == 4 {
+			cancel()
+		}
+	}
+	if _, err := Train(ctx, d, rows, o, softmax.Training{}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	again := 0
+	o.Resume, o.Progress = true, func(string, softmax.Progress) { again++ }
+	m, err := Train(t.Context(), d, rows, o, softmax.Training{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if nodes != 4 || again != len(m.Partition.Nodes) {
+		t.Errorf("%d nodes before, %d told of after, want 4 and all %d", nodes, again, len(m.Partition.Nodes))
+	}
+}
