@@ -109,22 +109,28 @@ func TestCompareReportOfOne(t *testing.T) {
 
 // On a full disk, as far as a test can have one, the results are there and no half of a page.
 func TestReportOnAFullDisk(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "out")
-	c := exec.CommandContext(t.Context(), os.Args[0], "compare", "--json", "--quiet", "--data", desk, "--test", deskTest, "--methods", "names", "--report", dir)
-	c.Env = append(os.Environ(), asProgram+"=1", fileLimit+"=9000")
-	var out, log strings.Builder
-	c.Stdout, c.Stderr = &out, &log
-	if err := c.Run(); err == nil {
-		t.Skip("this system does not limit files")
-	}
-	if c.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "cannot write") {
-		t.Errorf("status %d, log %q, want 1 and that the page cannot be written", c.ProcessState.ExitCode(), log.String())
-	}
-	if results := parse(t, out.String())["results"].([]any); len(results) != 2 {
-		t.Errorf("%d results printed, want two", len(results))
-	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("the folder of a page that was not written is there")
+	for _, args := range [][]string{
+		{"compare", "--test", deskTest, "--methods", "names", "--data", desk},
+		{"evaluate", "--model", quickModel(t), "--data", deskTest},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		c := exec.CommandContext(t.Context(), os.Args[0], append(args, "--json", "--quiet", "--report", dir)...)
+		c.Env = append(os.Environ(), asProgram+"=1", fileLimit+"=9000")
+		var out, log strings.Builder
+		c.Stdout, c.Stderr = &out, &log
+		if err := c.Run(); err == nil {
+			t.Skip("this system does not limit files")
+		}
+		if c.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "cannot write") {
+			t.Errorf("%s: status %d, log %q, want 1 and that the page cannot be written", args[0], c.ProcessState.ExitCode(), log.String())
+		}
+		result := parse(t, out.String())
+		if result["results"] == nil && result["accuracy"] == nil {
+			t.Errorf("%s printed %v, want its results", args[0], result)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: the folder of a page that was not written is there", args[0])
+		}
 	}
 }
 

@@ -65,6 +65,9 @@ func (s *Section) blocks() ([]block, error) {
 			continue
 		}
 		list = slices.Insert(slices.Delete(slices.Clone(list), next, next+1), i+1, list[next])
+		if list[i].Picture != nil && list[i+1].Table != nil {
+			list[i].Class += " beside" // a table, which may be much longer
+		}
 		half = slices.Insert(slices.Delete(slices.Clone(half), next, next+1), i+1, true)
 		i++
 	}
@@ -101,13 +104,20 @@ func (t *Table) widths(fonts fonts) (least, natural float64) {
 	rows := t.Shown()
 	rows = rows[:min(len(rows), 300)]
 	for i, head := range t.Heads {
-		wide := fonts.width(head, cellSize) * 1.08 // heads are bold
-		for _, row := range rows {
-			wide = max(wide, fonts.width(row[i], cellSize))
+		const bold = 1.08 // heads are
+		narrow, wide := 0.0, bold*fonts.width(head, cellSize)
+		for word := range strings.FieldsSeq(head) { // between which heads break
+			narrow = max(narrow, bold*fonts.width(word, cellSize))
 		}
-		narrow := wide
-		if texts[i] {
-			narrow, wide = min(wide, leastText), min(wide, mostText)
+		for _, row := range rows {
+			cell := fonts.width(row[i], cellSize)
+			if texts[i] {
+				cell = min(cell, mostText)
+				narrow = max(narrow, min(cell, leastText))
+			} else {
+				narrow = max(narrow, cell)
+			}
+			wide = max(wide, cell)
 		}
 		least, natural = least+narrow+cellGap, natural+wide+cellGap
 	}

@@ -36,12 +36,13 @@ const (
 // Options of an evaluation as Rows.
 type Mistakes struct {
 	ofClass map[string][]evaluate.Row // the surest first
-	Texts   bool                      // some example has a text
+	texts   bool                      // some example has a text
+	ids     bool                      // some has an id
 }
 
 // Add keeps a row if it is one of the surest mistakes on its class.
 func (m *Mistakes) Add(r evaluate.Row) {
-	m.Texts = m.Texts || r.Text != ""
+	m.texts, m.ids = m.texts || r.Text != "", m.ids || r.ID != ""
 	if r.Right || r.LabelProbability == nil {
 		return
 	}
@@ -156,7 +157,7 @@ func (c *Card) warnings(m *evaluate.Matrix) (list []string) {
 		}
 	}
 	if 2*few > tested {
-		list = append(list, fmt.Sprintf("%d of %d classes have fewer than %d test examples: what the page says of a single class may be chance.", few, tested, fewExamples))
+		list = append(list, fmt.Sprintf("%s of %s classes have fewer than %d test examples: what the page says of a single class may be chance.", thousands(few), thousands(tested), fewExamples))
 	}
 	if untested := len(m.Labels) - tested; untested > 0 {
 		list = append(list, fmt.Sprintf("%s of the model %s without test examples.", counted(untested, "class", "classes"), map[bool]string{true: "is", false: "are"}[untested == 1]))
@@ -189,33 +190,57 @@ var meanings = map[string]string{
 	"hierarchical_f1":          "harmonic mean of the two",
 }
 
-// measures are the headline numbers with their intervals.
+// further measures are folded.
+var further = []string{"weighted_f1", "hierarchical_distance_5", "hierarchical_distance_20", "hierarchical_precision", "hierarchical_recall", "hierarchical_f1"}
+
+// measures are the headline numbers with their intervals, and a figure of those that are rates.
 func (c *Card) measures() report.Section {
-	t := report.Table{Name: "measures", Caption: "Measures with 95 % intervals over the choice of test examples", Cards: true, Heads: []string{"measure", "value", "interval", "unit", "what it is"},
+	heads, units := []string{"measure", "value", "95 % interval", "what it is"}, map[score.Unit]string{score.Fraction: "%", score.Nats: "nats", score.Edges: "edges"}
+	t := report.Table{Name: "measures", Caption: "Measures, with intervals over the choice of test examples", Cards: true, Heads: heads,
 		File: [][]string{{"measure", "value", "se", "low", "high", "unit"}}}
+	others := report.Table{Caption: "Further measures", Cards: true, Closed: true, Heads: heads}
+	chart := &report.Chart{Name: "measures-figure", Title: "Rates with their intervals", XLabel: "%", Percent: true,
+		Caption: "How well the rates are known: the 95 % intervals are what the choice of test examples leaves open."}
+	rates := report.Series{Name: "rate", Look: 3}
 	for _, m := range score.Metrics() {
 		x := m.Of(c.Result.Report)
 		if math.IsNaN(x) {
 			continue
 		}
-		text, unit := percent, "%"
+		text := percent
 		if m.Unit != score.Fraction {
-			text, unit = decimals, map[score.Unit]string{score.Nats: "nats", score.Edges: "edges"}[m.Unit]
+			text = decimals
 		}
 		interval, i := "-", score.Interval{SE: math.NaN(), Low: math.NaN(), High: math.NaN()}
 		if found, ok := c.Result.Intervals[m.Key]; ok {
 			i = found
 			interval = text(i.Low) + " to " + text(i.High)
+			if m.Unit == score.Fraction && m.Key != "calibration_error" {
+				chart.Rows = append(chart.Rows, m.Name)
+				rates.AddRow(x, i.Low, i.High)
+			}
 		}
-		name := m.Name
-		t.Rows = append(t.Rows, []string{name, text(x), interval, unit, meanings[m.Key]})
+		row := []string{m.Name, text(x) + " " + units[m.Unit], interval, meanings[m.Key]}
+		if slices.Contains(further, m.Key) {
+			others.Rows = append(others.Rows, row)
+		} else {
+			t.Rows = append(t.Rows, row)
+		}
+		unit := units[m.Unit]
+		if m.Unit == score.Fraction {
+			unit = "fraction"
+		}
 		full := []string{m.Key}
 		for _, v := range []float64{x, i.SE, i.Low, i.High} {
 			full = append(full, exact(v))
 		}
-		t.File = append(t.File, append(full, map[score.Unit]string{score.Fraction: "fraction", score.Nats: "nats", score.Edges: "edges"}[m.Unit]))
+		t.File = append(t.File, append(full, unit))
 	}
-	return report.Section{Heading: "Measures", Tables: []report.Table{t}}
+	s := report.Section{Heading: "Measures", Tables: []report.Table{t, others}}
+	if chart.Series = []report.Series{rates}; len(chart.Rows) > 0 {
+		s.Pictures = append(s.Pictures, chart)
+	}
+	return s
 }
 
 // worstClasses is how many classes are listed and charted, and shownMistakes of how many
@@ -235,9 +260,11 @@ func (c *Card) classes() report.Section {
 	chart := &report.Chart{Name: "worst-classes", Title: "Classes of the lowest F1", XLabel: "%", Percent: true, Zero: true,
 		Caption: "Recall: the share of the examples of a class that were found, with its 95 % interval. Precision: the share of the answers that were right."}
 	recall, precision := report.Series{Name: "recall", Look: 3}, report.Series{Name: "precision", Look: 2}
-	list := report.Table{Name: "classes", Caption: "Classes, the worst first; rates in %", Most: worstClasses, Heads: []string{"class", "examples", "predicted", "precision", "recall", "F1"}}
+	list := report.Table{Name: "classes", Caption: "Classes, the worst first; rates in %", Most: worstClasses, Heads: []string{"class", "examples", "predicted", "precision", "recall", "F1"},
+		File: [][]string{{"label", "examples", "predicted", "precision", "recall", "f1"}}}
 	for i, x := range worst {
 		list.Rows = append(list.Rows, []string{x.Label, strconv.Itoa(x.Examples), strconv.Itoa(x.Predicted), percent(x.Precision), percent(x.Recall), percent(x.F1)})
+		list.File = append(list.File, []string{x.Label, strconv.Itoa(x.Examples), strconv.Itoa(x.Predicted), exact(x.Precision), exact(x.Recall), exact(x.F1)})
 		if i >= worstClasses {
 			continue
 		}
@@ -259,10 +286,12 @@ func (c *Card) classes() report.Section {
 
 // examples lists the surest mistakes on the worst classes.
 func (c *Card) examples(worst []evaluate.Class) report.Table {
-	what := "text"
-	if !c.Mistakes.Texts {
-		what = "id"
+	// What tells the examples apart beside their places: texts, else ids, if there are such.
+	what, cell := "text", func(r evaluate.Row) string { return cmp.Or(r.Text, "-") }
+	if !c.Mistakes.texts {
+		what, cell = "id", func(r evaluate.Row) string { return cmp.Or(r.ID, "-") }
 	}
+	told := c.Mistakes.texts || c.Mistakes.ids
 	t := report.Table{Name: "examples", Caption: "Mistakes on these classes, those that the model was surest of", Cards: true,
 		Heads: []string{"true class", what, "predicted as", "its probability", "that of the true class", "place"},
 		File:  [][]string{{"label", what, "predicted", "probability", "label_probability", "place"}}}
@@ -274,12 +303,16 @@ func (c *Card) examples(worst []evaluate.Class) report.Table {
 		}
 		classes++
 		for _, r := range rows {
-			said := r.Text
-			if !c.Mistakes.Texts {
-				said = cmp.Or(r.ID, "-")
+			t.Rows = append(t.Rows, []string{r.Label, cell(r), r.Predicted, percent(float64(r.Probability)) + " %", percent(float64(*r.LabelProbability)) + " %", filepath.Base(r.Place)})
+			t.File = append(t.File, []string{r.Label, cell(r), r.Predicted, exact32(r.Probability), exact32(*r.LabelProbability), r.Place})
+		}
+	}
+	if !told {
+		t.Heads = slices.Delete(t.Heads, 1, 2)
+		for _, rows := range [][][]string{t.Rows, t.File} {
+			for i := range rows {
+				rows[i] = slices.Delete(rows[i], 1, 2)
 			}
-			t.Rows = append(t.Rows, []string{r.Label, said, r.Predicted, percent(float64(r.Probability)) + " %", percent(float64(*r.LabelProbability)) + " %", filepath.Base(r.Place)})
-			t.File = append(t.File, []string{r.Label, said, r.Predicted, exact32(r.Probability), exact32(*r.LabelProbability), r.Place})
 		}
 	}
 	return t

@@ -222,6 +222,11 @@ func TestNumbers(t *testing.T) {
 	if all != 600 || diagonal/all != c.Result.Report.Accuracy || all-diagonal != mistakes {
 		t.Errorf("%v of %v are right, %v mistakes; want the accuracy %v", diagonal, all, mistakes, c.Result.Report.Accuracy)
 	}
+	for i, row := range read("classes.csv") {
+		if x := c.Result.Worst()[i]; row[0] != x.Label || number(row[3]) != x.Precision || number(row[4]) != x.Recall || number(row[5]) != x.F1 {
+			t.Errorf("classes.csv has %q, want %+v", row, x)
+		}
+	}
 	cells := 0.0
 	for _, row := range read("confusions-map.csv") {
 		cells += number(row[2])

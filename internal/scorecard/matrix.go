@@ -53,9 +53,12 @@ func (c *Card) confusions(m *evaluate.Matrix) report.Section {
 			s.Pictures = append(s.Pictures, heat(m, part, name, title, "A part of the matrix, with the numbers of examples. Shares are of all examples of a class, those predicted as a class outside of this part among them."))
 		}
 	}
-	all := report.Table{Name: "mistakes", Caption: "Most frequent mistakes", Most: listMistakes, Heads: []string{"class", "predicted as", "examples", "% of the class"}}
+	all := report.Table{Name: "mistakes", Caption: "Most frequent mistakes", Most: listMistakes, Heads: []string{"class", "predicted as", "examples", "% of the class"},
+		File: [][]string{{"label", "predicted", "examples", "share"}}}
 	for _, x := range m.Mistakes {
-		all.Rows = append(all.Rows, []string{m.Labels[x.True], m.Labels[x.Predicted], strconv.Itoa(x.Count), percent(float64(x.Count) / float64(m.Support[x.True]))})
+		row, share := []string{m.Labels[x.True], m.Labels[x.Predicted], strconv.Itoa(x.Count)}, float64(x.Count)/float64(m.Support[x.True])
+		all.Rows = append(all.Rows, append(slices.Clone(row), percent(share)))
+		all.File = append(all.File, append(row, exact(share)))
 	}
 	if len(all.Rows) > 0 {
 		s.Tables = append(s.Tables, all)
@@ -115,7 +118,7 @@ func (c *Card) overview(m *evaluate.Matrix, tree *labeltree.Tree, order []int) r
 		runs = groups(tree, m.Labels, order, least)
 	}
 	h := &report.Heat{Name: "confusions-map", Title: "What was predicted as what, by groups of classes", RowName: "true group", Column: "predicted group",
-		Caption: fmt.Sprintf("%d classes in %d groups of neighbours. %s On the diagonal are answers within the right group, which need not be the right class.", len(order), len(runs), caption)}
+		Caption: fmt.Sprintf("%s classes in %d groups of neighbours. %s On the diagonal are answers within the right group, which need not be the right class.", thousands(len(order)), len(runs), caption)}
 	group := make([]int, len(order)) // of each class
 	counts := map[[2]int]int{}
 	for i, run := range runs {
