@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -98,8 +99,12 @@ func TestBERTCommands(t *testing.T) {
 		t.Errorf("trained %+v, log %s", trained, o.log)
 	}
 	var measured evaluate.Result
-	if err := json.Unmarshal([]byte(succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--json").out), &measured); err != nil {
+	page := filepath.Join(t.TempDir(), "page")
+	if err := json.Unmarshal([]byte(succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", deskTest, "--json", "--report", page).out), &measured); err != nil {
 		t.Fatal(err)
+	}
+	if text := string(content(t, filepath.Join(page, "index.html"))); !strings.Contains(text, "a network on texts") || !strings.Contains(text, fmt.Sprintf("right for %.1f %% of them", 100*measured.Report.Accuracy)) {
+		t.Error("the page is not that of the network")
 	}
 	if r := measured.Report; math.Abs(r.Accuracy-trained.Valid.Accuracy) > 1e-9 || math.Abs(r.LogLoss-trained.Valid.Loss) > 1e-4 ||
 		measured.Tree != "model" || measured.SimilarityOf != score.LabelVectors || math.Abs(r.SimilarityAccuracy-1) > 1e-6 { // vectors that all point the same way

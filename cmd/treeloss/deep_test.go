@@ -110,7 +110,7 @@ func TestNetworkCommands(t *testing.T) {
 		measured.SimilarityOf != score.LabelVectors || r.SimilarityAccuracy != 1 { // vectors that all point the same way
 		t.Errorf("evaluate says %+v, training %+v", r, trained.Valid)
 	}
-	succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--out", in("rows.csv"))
+	succeed(t, "evaluate", "--backend", "go", "--model", model, "--data", in("test.bin"), "--out", in("rows.csv"), "--report", filepath.Join(t.TempDir(), "page"))
 	table, right := csvRows(t, in("rows.csv")), 0.0
 	for i, row := range table[1:] {
 		if row[0] != fmt.Sprintf("%s:%d", in("test.bin"), i+1) || row[2] != "" {
