@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/internal/atomicfile"
+	"github.com/treeloss/treeloss/internal/export"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -58,6 +59,7 @@ func treeFormats() []treeFormat {
 		{"json", ".json", (*labeltree.Tree).WriteJSON},
 		{"newick", ".nwk .newick .tree", (*labeltree.Tree).WriteNewick},
 		{"svg", ".svg", (*labeltree.Tree).WriteSVG},
+		{"npz", ".npz", export.WriteTree},
 	}
 }
 
@@ -69,7 +71,7 @@ func treeFormatOf(path string) (treeFormat, error) {
 			return f, nil
 		}
 	}
-	return treeFormat{}, usagef("--out %q, want a name that ends in .json, .svg, .dot, .nwk or .txt", path)
+	return treeFormat{}, usagef("--out %q, want a name that ends in .json, .svg, .dot, .nwk, .npz or .txt", path)
 }
 
 // writeText draws a tree as text, with the lengths of its edges if it has some.

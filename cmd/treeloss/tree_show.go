@@ -21,7 +21,8 @@ func newTreeShow(a *app) *cobra.Command {
 		Long: `Show draws the tree of a model, of a tree file or of a taxonomy as text, groups in
 parentheses, or writes it in another format: svg is a picture for a browser or a
 paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. json
-and newick can be read back. --json is the same as --format json.
+and newick can be read back. npz is the matrix A, classes by nodes, which SciPy's
+sparse.load_npz reads: W = A @ V shares along this tree. --json is --format json.
 
 A model that was trained without a tree is drawn as the linkage of its class
 weights: classes with similar weights are joined first.`,
@@ -56,7 +57,7 @@ weights: classes with similar weights are joined first.`,
 		},
 	}
 	flags := c.Flags()
-	addWord(c, &format, "format", "text, dot, json, newick, svg", treeText, "dot", "json", "newick", "svg")
+	addWord(c, &format, "format", "text, dot, json, newick, svg, npz", treeText, "dot", "json", "newick", "svg", "npz")
 	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, for a look at a large tree; 0 for all")
 	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, for a look at a wide tree; 0 for all")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
