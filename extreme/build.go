@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	"github.com/treeloss/treeloss/classinfo"
@@ -60,6 +61,8 @@ const (
 	// The beam doubles, up to mostBeam, as long as so many more held-out rows are right.
 	beamGain = 0.005
 	mostBeam = 80
+	// choiceRows of the held-out rows choose the beam and the threshold.
+	choiceRows = 600
 	// defaultRouter is Report.Router without held-out rows.
 	defaultRouter = 0.25
 
@@ -146,6 +149,7 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 		t.progress = func(done float64) { o.Progress("tree", softmax.Progress{Fraction: done}) }
 	}
 	f.X, x = nil, nil // the trainer has its own
+	runtime.GC()      // else what making them has left counts beside the root
 	if o.Checkpoint != "" {
 		if err := t.resume(o.Checkpoint, o.Resume); err != nil {
 			return nil, fmt.Errorf("extreme: checkpoint: %w", err)
@@ -334,13 +338,20 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 	}
 	x := ex.X.(*matrix.Sparse)
 	r := &m.Report
-	ask := func(nodes []*weights, beam int) answers {
-		return answer(func() *search { return newSearch(m.Partition, nodes, beam) }, x, ex.Class, o.Threads)
-	}
 	r.HeldOut = len(held)
+	ask := func(nodes []*weights, beam, rows int) answers {
+		some := make([]int, rows) // spread over all, as files are often sorted by class
+		class := make([]int32, rows)
+		for n := range some {
+			some[n] = n * len(held) / rows
+			class[n] = ex.Class[some[n]]
+		}
+		return answer(func() *search { return newSearch(m.Partition, nodes, beam) }, x.Select(some).(*matrix.Sparse), class, o.Threads)
+	}
+	few := min(len(held), choiceRows)
 	var a answers
 	for beam := DefaultBeam; ; beam *= 2 {
-		wider := ask(m.nodes, beam)
+		wider := ask(m.nodes, beam, few)
 		accuracy, router := wider.best()
 		if beam > DefaultBeam && accuracy < r.Accuracy+beamGain {
 			break
@@ -355,19 +366,20 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 		return err
 	}
 	t := c.Temperature
-	r.Accuracy, r.LogLoss, r.Reached = a.measure(r.Router, t)
-	best, first := r.Accuracy, r.LogLoss
+	best, first, _ := a.measure(r.Router, t)
 	for _, threshold := range thresholds() {
 		nodes := make([]*weights, len(m.nodes))
 		kernel.Parallel(o.Threads, len(nodes), 1, func(v, _, _ int) { nodes[v] = m.nodes[v].pruned(threshold).index(m.Features.Dim()) })
-		b := ask(nodes, r.Beam)
-		accuracy, loss, reached := b.measure(r.Router, t)
+		b := ask(nodes, r.Beam, few)
+		accuracy, loss, _ := b.measure(r.Router, t)
 		if loss > first*(1+allowedLoss) || accuracy < best-allowedLoss {
 			break
 		}
-		a, m.nodes = b, nodes
-		r.Least, r.Accuracy, r.LogLoss, r.Reached = float64(threshold), accuracy, loss, reached
+		m.nodes, r.Least = nodes, float64(threshold)
 	}
+	a = ask(m.nodes, r.Beam, len(held))
+	_, r.Router = a.best()
+	r.Accuracy, r.LogLoss, r.Reached = a.measure(r.Router, t)
 	if !o.Calibrate {
 		return nil
 	}

@@ -71,7 +71,11 @@ func (m *Sparse) SquaredNorm(i int) float64 {
 
 // Select returns a new matrix of the given rows, in that order.
 func (m *Sparse) Select(rows []int) Matrix {
-	out := &Sparse{Columns: m.Columns, Start: make([]int, 1, len(rows)+1)}
+	values := 0
+	for _, i := range rows {
+		values += m.Start[i+1] - m.Start[i]
+	}
+	out := &Sparse{Columns: m.Columns, Start: make([]int, 1, len(rows)+1), Index: make([]int32, 0, values), Value: make([]float32, 0, values)}
 	for _, i := range rows {
 		out.AppendRow(m.Row(i))
 	}
