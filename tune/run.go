@@ -1,9 +1,13 @@
 package tune
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
 )
 
@@ -15,6 +19,25 @@ type Run map[string]string
 func (r Run) String() string {
 	text, _ := json.Marshal(r) // of texts, with the keys in order: it cannot fail
 	return string(text)
+}
+
+// AddFile adds the SHA-256 of a file under a key: what counts is its content, and not where
+// it is. An empty path adds nothing.
+func (r Run) AddFile(key, path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	r[key] = hex.EncodeToString(sum.Sum(nil))
+	return nil
 }
 
 // Difference says in what r differs from the run that String wrote as text.

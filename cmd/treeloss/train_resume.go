@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -61,31 +58,17 @@ func (f *trainFlags) identity(data string) (tune.Run, error) {
 	run["program"] = program()
 	run["data"] = data
 	run["seed"] = fmt.Sprint(f.seed)
-	for flag, path := range map[string]string{"taxonomy": f.files.Taxonomy, "label-vectors": f.files.Vectors, "init-model": f.initModel, "class-weight": f.classWeight} {
-		if path == "" || flag == "class-weight" && path == corpus.Balanced {
-			continue
-		}
-		sum, err := hashFile(path)
-		if err != nil {
+	weights := f.classWeight
+	if weights == corpus.Balanced { // no file
+		weights = ""
+	}
+	for flag, path := range map[string]string{"taxonomy": f.files.Taxonomy, "label-vectors": f.files.Vectors, "init-model": f.initModel, "class-weight": weights} {
+		if err := run.AddFile(flag, path); err != nil {
 			return nil, err
 		}
-		run[flag] = sum
 	}
 	run["valid"] = fmt.Sprint(len(f.valid) > 0)
 	return run, nil
-}
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // interrupted tells how to go on with a training that was broken off.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -217,7 +218,7 @@ type trialRow struct {
 func (f *tuneFlags) result(found *tune.Found) *tuned {
 	best := found.Best()
 	args := f.trainArgs(best.Settings)
-	out := &tuned{Metric: found.Metric, Best: best.Number, Args: args, Command: commandLine(args), HeldOutRows: found.HeldOut, HeldOut: found.How,
+	out := &tuned{Metric: found.Metric, Best: best.Number, Args: args, Command: input.ShellLine(append([]string{"treeloss"}, args...)), HeldOutRows: found.HeldOut, HeldOut: found.How,
 		Corrected: tune.MeasuresOf(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
 	for _, t := range found.Trials {
 		out.Trials = append(out.Trials, trialRow{Trial: t.Number, Method: t.Method.String(), Options: f.chosen(t.Settings), Prior: t.Prior,
@@ -337,19 +338,4 @@ func (f *tuneFlags) trainArgs(x tune.Settings) []string {
 	})
 	args = append(args, f.chosen(x)...)
 	return append(args, "--model", "model.safetensors")
-}
-
-// commandLine writes arguments of treeloss as a POSIX shell reads them.
-func commandLine(args []string) string {
-	words := []string{"treeloss"}
-	for _, arg := range args {
-		plain := func(r rune) bool {
-			return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:=+@%", r)
-		}
-		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return !plain(r) }) {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		words = append(words, arg)
-	}
-	return strings.Join(words, " ")
 }

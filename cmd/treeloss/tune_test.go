@@ -208,13 +208,6 @@ func TestTuneAndCVUsage(t *testing.T) {
 	})
 }
 
-func TestCommandLine(t *testing.T) {
-	got := commandLine([]string{"train", "--data", "my file.csv", "--text", "it's", "--label", "", "--features", "a,b"})
-	if want := `treeloss train --data 'my file.csv' --text 'it'\''s' --label '' --features a,b`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 func TestTuneFlags(t *testing.T) {
 	for command, flags := range map[string][]string{
 		"tune": {"data", "time", "metric", "trials", "folds", "nested", "sharing", "prior", "rho", "taxonomy", "valid", "seed", "threads", "json"},
