@@ -251,16 +251,17 @@ func (p *panel) peer(r *result, train, test string) error {
 
 // command runs a program and returns its standard output, its seconds by the clock and
 // its peak memory, that of its children included. One that is not done at the time limit
-// is killed; of one that fails the last line of its standard error is the reason.
+// is killed with all that it started; of one that fails the last line of its standard error is the reason.
 func (p *panel) command(name string, args ...string) (stdout []byte, seconds, megabytes float64, err error) {
 	var out, errs bytes.Buffer
 	c := exec.Command(name, args...)
 	c.Stdout, c.Stderr = &out, &errs
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it started is killed with it
 	begin := time.Now()
 	if err := c.Start(); err != nil {
 		return nil, 0, 0, err
 	}
-	timer := time.AfterFunc(p.limit, func() { c.Process.Kill() })
+	timer := time.AfterFunc(p.limit, func() { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
 	err = c.Wait()
 	seconds = time.Since(begin).Seconds()
 	if !timer.Stop() {
