@@ -51,7 +51,7 @@ func (s *Section) blocks() ([]block, error) {
 		if !s.Tables[i].Cards {
 			b.Scroll = scrollClass(least)
 		}
-		list, half = append(list, b), append(half, natural <= 1.5*halfWidth && least <= 0.9*halfWidth && !s.Tables[i].Closed)
+		list, half = append(list, b), append(half, natural <= 1.5*halfWidth && least <= halfWidth && !s.Tables[i].Closed)
 	}
 	// A narrow block pulls the next narrow one to its side.
 	for i := 0; i < len(list); i++ {
