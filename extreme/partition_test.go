@@ -123,3 +123,23 @@ func TestPartitionCheck(t *testing.T) {
 		}
 	}
 }
+
+// The tree to draw has every class below its group, whatever the classes are called.
+func TestLabelTree(t *testing.T) {
+	p := Sequence([]int32{3, 0, 2, 1}, Shape{MaxLeaf: 2})
+	m := &Model{Partition: p, Labels: []string{"group 1", "root", "b", "group 1'"}}
+	tree, err := m.LabelTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string][]string{
+		"group 1'": {"group 1'", "group 1''", "root'"}, "group 1": {"group 1", "group 1''", "root'"},
+		"b": {"b", "group 2", "root'"}, "root": {"root", "group 2", "root'"}} {
+		if path, err := tree.PathNames(label); err != nil || !slices.Equal(path, want) {
+			t.Errorf("%s: path %q, want %q (%v)", label, path, want, err)
+		}
+	}
+	if !slices.Equal(tree.Labels(), m.Labels) {
+		t.Errorf("labels %q", tree.Labels())
+	}
+}

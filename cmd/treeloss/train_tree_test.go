@@ -44,11 +44,13 @@ func TestModeTree(t *testing.T) {
 			t.Errorf("beam %s: predict answers %q (%s)", beam, o.out, o.log)
 		}
 	}
+	if o := succeed(t, "tree", "show", model); strings.Count(o.out, "class ") != 120 || !strings.Contains(o.out, "group 2") {
+		t.Errorf("the tree is drawn as %q", o.out)
+	}
 	// A model may be replaced, and is known by its head.
 	succeed(t, "train", "--mode", "tree", "--data", data, "--model", model, "--quiet", "--json")
 	for _, wrong := range [][]string{
 		{"explain", "--model", model, data},
-		{"tree", "show", model},
 		{"train", "--data", data, "--init-model", model, "--model", model + "2"},
 	} {
 		if o := call(t, wrong...); o.status != 1 || !strings.Contains(o.log, "--mode flat") {

@@ -14,6 +14,7 @@ import (
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/deep/anymodel"
+	"github.com/treeloss/treeloss/extreme"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -90,7 +91,16 @@ func isModel(path string, content []byte) bool {
 	return strings.EqualFold(filepath.Ext(path), ".safetensors") || anymodel.Starts(content)
 }
 
+// modelTree returns the tree of a model: of a tree of softmaxes the way that predictions
+// take.
 func modelTree(path string) (*labeltree.Tree, error) {
+	if extreme.IsFile(path) {
+		m, err := extreme.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		return m.LabelTree()
+	}
 	m, err := loadModel(path)
 	if err != nil {
 		return nil, err
