@@ -25,7 +25,8 @@ func (b *buffer) free() {
 	}
 }
 
-// budget is how many bytes all bodies together may have.
+// budget is how many bytes all bodies together may have: the limit of one body bounds a
+// client, this one all of them.
 type budget struct {
 	limit int64
 	used  atomic.Int64
@@ -40,7 +41,11 @@ func (b *budget) take(n int64) bool {
 	return true
 }
 
-// readBody reads the body of the request, unpacked. It is valid until the request ends.
+// readBody reads the body of the request, unpacked. It is valid until the request ends, so
+// what is kept of it longer, by a job that outlives its request, must be a copy. Bytes are
+// counted as they come, whatever the header promises: a small packed body may be a large
+// one, and a chunked one has no length. A body above the limit is refused by its header
+// where that tells, before anything is read.
 func (x *exchange) readBody() ([]byte, error) {
 	limit, r := x.server.opts.Limits.MaxBody, x.request
 	tooLarge := refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes; send fewer examples at once", limit)

@@ -42,16 +42,25 @@ func stateOf(path string) (fileState, error) {
 	return fileState{info.Size(), info.ModTime()}, nil
 }
 
-// acquire returns the current version, to be released.
+// acquire returns the current version, to be released; nil once the Server is closed.
+// Between loading the pointer and counting oneself a reload may have closed the version:
+// then the pointer is another one, and the second try finds that.
 func (m *model) acquire() *version {
 	for {
-		if v := m.current.Load(); v.acquire() {
+		v := m.current.Load()
+		if v.acquire() {
 			return v
+		}
+		if m.current.Load() == v {
+			return nil
 		}
 	}
 }
 
-// version is an opened model. It is closed when nobody uses it any more.
+// version is an opened model. It counts who uses it: each request from when it has chosen
+// its model until it is answered, and the model whose current version it is. The last
+// one to release it closes it, so that memory that is mapped and a backend stay for as
+// long as a request may look at them, and no request waits for a reload.
 type version struct {
 	name       string // of the model
 	id         string // the first digits of the file's SHA-256
@@ -65,7 +74,10 @@ type version struct {
 	explains  chan struct{}      // room for the one who explains
 }
 
-// open opens the file of a model and starts what classifies for it.
+// open opens the file of a model and starts what classifies for it: as many goroutines as
+// the model has Runners, which is one for a network. It takes as long as reading the
+// file twice, once for the digest; a network is compiled here, and not for its first
+// request.
 func (s *Server) open(m Model) (*version, error) {
 	id, err := digest(m.Path)
 	if err != nil {
@@ -108,7 +120,8 @@ func (v *version) warmUp(run classify.Runner) error {
 	return err
 }
 
-// digest returns the first 12 digits of the SHA-256 of a file.
+// digest returns the first 12 digits of the SHA-256 of a file: the same model has the same
+// version on every machine, and a client can tell by it which model answered.
 func digest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -158,8 +171,9 @@ func (s *Server) Reload(force bool) error {
 	return failed
 }
 
-// reload is Reload for one model. A file that could not be opened is tried again when
-// it has changed.
+// reload is Reload for one model. The old version answers until the new one can. A file
+// that could not be opened, such as one that is half copied, is tried again when its size
+// or time has changed, not before: else each look would fill the log.
 func (s *Server) reload(m *model, force bool) error {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -30,7 +30,9 @@ type Options struct {
 // Model is a model file and its name in URLs.
 type Model struct{ Name, Path string }
 
-// Limits bound what clients can make a Server spend. The zero value has the defaults.
+// Limits bound what clients can make a Server spend. The zero value has the defaults. In
+// the worst case the memory of requests is about five times MaxBodies: a number of two
+// bytes of JSON takes eight, and answers take some, too.
 type Limits struct {
 	MaxBody   int64         // bytes of a request's body, unpacked; 0: 4 MiB
 	MaxBodies int64         // bytes of all bodies that are in memory; 0: 8 times MaxBody

@@ -59,7 +59,13 @@ func (e *exampleError) Unwrap() error { return e.err }
 var errBusy = errors.New("too many requests wait; ask again in a second")
 
 // queue holds what waits for a model. Each of its goroutines has a Runner, and takes
-// what waits at a moment as one batch, but no more than its share and batchSize.
+// what waits at a moment as one batch, but no more than its share and batchSize. Nobody
+// waits for a batch to fill: while one is answered the next gathers, so that batches are
+// small where there is little to do, and large where a network would fall behind. How
+// examples are put together changes no bit of an answer, by the promise of Runner.
+//
+// The queue is bounded by examples, not by requests, as these are what takes time. The
+// channel has room for as many parts, so that sending never blocks.
 type queue struct {
 	about   classify.About
 	parts   chan part
@@ -88,7 +94,8 @@ func (q *queue) close() {
 	q.workers.Wait()
 }
 
-// do runs a job and waits for it; after an error of its context it may still run.
+// do runs a job and waits for it; after an error of its context it may still run, so that
+// the job is not to be used again. A queue without room is errBusy at once.
 func (q *queue) do(j *job) error {
 	n := len(j.examples)
 	if q.waiting.Add(int64(n)) > q.limit {
@@ -157,7 +164,8 @@ func (w *worker) share() int {
 }
 
 // answer answers the batch as a whole or, if there is an error in it, each request by
-// itself, so that nobody has the error of another.
+// itself, so that nobody has the error of another: twice the work, for batches with a
+// wrong example. Requests whose clients have gone, or whose time is over, are left out.
 func (w *worker) answer() {
 	live := w.live[:0]
 	for _, p := range w.batch {
@@ -182,7 +190,10 @@ func (w *worker) answer() {
 	}
 }
 
-// together answers some parts. A panic of a model is an error of theirs.
+// together answers some parts as one block. A panic of a model is an error of theirs; one
+// on this goroutine would else end the process with all its requests. The context is that
+// of the request where there is only one: a batch of several goes on when one of them is
+// given up.
 func (w *worker) together(parts []part) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

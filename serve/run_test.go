@@ -245,6 +245,18 @@ func TestReloadUnderLoad(t *testing.T) {
 	}
 }
 
+// A closed server answers 503, and closing it again does nothing.
+func TestClosed(t *testing.T) {
+	s := newServer(t, options(t))
+	s.Close()
+	s.Close()
+	for _, r := range []reply{ask(t, s, "POST", "/v1/predict", `{"text": "a"}`), ask(t, s, "GET", "/v1/models", ""), ask(t, s, "GET", "/v2/models/text", "")} {
+		if r.status != 503 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 // What runs when the server is told to stop ends; the probes tell that it leaves.
 func TestGracefulStop(t *testing.T) {
 	o, gate := gated(t, options(t))

@@ -31,6 +31,7 @@ type Server struct {
 	tokens  *tokens // nil: everybody may ask
 	bodies  budget
 	leaving atomic.Bool // no longer ready
+	closed  atomic.Bool
 }
 
 // route is what one path answers.
@@ -102,8 +103,12 @@ func (s *Server) table() []route {
 	return list
 }
 
-// Close frees the models. Requests that still run end first.
+// Close frees the models, each when its last request is done. Requests that come later
+// are answered with 503.
 func (s *Server) Close() {
+	if !s.closed.CompareAndSwap(false, true) {
+		return
+	}
 	for _, m := range s.models {
 		if v := m.current.Load(); v != nil {
 			v.release()
@@ -145,7 +150,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(x, r.WithContext(ctx))
 }
 
-// exchange is a request on its way and what is known about its answer.
+// exchange is a request on its way and what is known about its answer. It is the
+// http.ResponseWriter of the handlers, so that what they send is counted and logged in
+// one place, whoever sends it.
 type exchange struct {
 	http.ResponseWriter
 	server  *Server
@@ -211,7 +218,9 @@ func (x *exchange) use(name, id string) (*version, error) {
 		if name != "" && name != m.Name {
 			continue
 		}
-		x.using = m.acquire()
+		if x.using = m.acquire(); x.using == nil {
+			return nil, refuse(http.StatusServiceUnavailable, "the server has stopped")
+		}
 		if id != "" && id != x.using.id {
 			return nil, refuse(http.StatusNotFound, "model %s has no version %q; it has %s", m.Name, id, x.using.id)
 		}
@@ -256,7 +265,9 @@ func (x *exchange) fail(err error) {
 	_ = x.write(p.status, "application/json", append(body, '\n')) // a client that is gone hears nothing
 }
 
-// problem finds the status of an error.
+// problem finds the status of an error: that which it has, 500 for a panic, 429 and 503
+// for what another try may mend, and 400 for the rest, as the library's errors are about
+// what was asked. Options are named as the keys of a request.
 func (x *exchange) problem(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
@@ -323,7 +334,8 @@ func (x *exchange) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// requestID returns the id that a client or a proxy gave, or a new one.
+// requestID returns the id that a client or a proxy gave, or a new one. What could break a
+// line of the log, or fill it, is not taken over.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	plain := func(c rune) bool { return c > ' ' && c < 0x7f && c != '"' && c != '\\' }

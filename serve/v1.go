@@ -115,6 +115,9 @@ func (s *Server) listModels(x *exchange) error {
 	}{}
 	for _, m := range s.models {
 		v := m.acquire()
+		if v == nil {
+			return refuse(http.StatusServiceUnavailable, "the server has stopped")
+		}
 		a := v.about
 		list.Models = append(list.Models, modelInfo{modelPart{v.name, v.id}, kindOf(a), v.kind(), a.Like.Columns, len(a.Labels), a.Tree != nil, a.Calibrated})
 		v.release()
