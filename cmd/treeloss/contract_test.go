@@ -172,7 +172,7 @@ func TestShellCompletion(t *testing.T) {
 		{[]string{"train", "--data", ""}, nil, true},
 		{[]string{"train", "--model", ""}, nil, true},
 		{[]string{"evaluate", "--unknown-labels", ""}, []string{"wrong", "error", "skip"}, false},
-		{[]string{"predict", "--output", ""}, []string{"tsv", "jsonl"}, false},
+		{[]string{"predict", "--output", ""}, []string{"tsv", "jsonl", "fasttext"}, false},
 		{[]string{"tree", "show", "--format", ""}, []string{"text", "dot", "json", "newick", "svg", "npz"}, false},
 		{[]string{"tree", "build", "--kind", ""}, []string{"v-tree", "u-tree", "linkage"}, false},
 		{[]string{"tree", "build", "--from", ""}, []string{"names", "vectors", "taxonomy", "distances", "weights", "means"}, false},
