@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/treeloss/treeloss/internal/fasttext"
 )
 
 // explainWrongCalls makes root answer wrong calls in the words of this program, also
@@ -97,7 +99,7 @@ func unknownCommand(c *cobra.Command, word string) error {
 	if !c.HasSubCommands() {
 		return usagef("%s has no commands, so no %q", c.CommandPath(), word)
 	}
-	if here, ok := fastTextCommands[word]; ok && !c.HasParent() {
+	if here, ok := fasttext.Commands[word]; ok && !c.HasParent() {
 		return usagef("%s is a command of fastText; here: %s", word, here)
 	}
 	var names []string
@@ -126,7 +128,7 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError) string {
 	name, typed := err.GetSpecifiedName(), "--"+err.GetSpecifiedName()
 	if letters := err.GetSpecifiedShortnames(); letters != "" {
 		name, typed = letters, "-"+letters
-		if here, ok := fastTextOptions[letters]; ok {
+		if here, ok := fasttext.Options[letters]; ok {
 			return fmt.Sprintf("-%s is an option of fastText; here: %s; ", letters, here)
 		}
 	}

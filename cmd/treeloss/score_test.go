@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/softmax"
@@ -201,7 +202,11 @@ func manyClasses(t *testing.T, dir, name string, dense bool) string {
 	}
 	slices.Sort(labels)
 	path := filepath.Join(dir, name+".safetensors")
-	if err := (&softmax.Model{Layer: layer, Features: set, Labels: labels}).Save(path); err != nil {
+	model := &softmax.Model{Layer: layer, Features: set, Labels: labels}
+	if dense { // a temperature of each row
+		model.Training.Calibration = &decide.Calibration{Temperature: 1.7, ConfidenceScale: 0.6, ConfidencePower: -0.4}
+	}
+	if err := model.Save(path); err != nil {
 		t.Fatal(err)
 	}
 	return path

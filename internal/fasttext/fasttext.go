@@ -1,10 +1,9 @@
-package main
+// Package fasttext says what the commands and options of fastText are called in treeloss,
+// for those who type them. docs/fasttext.md has the same with more words.
+package fasttext
 
-// What those type who come from fastText, and what it is called here. docs/fasttext.md
-// has the same with more words.
-
-// fastTextCommands are its commands.
-var fastTextCommands = map[string]string{
+// Commands has, for each command of fastText, what to call in its place.
+var Commands = map[string]string{
 	"supervised":             "treeloss train --data FILE --model MODEL",
 	"test":                   "treeloss evaluate --model MODEL --data FILE",
 	"test-label":             "treeloss evaluate --model MODEL --data FILE --per-class",
@@ -20,8 +19,8 @@ var fastTextCommands = map[string]string{
 	"dump":                   "treeloss explain --model MODEL, or docs/model-file.md for the file itself",
 }
 
-// fastTextOptions are its options, which begin with one dash.
-var fastTextOptions = map[string]string{
+// Options has the same for its options, without the dash they begin with.
+var Options = map[string]string{
 	"input":                "--data FILE, or FILE behind the command of predict",
 	"output":               "--model MODEL",
 	"label":                "--label-prefix PREFIX",
