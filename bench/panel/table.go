@@ -11,7 +11,7 @@ import (
 // printTable writes a Markdown table: a line for each set and number of rows, the mean
 // accuracy over the draws of each method; then of treeloss the difference to the better
 // linear model of scikit-learn, in percentage points, and means over the draws of
-// calibration error, seconds and megabytes. Lines and methods come in the order of the
+// macro F1, calibration error, seconds and megabytes. Lines and methods come in the order of the
 // results.
 func printTable(w io.Writer, all []result) {
 	type line struct {
@@ -36,8 +36,8 @@ func printTable(w io.Writer, all []result) {
 	for _, m := range methods {
 		fmt.Fprintf(w, " %s |", m)
 	}
-	fmt.Fprint(w, " difference | calibration error | seconds | MB |\n|---|---|")
-	for range len(methods) + 4 {
+	fmt.Fprint(w, " difference | macro F1 | calibration error | seconds | MB |\n|---|---|")
+	for range len(methods) + 5 {
 		fmt.Fprint(w, "---:|")
 	}
 	fmt.Fprintln(w)
@@ -63,7 +63,8 @@ func printTable(w io.Writer, all []result) {
 			}
 		}
 		calibration := func(r result) float64 { return *cmp.Or(r.CalibrationError, new(math.NaN())) }
-		fmt.Fprintf(w, " %s | %s | %s | %s |\n", number("%+.1f", mean(ours, accuracy)-better), number("%.1f", mean(ours, calibration)),
+		fmt.Fprintf(w, " %s | %s | %s | %s | %s |\n", number("%+.1f", mean(ours, accuracy)-better),
+			number("%.1f", mean(ours, func(r result) float64 { return r.MacroF1 })), number("%.1f", mean(ours, calibration)),
 			number("%.1f", mean(ours, func(r result) float64 { return r.Seconds })), number("%.0f", mean(ours, func(r result) float64 { return r.Megabytes })))
 	}
 }
