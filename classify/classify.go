@@ -109,7 +109,8 @@ type Visit func(worker, at int, x dataset.Example, p []float32) error
 // Records are Examples of a reader of texts or numbers.
 type Records struct {
 	Reader  *dataset.Reader
-	Block   int // examples that are read before any is classified
+	Block   int  // most examples that are read before any is classified
+	Live    bool // do not wait for an example while others have no answer
 	Threads int
 
 	// Run calls visit with the probabilities of each example of a block, and returns
@@ -147,7 +148,7 @@ func (r *Records) Each(ctx context.Context, visit Visit, done func(block []datas
 		if err != nil {
 			return cmp.Or(flush(), err)
 		}
-		if block = append(block, e.Clone()); len(block) == r.Block {
+		if block = append(block, e.Clone()); len(block) == r.Block || r.Live && !r.Reader.Ready() {
 			if err := flush(); err != nil {
 				return err
 			}

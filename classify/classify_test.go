@@ -3,6 +3,7 @@ package classify_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -142,4 +143,46 @@ func ExampleLinear() {
 	// Output:
 	// it purrs: cat
 	// it sings: bird
+}
+
+// A live stream is answered as far as it has come: whoever sends a line and waits for
+// its answer gets it, blank lines behind it or not, and lines that came together go
+// together.
+func TestEachOfALiveStream(t *testing.T) {
+	in, out := io.Pipe()
+	answered := make(chan int, 100)
+	send := func(text string) {
+		if _, err := io.WriteString(out, text); err != nil {
+			t.Error(err)
+		}
+	}
+	go func() {
+		defer out.Close()
+		for _, text := range []string{"it purrs\n", "it barks\n\n", "it si", "ngs\n"} {
+			send(text)
+			for n := strings.Count(text, "\n"); n > 0; {
+				n -= <-answered
+			}
+		}
+		send(strings.Repeat("it purrs\n", 700))
+	}()
+	x := open(t, classify.Input{Paths: []string{"-"}, Stdin: in, Live: true, Threads: 2, Options: dataset.Options{Format: dataset.Lines, Unlabelled: true}})
+	var blocks []int
+	err := x.Each(t.Context(), func(int, int, dataset.Example, []float32) error { return nil }, func(block []dataset.Example) error {
+		if len(block) > 0 {
+			blocks = append(blocks, len(block))
+		}
+		select {
+		case answered <- len(block):
+		default:
+		}
+		return nil
+	})
+	sum := 0
+	for _, n := range blocks {
+		sum += n
+	}
+	if err != nil || sum != 704 || len(blocks) > 12 {
+		t.Errorf("%v: blocks of %v, want 704 lines in few", err, blocks)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -60,15 +61,13 @@ type Predictor interface {
 }
 
 // PredictRecords makes Records of what reader gives, with a predictor for each goroutine of
-// the input. A live stream goes one example at a time.
+// the input. Of a live stream the examples that have arrived go together.
 func PredictRecords(reader *dataset.Reader, in Input, predictor func() Predictor) *Records {
 	r := &Records{Reader: reader, Block: BlockSize, Threads: in.Threads}
 	if r.Threads == 0 {
 		r.Threads = runtime.GOMAXPROCS(0)
 	}
-	if in.Live && in.Stream() {
-		r.Block = 1
-	}
+	r.Live = in.Live && in.Stream()
 	predictors := make([]Predictor, r.Threads)
 	for i := range predictors {
 		predictors[i] = predictor()
@@ -184,7 +183,7 @@ func OpenLike(like Like, in Input) (*dataset.Reader, error) {
 			r.Close()
 		}
 		first = cmp.Or(first, err)
-		if in.Stream() {
+		if in.Stream() || slices.ContainsFunc(in.Paths, isPipe) {
 			break // what was read of it is gone
 		}
 	}
@@ -251,6 +250,12 @@ func (l Like) Parse(data []byte, name string, o dataset.Options) ([]dataset.Exam
 		first = cmp.Or(first, err)
 	}
 	return nil, first
+}
+
+// isPipe tells whether a path is no regular file, of which what was read is gone.
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // isArray tells whether the first file is a NumPy array, whose columns have no

@@ -24,6 +24,7 @@ type Reader struct {
 	files  []file
 	parts  parts // of the first file
 	closed bool
+	at     *cursor // of the walk; nil before it
 }
 
 // file is one of a Reader's files.
@@ -180,6 +181,10 @@ func (r *Reader) All() iter.Seq2[Example, error] {
 	}
 }
 
+// Ready tells, while All is walked, whether a further line that is not blank has arrived,
+// so that the next example will not be waited for. It is false for arrays and Parquet.
+func (r *Reader) Ready() bool { return r.at != nil && r.at.in.LineArrived() }
+
 // walk yields the examples of file i and reports whether to go on.
 func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 	f := &r.files[i]
@@ -198,6 +203,7 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 		return false
 	}
 	defer c.in.Close()
+	r.at = c
 	for ; err == nil; err = c.next(&c.ex) {
 		if !yield(c.ex, nil) {
 			return false

@@ -22,9 +22,14 @@ func (r Run) String() string {
 }
 
 // AddFile adds the SHA-256 of a file under a key: what counts is its content, and not where
-// it is. An empty path adds nothing.
+// it is. An empty path adds nothing, and a pipe no more than that it is one.
 func (r Run) AddFile(key, path string) error {
 	if path == "" {
+		return nil
+	}
+	// A pipe was read before, and holds nothing any more.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		r[key] = "a stream"
 		return nil
 	}
 	f, err := os.Open(path)

@@ -358,7 +358,7 @@ def cases(program):
                 continue
             out.append(Case("damaged", f"{place}: {damage}", args, files={"X": (base, damage)}))
         for path in READ:
-            if path == "-" and place.startswith("predict") or path == "{fifo}" and place in ("train --valid",):
+            if path == "-" and place.startswith("predict") or path == "/dev/urandom" and place == "predict --format lines": # endless, rightly
                 continue
             out.append(Case("paths", f"{place}: {path}", [path if a == "{X}" else a for a in args], feed="{fifo}" if path == "{fifo}" else None, stdin=b"" if path == "-" else None))
     for name, text in {**{k + ".csv": v for k, v in TABLES.items()}, **RECORDS}.items():

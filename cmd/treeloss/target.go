@@ -16,7 +16,12 @@ func checkTarget(path string) error {
 		return usagef("no model: name the file to write with --model")
 	}
 	info, err := os.Stat(path)
+	to, link := os.Readlink(path)
 	switch {
+	case err != nil && link == nil:
+		return fmt.Errorf("cannot write %s: it is a link to %s, which cannot be followed; remove it or name another file with --model", path, to)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write %s: %w; name another file with --model", path, reason(err))
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s is a folder; name the model file to write with --model", path)
 	case err == nil && !info.Mode().IsRegular():

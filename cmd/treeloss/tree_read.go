@@ -15,6 +15,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/extreme"
+	"github.com/treeloss/treeloss/internal/memory"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -56,6 +57,9 @@ func inFile(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
+// longestTree is the most bytes of a tree file: some million nodes. A device has no end.
+const longestTree = 256 << 20
+
 // readWhole returns the content of a file, or of the standard input for "-",
 // but of a model only as much as shows that it is one.
 func (a *app) readWhole(path string) (name string, content []byte, err error) {
@@ -82,7 +86,10 @@ func (a *app) readWhole(path string) (name string, content []byte, err error) {
 	if content = start[:n]; isModel(path, content) {
 		return path, content, nil
 	}
-	rest, err := io.ReadAll(f)
+	rest, err := io.ReadAll(io.LimitReader(f, longestTree))
+	if len(rest) == longestTree {
+		return path, nil, fmt.Errorf("%s has more than %s, want a tree file, a taxonomy or a model", path, memory.Text(longestTree))
+	}
 	return path, append(content, rest...), err
 }
 

@@ -68,10 +68,13 @@ func (r *Report) skip(format string, args ...any) {
 // maxProducts bounds the multiplications for the distances between weights.
 const maxProducts = 4e9
 
+// maxCompared is the most classes of which all pairs are compared: some seconds.
+const maxCompared = 3000
+
 // distortionOf compares all pairs of classes, or of a sample if these are too
 // many: O(features x classes²).
 func distortionOf(space metric.Space, l *softmax.Layer, seed uint64) theory.Distortion {
-	most := int(math.Sqrt(maxProducts / float64(l.Features)))
+	most := min(int(math.Sqrt(maxProducts/float64(l.Features))), maxCompared)
 	classes := sample(l.Classes, max(most, 2), seed, classStream)
 	gram := classinfo.WeightGram(l.Weight, l.Classes, classes)
 	return theory.Distort(len(classes),

@@ -122,17 +122,14 @@ func EachLine(path string, o Options, use func(number int, line string) error) e
 	defer s.Close()
 	lines := s.Lines(1 << 20)
 	for {
-		line, err := lines.Read()
+		line, err := lines.Filled(Blank)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if err := use(lines.Number, string(line)); err != nil {
+		if err := use(lines.Number, string(bytes.TrimSpace(line))); err != nil {
 			return err
 		}
 	}

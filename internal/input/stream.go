@@ -206,6 +206,13 @@ func (s *Stream) FirstLine() []byte {
 	}
 }
 
+// LineArrived tells whether the buffer has the end of a line that is not blank. It reads
+// nothing.
+func (s *Stream) LineArrived() bool {
+	b, _ := s.Peek(s.Buffered())
+	return bytes.IndexByte(bytes.TrimLeft(b, "\r\n\t "), '\n') >= 0
+}
+
 // Random returns the input for reading at any place, and its length; what says
 // which kind of file needs that, for the error where it cannot be.
 func (s *Stream) Random(what string) (io.ReaderAt, int64, error) {

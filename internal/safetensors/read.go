@@ -107,18 +107,18 @@ func Map(path string) (*File, error) {
 
 // open hands the regular file at path and its size to read.
 func open(path string, read func(in *os.File, size int64) (*File, error)) (*File, error) {
-	in, err := os.Open(path)
+	info, err := os.Stat(path) // to open a pipe would wait for who writes into it
 	if err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err) // the error names the path
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("safetensors: %s is %s, want a regular file", path, atomicfile.Kind(info.Mode()))
 	}
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	defer in.Close()
 	f, err := read(in, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -130,15 +130,15 @@ func open(path string, read func(in *os.File, size int64) (*File, error)) (*File
 // whose metadata name that format, whole or damaged behind it. A file that cannot
 // be read is none.
 func HasFormat(path, format string) bool {
+	// To look into a pipe would take from it.
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	// To look at a pipe would take from it.
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
 	var size uint64
 	if binary.Read(f, binary.LittleEndian, &size) != nil || size > maxHeader {
 		return false

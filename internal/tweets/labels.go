@@ -2,23 +2,21 @@ package tweets
 
 import (
 	"fmt"
-	"os"
 	"strings"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // ReadLabels reads labels for Among, one a line; of a CSV such as emojis.csv the first
 // column. What is no emoji, as a header, is for Among to leave out.
 func ReadLabels(path string) ([]string, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
 	var labels []string
-	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		first, _, _ := strings.Cut(strings.TrimSpace(line), ",")
+	err := input.EachLine(path, input.Options{Want: "one emoji a line"}, func(_ int, line string) error {
+		first, _, _ := strings.Cut(line, ",")
 		labels = append(labels, strings.Trim(first, `"`))
-	}
-	return labels, nil
+		return nil
+	})
+	return labels, err
 }
 
 // Skipped says what was left out, and why.

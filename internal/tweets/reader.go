@@ -77,6 +77,18 @@ var reading = input.Options{Want: "tweets as JSON lines", Window: 128 << 20}
 // maxLine is longer than any tweet of the API, which is some tens of KiB.
 const maxLine = 1 << 20
 
+// mostForeign is after how many lines of which none is a JSON object the stream is taken
+// for something else, such as a device that never ends.
+const mostForeign = 100_000
+
+// objects returns how many lines were JSON objects.
+func (c *Counts) objects() (n int64) {
+	for k := notice; k <= good; k++ {
+		n += *c.of(k)
+	}
+	return n
+}
+
 // batchLines is how many lines are worked on together.
 const batchLines = 512
 
@@ -120,6 +132,9 @@ func readFrom(ctx context.Context, in *input.Stream, o Options, yield func(Examp
 			if err := c.add(line, yield); err != nil {
 				return c, err
 			}
+		}
+		if c.Lines >= mostForeign && c.objects() == 0 {
+			return c, lines.Refuse(0, "none of the first %d lines is a JSON object; want tweets as JSON lines", c.Lines)
 		}
 		if o.Progress != nil {
 			o.Progress(c)
