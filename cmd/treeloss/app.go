@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+
+	"github.com/treeloss/treeloss/internal/console"
 )
 
 // app is what all commands share: the streams and the flags of the root.
@@ -74,11 +74,12 @@ func (a *app) printJSON(v any) error {
 	return err
 }
 
-// onTerminal tells whether the log is seen by a person on a terminal that can go back to
-// the beginning of a line, which one that calls itself dumb cannot.
-func (a *app) onTerminal() bool {
-	f, ok := a.log.(*os.File)
-	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+// bar returns a progress bar in the log, unless --quiet.
+func (a *app) bar() *console.Bar {
+	if a.quiet {
+		return console.NewBar(nil)
+	}
+	return console.NewBar(a.log)
 }
 
 // noArgs refuses arguments of a command that takes flags only.

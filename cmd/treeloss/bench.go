@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/internal/speed"
 )
@@ -43,7 +44,7 @@ func runBench(c *cobra.Command, a *app, o speed.Options) error {
 		return err
 	}
 	var visit func(speed.Row)
-	if a.onTerminal() && !a.quiet {
+	if console.IsTerminal(a.log) && !a.quiet {
 		visit = func(r speed.Row) { a.logf("%s, %s", r.Name, r.Size) }
 	}
 	report, err := speed.Run(c.Context(), o, visit)
@@ -54,15 +55,15 @@ func runBench(c *cobra.Command, a *app, o speed.Options) error {
 		return a.printJSON(report)
 	}
 	fmt.Fprintf(a.out, "instructions %s, %s/%s, %d CPUs\n\n", report.Instructions, report.OS, report.Arch, report.CPUs)
-	t := newTable(a.out, "what", "size", "threads", "time", "rate", "ratio")
+	t := console.NewTable(a.out, "what", "size", "threads", "time", "rate", "ratio")
 	for _, r := range report.Results {
 		ratio := ""
 		if r.Ratio > 0 {
 			ratio = fmt.Sprintf("%.2f", r.Ratio)
 		}
-		t.row(r.Name, r.Size, strconv.Itoa(r.Threads), shortTime(r.Seconds), fmt.Sprintf("%.4g %s/s", r.Rate, r.Unit), ratio)
+		t.Row(r.Name, r.Size, strconv.Itoa(r.Threads), shortTime(r.Seconds), fmt.Sprintf("%.4g %s/s", r.Rate, r.Unit), ratio)
 	}
-	t.flush()
+	t.Flush()
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -222,9 +223,9 @@ func named(err error, d *corpus.Data) error {
 
 // runComparisons compares with a progress bar.
 func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []compare.Draw, methods []compare.Method, opts compare.Options) ([]*compare.Comparison, error) {
-	bar := &progress{app: a}
-	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.report(stage, p) }
-	defer bar.done()
+	bar := a.bar()
+	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.Train(stage, p) }
+	defer bar.Clear()
 	return compare.RunAll(ctx, data, draws, methods, opts)
 }
 
@@ -234,7 +235,7 @@ func printComparison(a *app, t *compare.Comparison) {
 	if several {
 		heads = slices.Insert(heads, 1, "shots")
 	}
-	t2 := newTable(a.out, heads...)
+	t2 := console.NewTable(a.out, heads...)
 	for _, r := range t.Results {
 		name := r.Method
 		if r.Choice != "" {
@@ -251,9 +252,9 @@ func printComparison(a *app, t *compare.Comparison) {
 		if several {
 			cells = slices.Insert(cells, 1, fmt.Sprint(r.Shots))
 		}
-		t2.row(cells...)
+		t2.Row(cells...)
 	}
-	t2.flush()
+	t2.Flush()
 	rows := "all training rows"
 	switch {
 	case several:

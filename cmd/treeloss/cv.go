@@ -12,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -125,18 +126,18 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if out != nil {
 		fo.Answer = func(row int, p []float32) { answers[row] = data.answer(row, p) }
 	}
-	bar := &progress{app: a}
+	bar := a.bar()
 	v, err := tune.CrossValidate(ctx, data.Data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
 		if err := data.WeighClasses(f.classWeight, train); err != nil { // balanced by what this fold trains on
 			return nil, err
 		}
 		foldOptions := opts
 		foldOptions.Progress = func(stage string, p softmax.Progress) {
-			bar.report(fmt.Sprintf("fold %d of %d, %s", fold+1, f.folds, stage), p)
+			bar.Train(fmt.Sprintf("fold %d of %d, %s", fold+1, f.folds, stage), p)
 		}
 		return f.plan.FitUnmeasured(ctx, data.Data, train, foldOptions)
 	})
-	bar.done()
+	bar.Clear()
 	if err != nil && (v == nil || len(v.Folds) == 0) {
 		return err
 	}
@@ -185,23 +186,23 @@ func (f *cvFlags) print(a *app, labels []string, v *tune.CrossValidation, by str
 	if a.json {
 		return a.printJSON(v.Document(labels, by, examples, took))
 	}
-	t := newTable(a.out, "fold", "trained", "tested", "method", "prior", "accuracy", "macro F1", "log loss")
+	t := console.NewTable(a.out, "fold", "trained", "tested", "method", "prior", "accuracy", "macro F1", "log loss")
 	for n, fold := range v.Folds {
 		r := fold.Report
-		t.row(strconv.Itoa(n+1), strconv.Itoa(fold.Trained), strconv.Itoa(r.Examples), fold.Method.String(), fmt.Sprintf("%g", fold.Prior),
+		t.Row(strconv.Itoa(n+1), strconv.Itoa(fold.Trained), strconv.Itoa(r.Examples), fold.Method.String(), fmt.Sprintf("%g", fold.Prior),
 			points(r.Accuracy), points(r.MacroF1), metricCell(tune.LogLoss, r.LogLoss))
 	}
-	t.flush()
+	t.Flush()
 	fmt.Fprintln(a.out)
-	t = newTable(a.out, "measure", "mean over folds", "±", "pooled")
+	t = console.NewTable(a.out, "measure", "mean over folds", "±", "pooled")
 	for _, m := range tune.Metrics() {
 		over := v.Over(m)
 		if math.IsNaN(over.Mean) {
 			continue
 		}
-		t.row(metricName(m), metricCell(m, over.Mean), metricCell(m, over.SE), metricCell(m, m.Of(v.Pooled)))
+		t.Row(metricName(m), metricCell(m, over.Mean), metricCell(m, over.SE), metricCell(m, m.Of(v.Pooled)))
 	}
-	t.flush()
+	t.Flush()
 	fmt.Fprintf(a.out, "\npoints; ±: standard error over %d folds; pooled: all examples together, each tested once\n", len(v.Folds))
 	if by != "" {
 		fmt.Fprintf(a.out, "similarity of classes: %s\n", by)

@@ -67,10 +67,10 @@ func (f *doctorFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return f.data.inFile(err)
 	}
-	bar := &progress{app: a}
-	opts.Progress = bar.report
+	bar := a.bar()
+	opts.Progress = bar.Train
 	report, err := doctor.Examine(ctx, data, rows, records, opts)
-	bar.done()
+	bar.Clear()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/score"
 )
 
@@ -15,7 +16,7 @@ const (
 
 // print prints the numbers of a result that are known.
 func (f *evaluateFlags) print(a *app, r *evaluate.Result) {
-	t := newTable(a.out, "measure", "points")
+	t := console.NewTable(a.out, "measure", "points")
 	values := map[string]float64{}
 	for _, m := range score.Metrics() {
 		x, name := m.Of(r.Report), m.Name
@@ -24,10 +25,10 @@ func (f *evaluateFlags) print(a *app, r *evaluate.Result) {
 			name += " (" + r.SimilarityOf + ")"
 		}
 		if m.Unit == score.Fraction && x == x { // else it is not known
-			t.row(name, points(x))
+			t.Row(name, points(x))
 		}
 	}
-	t.flush()
+	t.Flush()
 	if d := values["hierarchical_distance_1"]; d == d {
 		f.printSeverity(a, r, values)
 	}
@@ -41,11 +42,11 @@ func (f *evaluateFlags) print(a *app, r *evaluate.Result) {
 		return
 	}
 	fmt.Fprintln(a.out)
-	t = newTable(a.out, "most frequent mistakes: is", "predicted as", "examples")
+	t = console.NewTable(a.out, "most frequent mistakes: is", "predicted as", "examples")
 	for _, c := range r.Confusions[:min(len(r.Confusions), shownConfusions)] {
-		t.row(c.True, c.Predicted, strconv.Itoa(c.Examples))
+		t.Row(c.True, c.Predicted, strconv.Itoa(c.Examples))
 	}
-	t.flush()
+	t.Flush()
 }
 
 // printSeverity prints how bad the mistakes are, the accuracy always beside it.
@@ -67,13 +68,13 @@ func (f *evaluateFlags) printDecisions(a *app, r *evaluate.Result) {
 	if h := r.Hedged; h != nil {
 		x := h.Answers
 		fmt.Fprintln(a.out)
-		t := newTable(a.out, fmt.Sprintf("hedged answers of confidence %g", h.Confidence), "points")
-		t.row("right", pointsOf(x.Accuracy))
-		t.row("coverage: a single class", pointsOf(x.ClassShare))
-		t.row("right of these", pointsOf(x.ClassAccuracy))
-		t.row("the root, which says nothing", pointsOf(x.RootShare))
-		t.row("expected information gain", pointsOf(x.InformationShare))
-		t.flush()
+		t := console.NewTable(a.out, fmt.Sprintf("hedged answers of confidence %g", h.Confidence), "points")
+		t.Row("right", pointsOf(x.Accuracy))
+		t.Row("coverage: a single class", pointsOf(x.ClassShare))
+		t.Row("right of these", pointsOf(x.ClassAccuracy))
+		t.Row("the root, which says nothing", pointsOf(x.RootShare))
+		t.Row("expected information gain", pointsOf(x.InformationShare))
+		t.Flush()
 	}
 	if s := r.Selected; s != nil && s.Answered != nil {
 		fmt.Fprintf(a.out, "\nrejected below %g: %s %% of the examples are answered", s.Threshold, points(*s.Answered))
@@ -88,9 +89,9 @@ func (f *evaluateFlags) printDecisions(a *app, r *evaluate.Result) {
 	}
 	fmt.Fprintf(a.out, "\nout of scope: AUROC %s points", difference(o.AUROC.Mean, o.AUROC.SE)[1:])
 	fmt.Fprintf(a.out, ", %d examples in scope, %d out of it\n", o.At.InScope, o.At.OutOfScope)
-	t := newTable(a.out, "threshold", "right decisions", "right detections", "answered in scope", "rejected out of scope")
+	t := console.NewTable(a.out, "threshold", "right decisions", "right detections", "answered in scope", "rejected out of scope")
 	row := func(name string, d evaluate.Decisions) {
-		t.row(fmt.Sprintf("%.4g (%s)", d.Threshold, name), points(d.RightDecisions), points(d.Right), points(d.Answered), points(d.Rejected))
+		t.Row(fmt.Sprintf("%.4g (%s)", d.Threshold, name), points(d.RightDecisions), points(d.Right), points(d.Answered), points(d.Rejected))
 	}
 	name := "default"
 	if r.Selected != nil {
@@ -98,7 +99,7 @@ func (f *evaluateFlags) printDecisions(a *app, r *evaluate.Result) {
 	}
 	row(name, o.At)
 	row("best for these, flatters", o.Best)
-	t.flush()
+	t.Flush()
 }
 
 // pointsOf prints a fraction that may not be known.
@@ -117,11 +118,11 @@ func (f *evaluateFlags) printClasses(a *app, r *evaluate.Result) {
 		shown = met[:min(len(met), shownClasses)]
 	}
 	fmt.Fprintln(a.out)
-	t := newTable(a.out, "class", "examples", "precision", "recall", "F1")
+	t := console.NewTable(a.out, "class", "examples", "precision", "recall", "F1")
 	for _, c := range shown {
-		t.row(c.Label, strconv.Itoa(c.Examples), points(c.Precision), points(c.Recall), points(c.F1))
+		t.Row(c.Label, strconv.Itoa(c.Examples), points(c.Precision), points(c.Recall), points(c.F1))
 	}
-	t.flush()
+	t.Flush()
 	if more := len(met) - len(shown); more > 0 {
 		fmt.Fprintf(a.out, "the worst %d of %d classes; --per-class prints all\n", len(shown), len(met))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/experiment"
 )
 
@@ -144,10 +145,12 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 		}
 	}
 	began := time.Now()
-	bar := &progress{app: a, began: began}
-	opts.Progress = func(p experiment.Progress) { bar.experiment(p) }
+	bar := a.bar()
+	opts.Progress = func(p experiment.Progress) {
+		bar.Draw(p.Fraction >= 1, func(took time.Duration) string { return experimentLine(p, took) })
+	}
 	results, err := experiment.Run(ctx, names, opts)
-	bar.done()
+	bar.Clear()
 	if err != nil {
 		if ctx.Err() != nil && f.folder != "" {
 			return fmt.Errorf("%w; the same command with --resume goes on", err)
@@ -169,17 +172,11 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 	return err
 }
 
-// experiment draws the bar of an experiment.
-func (b *progress) experiment(p experiment.Progress) {
-	if b.due(p.Fraction >= 1) {
-		b.draw(experimentLine(p, time.Since(b.began)))
-	}
-}
-
+// experimentLine is the progress bar of an experiment.
 func experimentLine(p experiment.Progress, took time.Duration) string {
-	line := fmt.Sprintf("%s  %d of %d cells  %s", barOf(p.Fraction), p.Done, p.Total, p.Sweep)
+	line := fmt.Sprintf("%s  %d of %d cells  %s", console.Part(p.Fraction), p.Done, p.Total, p.Sweep)
 	if p.Fraction > 0.01 && p.Fraction < 1 {
-		line += timeLeft(took, p.Fraction)
+		line += console.TimeLeft(took, p.Fraction)
 	}
 	return line
 }

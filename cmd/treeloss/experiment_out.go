@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/treeloss/treeloss/internal/atomicfile"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/experiment"
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -34,7 +35,7 @@ func printExperiment(a *app, r *experiment.Results) {
 		for _, p := range r.Options.Protocols {
 			heads = append(heads, string(p), "difference")
 		}
-		t := newTable(a.out, heads...)
+		t := console.NewTable(a.out, heads...)
 		for _, m := range experiment.Methods() {
 			cells, any := []string{string(m)}, false
 			for _, p := range r.Options.Protocols {
@@ -50,10 +51,10 @@ func printExperiment(a *app, r *experiment.Results) {
 				}
 			}
 			if any {
-				t.row(cells...)
+				t.Row(cells...)
 			}
 		}
-		t.flush()
+		t.Flush()
 		fmt.Fprintf(a.out, "\npoints; difference: to cross entropy in the same runs, ± half its 95 %% interval\n\n")
 	}
 	if r.Norms != nil {

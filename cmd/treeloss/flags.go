@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/memory"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
@@ -63,9 +66,24 @@ func (s *sizeFlag) Set(text string) (err error) {
 // keepMemory makes the process keep to --memory as far as it can, until undone.
 func (f *dataFlags) keepMemory() (undo func()) { return memory.Keep(memory.Budget(f.memory.bytes)) }
 
+// reading returns the bar of the files of examples. Where they are packed, or have more
+// than texts, how many bytes there are does not tell how far reading is.
+func (f *dataFlags) reading(a *app) *console.Bar {
+	bar := a.bar()
+	for _, path := range f.data {
+		info, err := os.Stat(path)
+		if err != nil || !slices.Contains([]string{".csv", ".tsv", ".txt"}, filepath.Ext(path)) {
+			bar.Size = 0
+			break
+		}
+		bar.Size += info.Size()
+	}
+	return bar
+}
+
 // limits returns the limits of reading.
-func (f *dataFlags) limits(bar *rowsBar) corpus.Limits {
-	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Origins: f.origins, Progress: bar.report}
+func (f *dataFlags) limits(bar *console.Bar) corpus.Limits {
+	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Origins: f.origins, Progress: bar.Rows}
 }
 
 func (f *dataFlags) addColumns(c *cobra.Command) {
@@ -113,7 +131,7 @@ func (f *dataFlags) read(a *app) (*corpus.Corpus, error) {
 		}
 	}
 	bar := f.reading(a)
-	defer bar.done()
+	defer bar.Clear()
 	c, how, err := corpus.Read(f.data, f.Options, f.limits(bar))
 	if err != nil {
 		return nil, err
@@ -146,7 +164,7 @@ func (f *dataFlags) streamCorpus(a *app) (*corpus.Corpus, error) {
 	}
 	defer r.Close()
 	bar := f.reading(a)
-	defer bar.done()
+	defer bar.Clear()
 	c, err := corpus.ReadFrom(r, f.limits(bar))
 	if err != nil {
 		return nil, err

@@ -126,10 +126,11 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 			best = m
 		}
 	}
-	bar := &progress{app: a, examples: len(train)}
-	opts.Progress = bar.report
+	bar := a.bar()
+	bar.Examples = len(train)
+	opts.Progress = bar.Train
 	model, err := quickstart.Train(ctx, data, train, test, methods[best], opts, program(), f.model)
-	bar.done()
+	bar.Clear()
 	if err != nil {
 		return err
 	}

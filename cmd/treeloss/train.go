@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -195,15 +196,16 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if err := f.checkpoints(a, &opts, data.examples.Fingerprint()); err != nil {
 		return err
 	}
-	bar := &progress{app: a, examples: n}
-	opts.Progress = bar.report
+	bar := a.bar()
+	bar.Examples = n
+	opts.Progress = bar.Train
 	model, result, err := f.plan.Train(ctx, data.Data, data.rows, opts, about)
-	bar.done()
+	bar.Clear()
 	if err != nil {
 		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
 	}
 	err = f.finish(ctx, model, data.Data, data.rows, result, opts)
-	bar.done()
+	bar.Clear()
 	if err != nil {
 		return f.interrupted(ctx, fmt.Errorf("training on %s: %w", f.data.first(), err), opts)
 	}
@@ -289,7 +291,7 @@ func (f *trainFlags) print(a *app, m *softmax.Model, r *tune.Result, took time.D
 // one was chosen.
 func printCandidates(a *app, r *tune.Result) {
 	if len(r.Candidates) > 0 {
-		t := newTable(a.out, "method", "held-out accuracy", "log loss", "prior")
+		t := console.NewTable(a.out, "method", "held-out accuracy", "log loss", "prior")
 		best := map[string]softmax.Candidate{}
 		var order []string
 		for _, c := range r.Candidates {
@@ -303,9 +305,9 @@ func printCandidates(a *app, r *tune.Result) {
 		}
 		for _, name := range order {
 			c := best[name]
-			t.row(name, points(c.Accuracy), fmt.Sprintf("%.3f", c.LogLoss), fmt.Sprintf("%g", c.Prior))
+			t.Row(name, points(c.Accuracy), fmt.Sprintf("%.3f", c.LogLoss), fmt.Sprintf("%g", c.Prior))
 		}
-		t.flush()
+		t.Flush()
 	}
 	if r.WhyPlain != "" {
 		fmt.Fprintf(a.out, "no class information was tried: %s\n", namesInFlags(r.WhyPlain))

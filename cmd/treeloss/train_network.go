@@ -16,6 +16,7 @@ import (
 	"github.com/treeloss/treeloss/deep/images"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
+	"github.com/treeloss/treeloss/internal/console"
 )
 
 // networkFlags are the flags of train that are for networks.
@@ -65,10 +66,10 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	bar := &networkProgress{bar: &progress{app: a}, valid: len(f.valid) > 0}
+	bar := &networkProgress{app: a, bar: a.bar(), valid: len(f.valid) > 0}
 	o.Train.Progress = bar.report
 	result, err := fit.Run(ctx, o)
-	bar.bar.done()
+	bar.bar.Clear()
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w; go on after the last whole epoch with the same command and --resume", context.Canceled)
 	}
@@ -120,23 +121,18 @@ func (f *trainFlags) networkOptions(ctx context.Context, a *app) (fit.Options, e
 
 // networkProgress draws the bar, and a line an epoch where there is none.
 type networkProgress struct {
-	bar   *progress
+	app   *app
+	bar   *console.Bar
 	valid bool // each epoch ends with an evaluation
 }
 
 func (p *networkProgress) report(s train.Progress) {
-	a := p.bar.app
-	if a.quiet {
-		return
-	}
 	if s.Valid != nil || s.Step == s.Steps && !p.valid {
-		p.bar.done()
-		a.logf("%s", epochLine(s))
+		p.bar.Clear()
+		p.app.logf("%s", epochLine(s))
 		return
 	}
-	if p.bar.due(false) {
-		p.bar.draw(stepLine(s))
-	}
+	p.bar.Draw(false, func(time.Duration) string { return stepLine(s) })
 }
 
 // epochLine tells of an epoch that is done.

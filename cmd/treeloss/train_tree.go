@@ -81,10 +81,11 @@ func (f *trainFlags) runTree(ctx context.Context, a *app, data *trainingData, wh
 	}
 	o := f.treeOptions()
 	o.Valid = data.measure
-	bar := &progress{app: a, examples: len(data.rows)}
-	o.Progress = bar.report
+	bar := a.bar()
+	bar.Examples = len(data.rows)
+	o.Progress = bar.Train
 	m, err := extreme.Train(ctx, data.Data, data.rows, o, about)
-	bar.done()
+	bar.Clear()
 	if err != nil {
 		err = fmt.Errorf("training on %s: %w", f.data.first(), err)
 		if _, none := os.Stat(o.Checkpoint); ctx.Err() != nil && none == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -130,10 +131,10 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	bar := &progress{app: a}
-	opts.Tune.Progress = bar.report
+	bar := a.bar()
+	opts.Tune.Progress = bar.Train
 	found, err := tune.Search(ctx, data.Data, rows, space, opts)
-	bar.done()
+	bar.Clear()
 	if found == nil {
 		return fmt.Errorf("tuning on %s: %w", f.data.first(), err)
 	}
@@ -163,8 +164,8 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 // fold and tests what it finds on the fold.
 func (f *tuneFlags) nest(ctx context.Context, a *app, data *corpus.Data, rows []int, space tune.Space, opts tune.SearchOptions, trials int) (*tune.CrossValidation, error) {
 	opts.Time, opts.Trials = 0, trials
-	bar := &progress{app: a}
-	defer bar.done()
+	bar := a.bar()
+	defer bar.Clear()
 	fo := tune.FoldOptions{Folds: f.nested, Seed: opts.Tune.Seed, Threads: opts.Tune.Threads, Similarity: opts.Similarity}
 	return tune.CrossValidate(ctx, data, rows, fo, func(ctx context.Context, fold int, train []int) (*tune.Result, error) {
 		if err := data.WeighClasses(f.classWeight, train); err != nil {
@@ -173,7 +174,7 @@ func (f *tuneFlags) nest(ctx context.Context, a *app, data *corpus.Data, rows []
 		inner := opts
 		inner.Folds = min(opts.Folds, len(train))
 		inner.Tune.Progress = func(stage string, p softmax.Progress) {
-			bar.report(fmt.Sprintf("nested fold %d of %d, %s", fold+1, f.nested, stage), p)
+			bar.Train(fmt.Sprintf("nested fold %d of %d, %s", fold+1, f.nested, stage), p)
 		}
 		found, err := tune.Search(ctx, data, train, space, inner)
 		if err != nil {
@@ -230,7 +231,7 @@ func (f *tuneFlags) result(found *tune.Found) *tuned {
 
 func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
 	m := found.Metric
-	t := newTable(a.out, "options", "trial", metricName(m), "±", "difference", "±", "log loss")
+	t := console.NewTable(a.out, "options", "trial", metricName(m), "±", "difference", "±", "log loss")
 	for _, x := range found.Trials {
 		difference, se := "-", "-"
 		if x.Number != 1 {
@@ -239,10 +240,10 @@ func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
 				difference = "+" + difference
 			}
 		}
-		t.row(strings.Join(f.chosen(x.Settings), " "), strconv.Itoa(x.Number), metricCell(m, m.Of(x.Report)), metricCell(m, x.SE),
+		t.Row(strings.Join(f.chosen(x.Settings), " "), strconv.Itoa(x.Number), metricCell(m, m.Of(x.Report)), metricCell(m, x.SE),
 			difference, se, metricCell(tune.LogLoss, x.Report.LogLoss))
 	}
-	t.flush()
+	t.Flush()
 	unit := "points"
 	if m == tune.LogLoss {
 		unit = "nats"

@@ -123,14 +123,14 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	defer out.Discard()
-	bar := &progress{app: a, began: time.Now()}
+	bar := a.bar()
 	var all tweets.Counts
 	for _, path := range f.data {
 		o.Progress = func(c tweets.Counts) {
-			if bar.due(false) {
+			bar.Draw(false, func(took time.Duration) string {
 				lines := all.Lines + c.Lines
-				bar.draw(fmt.Sprintf("%s  %d lines  %d tweets with emojis  %.0f lines/s", path, lines, all.Tweets+c.Tweets, float64(lines)/time.Since(bar.began).Seconds()))
-			}
+				return fmt.Sprintf("%s  %d lines  %d tweets with emojis  %.0f lines/s", path, lines, all.Tweets+c.Tweets, float64(lines)/took.Seconds())
+			})
 		}
 		var c tweets.Counts
 		if path == "-" {
@@ -140,7 +140,7 @@ func (f *tweetFlags) run(ctx context.Context, a *app) error {
 			o.Name = path
 			c, err = tweets.Open(ctx, path, o, out.Write)
 		}
-		bar.done()
+		bar.Clear()
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: no such file of tweets; check the path", path)
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,9 +64,9 @@ func (f *vectorFlags) read(ctx context.Context, a *app, opts wordvec.Options) (*
 	if f.path == "" {
 		return nil, usagef("no word vectors: name a file of them with --vectors")
 	}
-	bar := &readingBar{progress: progress{app: a, began: time.Now()}}
+	bar := a.bar()
 	// Files with a word twice are common enough: the first counts, as in gensim.
-	opts.KeepFirst, opts.Progress = true, bar.report
+	opts.KeepFirst, opts.Progress = true, bar.Bytes
 	var v *wordvec.Vectors
 	err := interruptible(ctx, f.path == "-", func() (err error) {
 		if f.path == "-" {
@@ -75,12 +74,12 @@ func (f *vectorFlags) read(ctx context.Context, a *app, opts wordvec.Options) (*
 			return err
 		}
 		if info, err := os.Stat(f.path); err == nil && info.Mode().IsRegular() {
-			bar.size = info.Size()
+			bar.Size = info.Size()
 		}
 		v, err = wordvec.Open(ctx, f.path, opts)
 		return err
 	})
-	bar.wipe()
+	bar.End()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: no such file of word vectors; check the path", f.path)

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // cardVectors is a word2vec text file of our own: cards lies near card, fee far
@@ -203,24 +202,6 @@ func TestVectorsCancelled(t *testing.T) {
 		status := execute(ctx, []string{"vectors", "info", "--vectors", path}, blocked, &out, &log)
 		if status != 130 || out.Len() > 0 || !strings.Contains(log.String(), "interrupted") {
 			t.Errorf("%s: status %d, %q, %q", path, status, out.String(), log.String())
-		}
-	}
-}
-
-func TestReadingLine(t *testing.T) {
-	for _, tc := range []struct {
-		name        string
-		bytes, size int64
-		took        time.Duration
-		want        string
-	}{
-		{"just begun", 0, 4e6, 0, "reading [                        ]   0 %  0 MB"},
-		{"half", 2e6, 4e6, 2 * time.Second, "reading [============            ]  50 %  2 MB  1 MB/s  2s left"},
-		{"no size", 2e6, 0, 2 * time.Second, "reading  2 MB  1 MB/s"},
-		{"a file that grew", 5e6, 4e6, time.Millisecond, "reading [========================] 100 %  5 MB"},
-	} {
-		if got := readingLine(tc.bytes, tc.size, tc.took); got != tc.want {
-			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
 }

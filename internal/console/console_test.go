@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"github.com/treeloss/treeloss/softmax"
 )
 
-func TestBarLine(t *testing.T) {
+func TestTrainLine(t *testing.T) {
 	half := softmax.Progress{Step: 5, Loss: 0.25, Fraction: 0.5}
 	for _, tc := range []struct {
 		name     string
@@ -24,7 +24,25 @@ func TestBarLine(t *testing.T) {
 		{"no rows to count", half, 8 * time.Second, 0, "names [============            ]  50 %  step 5  loss 0.2500  8s left"},
 		{"done", softmax.Progress{Step: 2, Fraction: 1}, time.Second, 0, "names [========================] 100 %  step 2  loss 0.0000"},
 	} {
-		if got := barLine("names", tc.p, tc.took, tc.examples); got != tc.want {
+		if got := trainLine("names", tc.p, tc.took, tc.examples); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestBytesLine(t *testing.T) {
+	for _, tc := range []struct {
+		name        string
+		bytes, size int64
+		took        time.Duration
+		want        string
+	}{
+		{"just begun", 0, 4e6, 0, "reading [                        ]   0 %  0 MB"},
+		{"half", 2e6, 4e6, 2 * time.Second, "reading [============            ]  50 %  2 MB  1 MB/s  2s left"},
+		{"no size", 2e6, 0, 2 * time.Second, "reading  2 MB  1 MB/s"},
+		{"a file that grew", 5e6, 4e6, time.Millisecond, "reading [========================] 100 %  5 MB"},
+	} {
+		if got := bytesLine(tc.bytes, tc.size, tc.took); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
@@ -32,11 +50,14 @@ func TestBarLine(t *testing.T) {
 
 func TestBarIsWiped(t *testing.T) {
 	var log bytes.Buffer
-	b := &progress{app: &app{log: &log}}
-	b.draw("a long line")
-	b.draw("short")
-	b.done()
-	b.done()
+	b := &Bar{Out: &log}
+	line := func(text string) func(time.Duration) string { return func(time.Duration) string { return text } }
+	b.Draw(true, line("a long line"))
+	b.Draw(true, line("short"))
+	b.Draw(false, line("too early"))
+	b.End()
+	b.End()
+	b.Draw(true, line("too late"))
 	if got, want := log.String(), "\ra long line\rshort      \r     \r"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -44,8 +65,11 @@ func TestBarIsWiped(t *testing.T) {
 
 func TestNoBarWithoutATerminal(t *testing.T) {
 	var log bytes.Buffer
-	b := &progress{app: &app{log: &log}}
-	b.report("names", softmax.Progress{Step: 1, Fraction: 1})
+	b := NewBar(&log)
+	b.Train("names", softmax.Progress{Step: 1, Fraction: 1})
+	b.Rows(1, 1)
+	b.Bytes(1)
+	b.End()
 	if log.Len() > 0 {
 		t.Errorf("%q in a log that is no terminal", log.String())
 	}
@@ -53,10 +77,10 @@ func TestNoBarWithoutATerminal(t *testing.T) {
 
 func TestTableLinesUp(t *testing.T) {
 	var out strings.Builder
-	table := newTable(&out, "class", "n")
-	table.row("größe", "10")
-	table.row("a\tb", "9")
-	table.flush()
+	table := NewTable(&out, "class", "n")
+	table.Row("größe", "10")
+	table.Row("a\tb", "9")
+	table.Flush()
 	if got, want := out.String(), "class   n\ngröße  10\na\\tb    9\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
