@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/csv"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,16 +21,13 @@ func (f *rowFlags) add(c *cobra.Command, data *dataFlags) {
 	c.Flags().StringVar(&data.ID, "id", "", "column that tells the examples apart, written into the rows of --out")
 }
 
-// rowColumns are the columns of --out as CSV; as JSON lines they are keys.
-var rowColumns = []string{"place", "id", "text", "label", "predicted", "right", "probability", "label_probability"}
-
 // rowFile writes rows to a file that takes its place when all are written. What
 // fails before that shows in commit, so that results are printed on a full disk.
 // A nil one writes nothing.
 type rowFile struct {
-	file  *atomicfile.File
-	path  string
-	table *csv.Writer // nil: JSON lines
+	file *atomicfile.File
+	path string
+	rows *evaluate.RowWriter
 }
 
 // create begins the file, so that one that cannot be written is known before the
@@ -49,12 +44,7 @@ func (f *rowFlags) create(data *dataFlags, idUsed bool, others ...string) (*rowF
 	if err != nil {
 		return nil, err
 	}
-	r := &rowFile{file: file, path: f.out}
-	if endsIn(f.out, ".csv") {
-		r.table = csv.NewWriter(file)
-		_ = r.table.Write(rowColumns)
-	}
-	return r, nil
+	return &rowFile{file, f.out, evaluate.NewRowWriter(file, endsIn(f.out, ".jsonl"))}, nil
 }
 
 // createTable begins the file that a flag names. It refuses other endings, and to write
@@ -80,34 +70,17 @@ func endsIn(path string, endings ...string) bool {
 
 // write adds a row.
 func (r *rowFile) write(row evaluate.Row) {
-	if r == nil {
-		return
+	if r != nil {
+		r.rows.Write(row)
 	}
-	if r.table == nil {
-		_ = encode(r.file, row)
-		return
-	}
-	right, ofLabel := "0", ""
-	if row.Right {
-		right = "1"
-	}
-	if row.LabelProbability != nil {
-		ofLabel = probabilityCell(*row.LabelProbability)
-	}
-	_ = r.table.Write([]string{row.Place, row.ID, row.Text, row.Label, row.Predicted, right, probabilityCell(row.Probability), ofLabel})
 }
-
-// probabilityCell has as many digits as it takes to read the same number again.
-func probabilityCell(p float32) string { return strconv.FormatFloat(float64(p), 'g', -1, 32) }
 
 // commit puts the rows in place of the file.
 func (r *rowFile) commit(a *app) error {
 	if r == nil {
 		return nil
 	}
-	if r.table != nil {
-		r.table.Flush()
-	}
+	r.rows.Flush()
 	if err := r.file.Commit(); err != nil {
 		return err
 	}
