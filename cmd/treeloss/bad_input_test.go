@@ -264,7 +264,7 @@ func TestNoPlaceForTheModel(t *testing.T) {
 	refuse(t, model, []badInput{
 		{"a folder", train(dir), 1, []string{dir, "folder", "--model"}},
 		{"a folder that is not there", train(filepath.Join(dir, "no", "m")), 1, []string{filepath.Join(dir, "no", "m"), "create it first"}},
-		{"a path below a file", train(filepath.Join(model, "m")), 1, []string{filepath.Join(model, "m"), "choose another"}},
+		{"a path below a file", train(filepath.Join(model, "m")), 1, []string{filepath.Join(model, "m"), "name another"}},
 		{"a device", train("/dev/null"), 1, []string{"/dev/null", "--model"}},
 	})
 }

@@ -222,14 +222,23 @@ func nearest(word string, names []string) string {
 		if len(word) > 1 && strings.HasPrefix(name, word) {
 			begun = append(begun, name)
 		}
-		if n := slips(word, name); n < least && n <= len(name)/3 {
-			best, least = name, n
+		n := slips(word, name)
+		if n <= len(name)/3 && (n < least || n == least && sameLetters(word, name)) {
+			best, least = name, n // of as many slips, letters were rather swapped than added
 		}
 	}
 	if len(begun) == 1 {
 		return cmp.Or(best, begun[0])
 	}
 	return best
+}
+
+// sameLetters tells whether words differ in the order of their letters only.
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // slips counts the letters to add, leave out, change, or swap with the next,
