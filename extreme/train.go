@@ -147,11 +147,7 @@ func (t *trainer) report(v int) {
 // would wrongly send there: each row to the best few but its own.
 func (t *trainer) collect(level, first int, negatives [][]int32) {
 	n := t.rows.x.Rows()
-	type wrong struct {
-		node int32
-		log  float32
-	}
-	sent := make([]wrong, n*wrongNodes)
+	sent := make([]step, n*wrongNodes)
 	kernel.Parallel(t.Threads, n, 256, func(_, lo, hi int) {
 		s := newSearch(t.partition, t.nodes, wrongNodes+1)
 		for i := lo; i < hi; i++ {
@@ -161,7 +157,7 @@ func (t *trainer) collect(level, first int, negatives [][]int32) {
 			for _, at := range s.now {
 				node := t.partition.Nodes[at.node]
 				if place := int(t.rows.place[i]); (place < node.First || place >= node.End) && len(to) < wrongNodes {
-					to = append(to, wrong{at.node, at.log})
+					to = append(to, at)
 				}
 			}
 		}

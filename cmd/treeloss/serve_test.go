@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -93,7 +92,7 @@ func TestServingSnippets(t *testing.T) {
 			if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "run", file)
+			return exec.Command("go", "run", file)
 		},
 	}
 	needs := map[string]string{"bash": "curl", "python": "python3"}
