@@ -25,7 +25,7 @@ type Weights struct {
 	Longest    float64            `json:"rho"`       // ρ, the length of the longest input
 	Distortion *theory.Distortion `json:"distortion"`
 	Norms      []Norm             `json:"norms"`
-	Base       float64            `json:"base"` // of the cover tree
+	Base       float64            `json:"base"` // of the cover tree; 0: none was built
 }
 
 // Norm is a way to hold the same weights, and how long the numbers are.
@@ -44,6 +44,10 @@ type Norm struct {
 	Theory *float64 `json:"paper_bound"`
 	Result string   `json:"paper_result"`
 }
+
+// maxTreeClasses is the most classes that a cover tree is built of: some seconds. Where
+// the distances have hardly any structure, as those of names, it compares each two classes.
+const maxTreeClasses = 5000
 
 // weightsTolerance is that of the fit for norms, which show three digits.
 const weightsTolerance = 1e-3
@@ -67,7 +71,7 @@ func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space m
 	if err != nil {
 		return err
 	}
-	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.X), Base: cmp.Or(opts.Base, 2)}
+	w := &Weights{Prior: cmp.Or(prior, softmax.DefaultPrior), Converged: record.Converged, Longest: theory.LongestInput(e.X)}
 	norm := 0.0
 	w.Largest, norm = theory.Norms(layer.Weight, k)
 	root := w.Longest / math.Sqrt(float64(len(e.Class))) // ρ/√n, of all bounds
@@ -78,7 +82,7 @@ func (r *Report) weigh(ctx context.Context, d *corpus.Data, e *examples, space m
 	}
 	distortion := distortionOf(space, layer, opts.Seed)
 	w.Distortion = &distortion
-	return r.weighTrees(layer, d, space, root, opts.Seed)
+	return r.weighTrees(layer, d, space, root, cmp.Or(opts.Base, 2), opts.Seed)
 }
 
 // plainCrossEntropy trains on all examples, to three digits: to convergence, or by SGD
@@ -100,13 +104,20 @@ func (e *examples) plainCrossEntropy(ctx context.Context, k int, prior float64, 
 }
 
 // weighTrees adds the norms of the same weights held by trees: those of a cover tree over
-// the space, and the taxonomy if there is one. A tree by which the weights cannot be held,
-// as two classes are at distance 0, is skipped.
-func (r *Report) weighTrees(layer *softmax.Layer, d *corpus.Data, space metric.Space, root float64, seed uint64) error {
+// the space, and the taxonomy if there is one. The cover tree of more than maxTreeClasses
+// classes is skipped, and so is a tree by which the weights cannot be held, as two classes
+// are at distance 0.
+func (r *Report) weighTrees(layer *softmax.Layer, d *corpus.Data, space metric.Space, root, base float64, seed uint64) error {
 	w, k := r.Weights, len(d.Classes.Labels)
-	u, v, err := trees(space, d.Classes.Labels, w.Base, seed)
-	if err != nil {
-		return err
+	var u, v *labeltree.Tree
+	if k > maxTreeClasses {
+		r.skip("norms of U* and V*: the cover tree of more than %d classes takes minutes", maxTreeClasses)
+	} else {
+		var err error
+		if u, v, err = trees(space, d.Classes.Labels, base, seed); err != nil {
+			return err
+		}
+		w.Base = base
 	}
 	var corollary2 *float64
 	if lambda := w.Distortion.Lambda; lambda != nil {

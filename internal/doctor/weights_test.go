@@ -1,11 +1,16 @@
 package doctor
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/internal/theory"
+	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
@@ -76,5 +81,33 @@ func TestWeights(t *testing.T) {
 	}
 	if w.Norms[3].Theory != nil || w.Norms[3].Parameters != "V* of the taxonomy" {
 		t.Errorf("%+v", w.Norms[3])
+	}
+}
+
+// A cover tree of very many classes would take from minutes to hours: the report says that
+// it is left out, and has the norm of the taxonomy all the same.
+func TestCoverTreeOfManyClassesIsLeftOut(t *testing.T) {
+	k := maxTreeClasses + 1
+	labels, group := make([]string, k), make(map[string]string)
+	w := matrix.NewDense(k, 1)
+	for c := range labels {
+		labels[c], w.Data[c] = fmt.Sprintf("the class %d", c), float32(c%7)
+		group[labels[c]] = fmt.Sprintf("group %d", c%50)
+	}
+	compared := false
+	space := metric.Func(k, func(i, j int) float64 { compared = true; return math.Abs(float64(i - j)) })
+	taxonomy, err := labeltree.FromParents(group, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{Classes: k, Metric: &Metric{}, Weights: &Weights{Distortion: &theory.Distortion{}}}
+	if err := r.weighTrees(layerOf(w), &corpus.Data{Classes: classinfo.Info{Labels: labels, Taxonomy: taxonomy}}, space, 1, 2, 1); err != nil {
+		t.Fatal(err)
+	}
+	if compared || len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0], "U* and V*: the cover tree of more than 5000 classes") {
+		t.Errorf("distances were asked for: %v; left out: %q", compared, r.Skipped)
+	}
+	if w := r.Weights; len(w.Norms) != 1 || w.Norms[0].Parameters != "V* of the taxonomy" || w.Base != 0 || strings.Contains(r.text(t), "Cover tree of base") {
+		t.Errorf("%+v, want the norm of the taxonomy alone", w)
 	}
 }
