@@ -16,11 +16,12 @@ func (d *Data) Labelled(rows []int) []int {
 // valid if there are any, else rows of the classes that have three or more; those of
 // rarer classes are always trained on. Few rows are held out in turn, each once. A row
 // of several classes counts as of that with the largest share, and is held out whole.
-// The same seed gives the same pairs.
+// Rows without a class are in neither part. The same seed gives the same pairs.
 //
 // There are none if the classes with three rows are fewer than two, or have less
 // than half of the rows: what did best on them need not do so on the others.
 func (d *Data) HoldOut(rows, valid []int, seed uint64) (train, held [][]int) {
+	rows = d.Labelled(rows)
 	if valid := d.Labelled(valid); len(valid) > 0 {
 		return [][]int{rows}, [][]int{valid}
 	}
@@ -82,8 +83,9 @@ const (
 )
 
 // Folds deals rows into folds with about as many rows of each class, and returns for
-// each fold the rows outside and inside of it.
+// each fold the rows outside and inside of it; rows without a class are in neither.
 func (d *Data) Folds(rows []int, folds int, seed uint64) (train, held [][]int) {
+	rows = d.Labelled(rows)
 	return deal(rows, dataset.Folds(d.classNumbers(rows), len(d.Classes.Labels), folds, seed))
 }
 
@@ -147,7 +149,7 @@ func deal(rows []int, parts [][]int) (outside, inside [][]int) {
 	return outside, inside
 }
 
-// classNumbers returns the classes of rows.
+// classNumbers returns the classes of rows that have one.
 func (d *Data) classNumbers(rows []int) []int {
 	y := make([]int, len(rows))
 	for n, row := range rows {
@@ -156,11 +158,13 @@ func (d *Data) classNumbers(rows []int) []int {
 	return y
 }
 
-// Count returns the number of rows of each class.
+// Count returns the number of rows of each class; rows without one are not counted.
 func (d *Data) Count(rows []int) []int {
 	counts := make([]int, len(d.Classes.Labels))
 	for _, row := range rows {
-		counts[d.Class[row]]++
+		if c := d.Class[row]; c >= 0 {
+			counts[c]++
+		}
 	}
 	return counts
 }

@@ -88,3 +88,33 @@ func TestSplitsOfMixes(t *testing.T) {
 		t.Errorf("%d of %d rows held out once", len(all), len(rows))
 	}
 }
+
+// Rows of classes that were left out, or without a label, take no part in any split.
+func TestSplitsIgnoreRowsWithoutAClass(t *testing.T) {
+	d, rows := tail(t, 6, 6, 6)
+	var own []int
+	for _, row := range rows {
+		if d.Class[row] == 1 {
+			d.Class[row] = -1
+		} else {
+			own = append(own, row)
+		}
+	}
+	if n := d.Count(rows); !slices.Equal(n, []int{6, 0, 6}) {
+		t.Errorf("%v rows of the classes, want 6, 0 and 6", n)
+	}
+	for _, split := range []struct {
+		name  string
+		pairs func(rows []int) (train, held [][]int)
+	}{
+		{"HoldOut", func(rows []int) (train, held [][]int) { return d.HoldOut(rows, nil, 1) }},
+		{"HoldOut with rows of its own", func(rows []int) (train, held [][]int) { return d.HoldOut(rows, rows[:2], 1) }},
+		{"Folds", func(rows []int) (train, held [][]int) { return d.Folds(rows, 3, 1) }},
+	} {
+		train, held := split.pairs(rows)
+		wantTrain, wantHeld := split.pairs(own)
+		if len(held) == 0 || fmt.Sprint(train, held) != fmt.Sprint(wantTrain, wantHeld) {
+			t.Errorf("%s: %v and %v, want what the rows with a class give: %v and %v", split.name, train, held, wantTrain, wantHeld)
+		}
+	}
+}

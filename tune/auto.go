@@ -119,6 +119,7 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	if d.Stream != nil {
 		return fitStream(ctx, d, rows, methods, opts)
 	}
+	rows = d.Labelled(rows)
 	h := hold(d, rows, opts)
 	if h == nil {
 		m, why, err := withoutHeldOut(d, rows, methods)

@@ -50,7 +50,7 @@ func CrossValidate(ctx context.Context, d *corpus.Data, rows []int, opts FoldOpt
 	if opts.Folds == 0 {
 		opts.Folds = corpus.DefaultFolds
 	}
-	if opts.Folds < 2 || opts.Folds > len(rows) {
+	if rows = d.Labelled(rows); opts.Folds < 2 || opts.Folds > len(rows) {
 		return nil, fmt.Errorf("tune: %d folds of %d rows, want at least 2 and no more than there are rows", opts.Folds, len(rows))
 	}
 	k := len(d.Classes.Labels)

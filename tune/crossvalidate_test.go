@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -158,5 +159,40 @@ func TestCrossValidateRefusals(t *testing.T) {
 	var none CrossValidation
 	if i := none.Over(Accuracy); !math.IsNaN(i.Mean) {
 		t.Errorf("mean %v of no folds", i.Mean)
+	}
+}
+
+// Rows of classes that were left out change nothing, wherever rows are given.
+func TestRowsWithoutAClassAreIgnored(t *testing.T) {
+	d, rows, _ := topicData(t, 5, 1, same)
+	var own []int
+	for n, row := range rows {
+		if n%7 == 3 {
+			d.Class[row] = -1
+		} else {
+			own = append(own, row)
+		}
+	}
+	for name, what := range map[string]func(rows []int) (string, error){
+		"Plan.Fit": func(rows []int) (string, error) {
+			r, err := Plan{}.Fit(ctx, d, rows, Options{Seed: 1})
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprint(r.Method, r.Prior, r.Layer.Bias, len(r.Layer.Weight)), nil
+		},
+		"CrossValidate": func(rows []int) (string, error) {
+			v, err := CrossValidate(ctx, d, rows, FoldOptions{Folds: 3}, planned(d, Plan{}, Options{}))
+			return fmt.Sprintf("%+v", v), err
+		},
+		"Search": func(rows []int) (string, error) {
+			return fmt.Sprint(withoutSeconds(searched(t, d, rows, Plan{}, SearchOptions{Trials: 3}).Trials)), nil
+		},
+	} {
+		got, err := what(rows)
+		want, wantErr := what(own)
+		if err != nil || wantErr != nil || got != want {
+			t.Errorf("%s: %v, %v; without these rows %v, %v", name, got, err, want, wantErr)
+		}
 	}
 }

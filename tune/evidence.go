@@ -115,7 +115,7 @@ func Agreement(d *corpus.Data, rows []int, source classinfo.Source) (z float64, 
 	if err != nil {
 		return 0, err
 	}
-	f, err := d.Fit(rows, corpus.Inputs{})
+	f, err := d.Fit(d.Labelled(rows), corpus.Inputs{})
 	if err != nil {
 		return 0, err
 	}
@@ -218,6 +218,7 @@ func mantel(a, b pairs) float64 {
 // their features, is the row's own, beside chance and its standard error.
 // Without texts, or without any feature in common, the answer is chance.
 func NamesAgree(d *corpus.Data, rows []int) (agree, chance, se float64, err error) {
+	rows = d.Labelled(rows)
 	k := len(d.Classes.Labels)
 	chance = 1 / float64(k)
 	se = math.Sqrt(chance * (1 - chance) / float64(len(rows)))

@@ -181,7 +181,7 @@ func newSearch(d *corpus.Data, rows []int, space Space, opts SearchOptions) (*se
 	if err := opts.Check(); err != nil {
 		return nil, err
 	}
-	if opts.Folds > len(rows) {
+	if rows = d.Labelled(rows); opts.Folds > len(rows) {
 		return nil, fmt.Errorf("tune: %d folds of %d rows, want no more than there are rows", opts.Folds, len(rows))
 	}
 	s := &search{d: d, space: space, opts: opts, began: opts.Now(), seen: map[string]int{}}
@@ -221,14 +221,7 @@ func (s *search) holdOut(rows []int) {
 
 // anyTwice tells whether some class has two rows.
 func anyTwice(d *corpus.Data, rows []int) bool {
-	seen := make([]bool, len(d.Classes.Labels))
-	for _, row := range rows {
-		if seen[d.Class[row]] {
-			return true
-		}
-		seen[d.Class[row]] = true
-	}
-	return false
+	return slices.ContainsFunc(d.Count(rows), func(n int) bool { return n > 1 })
 }
 
 // run goes through the rounds of Search.
