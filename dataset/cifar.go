@@ -10,11 +10,13 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// The sizes of a record: pixels a side, bytes of a picture, bytes with the labels.
+// The sizes of a record: pixels a side, bytes of a picture, bytes with the labels; and the
+// number of fine labels.
 const (
 	cifarSide   = 32
 	cifarPixels = cifarSide * cifarSide * 3
 	cifarRecord = 2 + cifarPixels // coarse label, fine label, picture
+	cifarLabels = 100
 )
 
 // ReadCIFAR100 reads a file of CIFAR-100 in its binary form (train.bin: records of
@@ -22,8 +24,8 @@ const (
 // fine_label_names.txt beside it; without it, classes are called 0, 1, and so on, up
 // to the highest label. The coarse labels are left out.
 //
-// A file of another length, the Python form (pickles), and a label without a name
-// are each an *Error.
+// A file of another length, the Python form (pickles), and a label above 99 or without a
+// name are each an *Error.
 func ReadCIFAR100(path string) (*Images, error) {
 	path, err := cifarFile(path)
 	if err != nil {
@@ -94,6 +96,10 @@ func (s *Images) fromRecords(path string, data []byte) error {
 	}
 	s.Pixels = make([]byte, 0, len(data))
 	for ; len(data) > 0; data = data[cifarRecord:] {
+		if data[1] >= cifarLabels {
+			return input.Refuse(path, 0, 0, "picture %d has the fine label %d, CIFAR-100 has 0 to %d; the file is damaged or of another kind, fetch it anew",
+				len(s.Label), data[1], cifarLabels-1)
+		}
 		s.Label = append(s.Label, int32(data[1]))
 		planes := data[2:cifarRecord] // reds first, then greens, then blues
 		for i := range cifarSide * cifarSide {

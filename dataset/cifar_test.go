@@ -62,6 +62,8 @@ func TestReadCIFAR100Refuses(t *testing.T) {
 		{"empty", "train.bin", nil, "", "no whole number"},
 		{"something else", "train.csv", []byte("text,label\n"), "", "neither a file of CIFAR-100"},
 		{"label without name", "train.bin", pictureRecord(0, 9), names, "class 9, there are 3 names"},
+		{"label above 99", "train.bin", append(pictureRecord(0, 99), pictureRecord(0, 255)...), "", "picture 1 has the fine label 255, CIFAR-100 has 0 to 99"},
+		{"label 100", "train.bin", pictureRecord(0, 100), "", "picture 0 has the fine label 100"},
 		{"empty name", "train.bin", pictureRecord(0, 0), "apple\n\nfish\n", "an empty line"},
 		{"name twice", "train.bin", pictureRecord(0, 0), "apple\napple\n", "stands already on line 1"},
 		{"Python form", "train", []byte("\x80\x02}q\x00(U\x04data"), "", "is a Python pickle; want CIFAR-100 in its binary form"},
