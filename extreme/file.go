@@ -159,10 +159,10 @@ func (l *lazyNodes) use(v int, w *weights, outputs int) error {
 		return nil
 	}
 	if w.checksum() != l.sums[v] {
-		return fmt.Errorf("extreme: node %d has another checksum than when it was written; the file is damaged, copy or train it again: %w", v, ErrModelFile)
+		return fmt.Errorf("%s: node %d has another checksum than when it was written; the file is damaged, copy or train it again: %w", l.file.Path, v, ErrModelFile)
 	}
 	if err := w.check(l.features, outputs); err != nil {
-		return fmt.Errorf("extreme: node %d: %w: %w", v, err, ErrModelFile)
+		return fmt.Errorf("%s: node %d: %w: %w", l.file.Path, v, err, ErrModelFile)
 	}
 	w.index(l.features)
 	l.seen[v].Store(true)
@@ -178,13 +178,13 @@ func Load(path string) (*Model, error) {
 	f, err := safetensors.Map(path)
 	if err != nil {
 		if system := (*fs.PathError)(nil); errors.As(err, &system) {
-			return nil, fmt.Errorf("extreme: %w", err)
+			return nil, err
 		}
-		return nil, fmt.Errorf("extreme: %w: %w", ErrModelFile, err)
+		return nil, fmt.Errorf("%w: %w", err, ErrModelFile)
 	}
 	m, err := fromFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("extreme: %s: %w: %w", path, ErrModelFile, err)
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrModelFile, err)
 	}
 	return m, nil
 }
@@ -294,7 +294,7 @@ func (m *Model) Verify() error {
 		return nil
 	}
 	if err := m.lazy.file.Verify(); err != nil {
-		return fmt.Errorf("extreme: %w; the file is damaged, copy or train it again: %w", err, ErrModelFile)
+		return fmt.Errorf("%s: %w; the file is damaged, copy or train it again: %w", m.lazy.file.Path, err, ErrModelFile)
 	}
 	for v, w := range m.nodes {
 		if err := m.lazy.use(v, w, m.outputs(v)); err != nil {

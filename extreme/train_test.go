@@ -263,7 +263,7 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(path, whole[:len(whole)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path); !errors.Is(err, ErrModelFile) {
+	if _, err := Load(path); !errors.Is(err, ErrModelFile) || !strings.HasPrefix(err.Error(), path+": ") {
 		t.Errorf("half a file: %v", err)
 	}
 }

@@ -69,12 +69,12 @@ func LoadCheckpoint(path string) (c *Checkpoint, fingerprint string, err error) 
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
 		if system := (*fs.PathError)(nil); errors.As(err, &system) {
-			return nil, "", fmt.Errorf("softmax: %w", err)
+			return nil, "", err
 		}
-		return nil, "", fmt.Errorf("softmax: %w: %w", ErrCheckpoint, err)
+		return nil, "", fmt.Errorf("%w: %w", err, ErrCheckpoint)
 	}
 	if c, err = checkpointOf(f); err != nil {
-		return nil, "", fmt.Errorf("softmax: %s: %w: %w", path, ErrCheckpoint, err)
+		return nil, "", fmt.Errorf("%s: %w: %w", path, ErrCheckpoint, err)
 	}
 	return c, f.Metadata["fingerprint"], nil
 }

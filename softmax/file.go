@@ -131,13 +131,13 @@ func Load(path string) (*Model, error) {
 	f, err := safetensors.Map(path)
 	if err != nil {
 		if system := (*fs.PathError)(nil); errors.As(err, &system) {
-			return nil, fmt.Errorf("softmax: %w", err)
+			return nil, err
 		}
-		return nil, fmt.Errorf("softmax: %w: %w", ErrModelFile, err)
+		return nil, fmt.Errorf("%w: %w", err, ErrModelFile)
 	}
 	m, err := fromFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("softmax: %s: %w: %w", path, ErrModelFile, err)
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrModelFile, err)
 	}
 	return m, nil
 }
@@ -152,11 +152,11 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	f, err := safetensors.Read(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, fmt.Errorf("softmax: %w: %w", ErrModelFile, err)
+		return nil, fmt.Errorf("%w: %w", ErrModelFile, err)
 	}
 	m, err := fromFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("softmax: %w: %w", ErrModelFile, err)
+		return nil, fmt.Errorf("%w: %w", ErrModelFile, err)
 	}
 	return m, nil
 }

@@ -238,7 +238,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	if err := loadError(filepath.Join(folder, "none")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "none") {
 		t.Errorf("missing file: %v", err)
 	}
-	if err := loadError(folder); !errors.Is(err, ErrModelFile) || !strings.Contains(err.Error(), folder) {
+	if err := loadError(folder); !errors.Is(err, ErrModelFile) || !strings.HasPrefix(err.Error(), folder+": ") {
 		t.Errorf("a folder: %v", err)
 	}
 }
@@ -334,7 +334,7 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		if err := safetensors.WriteFile(path, f); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); !errors.Is(err, ErrModelFile) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := Load(path); !errors.Is(err, ErrModelFile) || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q in it", tc.name, err, tc.want)
 		}
 	}

@@ -342,8 +342,8 @@ func checkRefused(t *testing.T, folder string, data []byte, want error, load fun
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(path); !errors.Is(err, want) || !strings.Contains(err.Error(), path) {
-		t.Fatalf("%d bytes: error %v, want %q and the path", len(data), err, want)
+	if err := load(path); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), path+": ") {
+		t.Fatalf("%d bytes: error %v, want %q after the path", len(data), err, want)
 	}
 }
 

@@ -34,6 +34,7 @@ const metadataKey = "__metadata__"
 
 // File is the content of a safetensors file.
 type File struct {
+	Path     string            // of ReadFile and Map; "" where there is none
 	Tensors  []Tensor          // Write orders them itself; Read gives them in file order
 	Metadata map[string]string // Write replaces the checksums; Read keeps what the file has
 
@@ -60,7 +61,7 @@ func (f *File) Tensor(name string) (*Tensor, error) {
 		}
 		names = append(names, fmt.Sprintf("%q", t.Name))
 	}
-	return nil, fmt.Errorf("safetensors: no tensor %q; the file has %d: %s", name, len(f.Tensors), strings.Join(names, ", "))
+	return nil, fmt.Errorf("no tensor %q; the file has %d: %s", name, len(f.Tensors), strings.Join(names, ", "))
 }
 
 // Verify computes the CRC of a file that Read returned, or the checksum of one that has
@@ -71,13 +72,13 @@ func (f *File) Tensor(name string) (*Tensor, error) {
 func (f *File) Verify() error {
 	switch {
 	case f.header == nil:
-		return fmt.Errorf("safetensors: verify: this file was made in memory, want one from Read: %w", ErrChecksum)
+		return fmt.Errorf("verify: this file was made in memory, want one from Read: %w", ErrChecksum)
 	case f.crcAt > 0:
 		return f.compare(f.crcAt, crcDigits, newCRC(f.header, f.crcAt))
 	case f.checksumAt > 0:
 		return f.compare(f.checksumAt, checksumDigits, newChecksum(f.header, f.checksumAt))
 	}
-	return fmt.Errorf("safetensors: the metadata has no %q of 64 hexadecimal digits; the file was altered or another program wrote it: %w",
+	return fmt.Errorf("the metadata has no %q of 64 hexadecimal digits; the file was altered or another program wrote it: %w",
 		ChecksumKey, ErrChecksum)
 }
 
@@ -87,7 +88,7 @@ func (f *File) compare(at, digits int, sum hash.Hash) error {
 	stored := string(f.header[at : at+digits])
 	sum.Write(f.data)
 	if got := hex.EncodeToString(sum.Sum(nil)); got != stored {
-		return fmt.Errorf("safetensors: the bytes have checksum %.12s..., want %.12s...; the file was altered after it was written: get it again: %w",
+		return fmt.Errorf("the bytes have checksum %.12s..., want %.12s...; the file was altered after it was written: get it again: %w",
 			got, stored, ErrChecksum)
 	}
 	return nil

@@ -31,7 +31,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	start := 8 + int64(len(f.header))
 	data := make([]byte, size-start)
 	if err := readFull(r, data, start); err != nil {
-		return nil, fmt.Errorf("safetensors: read the tensors: %w", err)
+		return nil, fmt.Errorf("read the tensors: %w", err)
 	}
 	f.attach(data)
 	return f, nil
@@ -44,7 +44,7 @@ func readHeader(r io.ReaderAt, size int64) (*File, error) {
 	}
 	var first, last [8]byte
 	if _, err := r.ReadAt(first[:], 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("safetensors: read the header length: %w", err)
+		return nil, fmt.Errorf("read the header length: %w", err)
 	}
 	// A size that is too large must not make us allocate that much.
 	if n, err := r.ReadAt(last[:1], size-1); n != 1 {
@@ -59,7 +59,7 @@ func readHeader(r io.ReaderAt, size int64) (*File, error) {
 	}
 	header := make([]byte, length)
 	if err := readFull(r, header, 8); err != nil {
-		return nil, fmt.Errorf("safetensors: read the header: %w", err)
+		return nil, fmt.Errorf("read the header: %w", err)
 	}
 	parsed, err := parseHeader(header)
 	if err != nil {
@@ -109,20 +109,21 @@ func Map(path string) (*File, error) {
 func open(path string, read func(in *os.File, size int64) (*File, error)) (*File, error) {
 	info, err := os.Stat(path) // to open a pipe would wait for who writes into it
 	if err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err) // the error names the path
+		return nil, err // it names the path
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("safetensors: %s is %s, want a regular file", path, atomicfile.Kind(info.Mode()))
+		return nil, fmt.Errorf("%s: is %s, want a regular file", path, atomicfile.Kind(info.Mode()))
 	}
 	in, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("safetensors: %w", err)
+		return nil, err
 	}
 	defer in.Close()
 	f, err := read(in, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	f.Path = path
 	return f, nil
 }
 
@@ -191,5 +192,5 @@ func readFull(r io.ReaderAt, buf []byte, offset int64) error {
 
 // badFile returns an error that wraps ErrFormat.
 func badFile(format string, args ...any) error {
-	return fmt.Errorf("safetensors: %w: %w", fmt.Errorf(format, args...), ErrFormat)
+	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), ErrFormat)
 }

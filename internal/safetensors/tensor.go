@@ -94,10 +94,10 @@ func (t *Tensor) Bytes() ([]byte, error) { return fromBytes[byte](t, U8) }
 func (t *Tensor) check() error {
 	want, err := byteLength(t.DType, t.Shape)
 	if err != nil {
-		return fmt.Errorf("safetensors: tensor %q: %w", t.Name, err)
+		return fmt.Errorf("tensor %q: %w", t.Name, err)
 	}
 	if want != len(t.Data) {
-		return fmt.Errorf("safetensors: tensor %q has %d bytes of data, want %d for type %s and shape %v",
+		return fmt.Errorf("tensor %q has %d bytes of data, want %d for type %s and shape %v",
 			t.Name, len(t.Data), want, t.DType, t.Shape)
 	}
 	return nil
@@ -141,7 +141,7 @@ func toBytes[T number](x []T) []byte {
 // fromBytes returns the elements of t, without a copy where it can.
 func fromBytes[T number](t *Tensor, want DType) ([]T, error) {
 	if t.DType != want {
-		return nil, fmt.Errorf("safetensors: tensor %q has type %s, want %s", t.Name, t.DType, want)
+		return nil, fmt.Errorf("tensor %q has type %s, want %s", t.Name, t.DType, want)
 	}
 	if err := t.check(); err != nil {
 		return nil, err
