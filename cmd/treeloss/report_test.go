@@ -112,6 +112,7 @@ func TestReportOnAFullDisk(t *testing.T) {
 	for _, args := range [][]string{
 		{"compare", "--test", deskTest, "--methods", "names", "--data", desk},
 		{"evaluate", "--model", quickModel(t), "--data", deskTest},
+		{"quickstart"},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
 		c := exec.CommandContext(t.Context(), os.Args[0], append(args, "--json", "--quiet", "--report", dir)...)
