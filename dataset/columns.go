@@ -144,6 +144,9 @@ func (c *chooser) label(got choice) (int, error) {
 	case c.opts.Unlabelled:
 		return -1, nil
 	}
+	if i := c.usual(labelNames, free); i >= 0 && c.noun == "key" {
+		return -1, fmt.Errorf("key %q holds null, an array or an object here, want one label; fill it in, keep one of several, or name another key with Options.Label", c.cols[i].name)
+	}
 	return -1, fmt.Errorf("no label %s found: %s; name it with Options.Label", c.noun, c.all())
 }
 

@@ -214,7 +214,10 @@ func (j *jsonl) label(ex *Example, i int) error {
 		return j.fail(i, "an array, want one label; keep one of them or name another key with Options.Label")
 	case j.scan.peek() == '{':
 		return j.distribution(ex, i)
-	case !j.opts.Unlabelled:
+	case j.opts.Unlabelled:
+	case j.scan.peek() == 'n':
+		return j.fail(i, "null, want a label; fill it in or remove the line")
+	default:
 		return j.fail(i, "%s, want a label: a string, a number, a bool or soft labels", j.scan.describe())
 	}
 	return nil
