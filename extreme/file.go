@@ -1,20 +1,14 @@
 package extreme
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/modelfile"
 	"github.com/treeloss/treeloss/internal/safetensors"
-	"github.com/treeloss/treeloss/labeltree"
-	"github.com/treeloss/treeloss/matrix"
 )
 
 // The model file is a safetensors file. Tensors, beside those of the features and, where
@@ -39,8 +33,10 @@ const (
 	nodeColumns   = 6
 )
 
+var format = modelfile.Format{Name: formatName, Version: formatVersion}
+
 // ErrModelFile says that a file is no model that this program can use.
-var ErrModelFile = errors.New("not a usable model file")
+var ErrModelFile = modelfile.ErrModelFile
 
 // IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
 func IsFile(path string) bool { return safetensors.HasFormat(path, formatName) }
@@ -51,7 +47,7 @@ func (m *Model) Save(path string) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	f := &safetensors.File{Metadata: map[string]string{"format": formatName, "format_version": formatVersion}}
+	f := format.New()
 	all := &weights{}
 	table := make([]int64, 0, nodeColumns*len(m.nodes))
 	sums := make([]int64, len(m.nodes))
@@ -72,25 +68,9 @@ func (m *Model) Save(path string) error {
 		safetensors.New("choice", all.choice, len(all.choice)),
 		safetensors.Float16("value", all.value, len(all.value)),
 		safetensors.New("bias", all.bias, len(all.bias)))
-	if v := m.Vectors; v != nil {
-		f.Tensors = append(f.Tensors, safetensors.New("label_vectors", v.Data, v.Rows(), v.Columns))
-	}
-	if err := m.Features.Store(f); err != nil {
+	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors}
+	if err := parts.Store(f, map[string]any{"labels": m.Labels, "training": m.Training, "report": m.Report}); err != nil {
 		return err
-	}
-	for key, value := range map[string]any{"labels": m.Labels, "training": m.Training, "report": m.Report} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("extreme: model metadata %q: %w", key, err)
-		}
-		f.Metadata[key] = string(text)
-	}
-	if m.Tree != nil {
-		var text strings.Builder
-		if err := m.Tree.WriteJSON(&text); err != nil {
-			return fmt.Errorf("extreme: model tree: %w", err)
-		}
-		f.Metadata["tree"] = text.String()
 	}
 	return safetensors.WriteFile(path, f)
 }
@@ -174,45 +154,20 @@ func (l *lazyNodes) use(v int, w *weights, outputs int) error {
 // as the model is in use, and only the nodes that a prediction comes to are read, and
 // checked, then. A file that is truncated, altered, of a newer format or of another program
 // is an error that wraps ErrModelFile, here or at the first use of what is damaged.
-func Load(path string) (*Model, error) {
-	f, err := safetensors.Map(path)
-	if err != nil {
-		if system := (*fs.PathError)(nil); errors.As(err, &system) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%w: %w", err, ErrModelFile)
-	}
-	m, err := fromFile(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrModelFile, err)
-	}
-	return m, nil
-}
+func Load(path string) (*Model, error) { return modelfile.Open(path, fromFile) }
 
 // fromFile makes a model of a file of any origin; no bytes make it, or the use of the
 // model, panic.
 func fromFile(f *safetensors.File) (*Model, error) {
-	switch format, version := f.Metadata["format"], f.Metadata["format_version"]; {
-	case format != formatName:
-		return nil, fmt.Errorf("a safetensors file of another program (format %q, want %q); give a model that treeloss train wrote", format, formatName)
-	case version != formatVersion:
-		return nil, fmt.Errorf("model format version %q, this program reads %q; use the program version that wrote it, or a newer one", version, formatVersion)
-	}
-	m := &Model{Partition: &Partition{}}
-	for key, to := range map[string]any{"labels": &m.Labels, "training": &m.Training, "report": &m.Report} {
-		if err := json.Unmarshal([]byte(f.Metadata[key]), to); err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	var err error
-	if m.Features, err = feature.Load(f); err != nil {
+	if err := format.Check(f); err != nil {
 		return nil, err
 	}
-	if text, ok := f.Metadata["tree"]; ok {
-		if m.Tree, err = labeltree.ReadJSON(strings.NewReader(text), "tree"); err != nil {
-			return nil, err
-		}
+	m := &Model{Partition: &Partition{}}
+	parts, err := modelfile.Load(f, map[string]any{"labels": &m.Labels, "training": &m.Training, "report": &m.Report})
+	if err != nil {
+		return nil, err
 	}
+	m.Features, m.Tree, m.Vectors = parts.Features, parts.Tree, parts.Vectors
 	all := &weights{}
 	var table, sums []int64
 	get := func(name string, read func(t *safetensors.Tensor) error) {
@@ -231,16 +186,6 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	get("choice", func(t *safetensors.Tensor) (err error) { all.choice, err = t.Bytes(); return err })
 	get("value", func(t *safetensors.Tensor) (err error) { all.value, err = t.Halfs(); return err })
 	get("bias", func(t *safetensors.Tensor) (err error) { all.bias, err = t.Float32s(); return err })
-	if err == nil && hasVectors(f) {
-		get("label_vectors", func(t *safetensors.Tensor) error {
-			if len(t.Shape) != 2 {
-				return fmt.Errorf("label vectors of shape %v, want rows of numbers", t.Shape)
-			}
-			values, err := t.Float32s()
-			m.Vectors = &matrix.Dense{Columns: t.Shape[1], Data: append([]float32(nil), values...)}
-			return errors.Join(err, m.Vectors.Check())
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -275,16 +220,6 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	}
 	m.lazy = &lazyNodes{file: f, sums: sums, features: m.Features.Dim(), seen: make([]atomic.Bool, nodes)}
 	return m, m.Check()
-}
-
-// hasVectors tells whether a file has vectors of the classes.
-func hasVectors(f *safetensors.File) bool {
-	for _, t := range f.Tensors {
-		if t.Name == "label_vectors" {
-			return true
-		}
-	}
-	return false
 }
 
 // Verify reads the whole file of a loaded model and returns an error that wraps

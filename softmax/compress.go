@@ -176,17 +176,7 @@ func newByteWeights(l *Layer, threads int) *byteWeights {
 func (w *byteWeights) shape() (features, outputs int) { return len(w.scale), w.outputs }
 
 func (w *byteWeights) scores(out []float32, index []int32, value []float32) {
-	for n, x := range value {
-		f := n
-		if index != nil {
-			f = int(index[n])
-		}
-		kernel.Axpy(x, w.rows.of(f, func() []float32 {
-			row := make([]float32, w.outputs)
-			w.row(row, f)
-			return row
-		}), out)
-	}
+	w.rows.scores(out, index, value, w.row)
 }
 
 func (w *byteWeights) row(out []float32, f int) {

@@ -2,20 +2,15 @@ package softmax
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"runtime"
 	"strings"
 
-	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/modelfile"
 	"github.com/treeloss/treeloss/internal/safetensors"
-	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
-	"github.com/treeloss/treeloss/matrix"
 )
 
 // The model file is a safetensors file. Tensors: "weight" (outputs x d) or, of many
@@ -41,11 +36,12 @@ const (
 
 	weightTensor = "weight"
 	biasTensor   = "bias"
-	vectorTensor = "label_vectors"
 )
 
+var format = modelfile.Format{Name: formatName, Version: formatVersion}
+
 // ErrModelFile says that a file is no model that this program can use.
-var ErrModelFile = errors.New("not a usable model file")
+var ErrModelFile = modelfile.ErrModelFile
 
 // IsFile tells, from the head of a file, whether Save wrote it, whole or damaged.
 func IsFile(path string) bool { return safetensors.HasFormat(path, formatName) }
@@ -79,11 +75,8 @@ func (m *Model) file() (*safetensors.File, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	f := &safetensors.File{Metadata: map[string]string{
-		"format":         formatName,
-		"format_version": formatVersion,
-		"output":         flatOutput,
-	}}
+	f := format.New()
+	f.Metadata["output"] = flatOutput
 	if m.Layer.Hierarchy != nil {
 		f.Metadata["output"] = hierarchicalOutput
 	}
@@ -94,31 +87,11 @@ func (m *Model) file() (*safetensors.File, error) {
 	} else {
 		f.Tensors = append(f.Tensors, safetensors.New(weightTensor, kernel.Transposed(l.Weight, d, k), k, d))
 	}
-	if v := m.Vectors; v != nil {
-		f.Tensors = append(f.Tensors, safetensors.New(vectorTensor, v.Data, v.Rows(), v.Columns))
-	}
-	if err := m.Features.Store(f); err != nil {
-		return nil, err
-	}
-	for key, value := range map[string]any{"labels": m.Labels, "training": m.Training} {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("softmax: model metadata %q: %w", key, err)
-		}
-		f.Metadata[key] = string(text)
-	}
-	tree := m.Tree
+	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors}
 	if m.Layer.Hierarchy != nil {
-		tree = m.Layer.Hierarchy.Tree()
+		parts.Tree = m.Layer.Hierarchy.Tree()
 	}
-	if tree != nil {
-		var text strings.Builder
-		if err := tree.WriteJSON(&text); err != nil {
-			return nil, fmt.Errorf("softmax: model tree: %w", err)
-		}
-		f.Metadata["tree"] = text.String()
-	}
-	return f, nil
+	return f, parts.Store(f, map[string]any{"labels": m.Labels, "training": m.Training})
 }
 
 // Load opens a model file. Packed weights are read when they are first needed: where
@@ -127,20 +100,7 @@ func (m *Model) file() (*safetensors.File, error) {
 // format or of another program is an error that wraps ErrModelFile and names
 // the path, what was found and what was expected. A file that cannot be read is
 // an error of the system, such as fs.ErrNotExist.
-func Load(path string) (*Model, error) {
-	f, err := safetensors.Map(path)
-	if err != nil {
-		if system := (*fs.PathError)(nil); errors.As(err, &system) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%w: %w", err, ErrModelFile)
-	}
-	m, err := fromFile(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrModelFile, err)
-	}
-	return m, nil
-}
+func Load(path string) (*Model, error) { return modelfile.Open(path, fromFile) }
 
 // Read reads what Write or Save wrote, to the end of r, which it keeps in memory
 // meanwhile: put an io.LimitReader around a stream that is not trusted. Errors are
@@ -164,11 +124,8 @@ func Read(r io.Reader) (*Model, error) {
 // fromFile makes a model of a file of any origin: what it returns has passed Check, and
 // no bytes make it panic.
 func fromFile(f *safetensors.File) (*Model, error) {
-	switch format, version := f.Metadata["format"], f.Metadata["format_version"]; {
-	case format != formatName:
-		return nil, fmt.Errorf("a safetensors file of another program (format %q, want %q); give a model that treeloss train wrote", format, formatName)
-	case version != formatVersion:
-		return nil, fmt.Errorf("model format version %q, this program reads %q; use the program version that wrote it, or a newer one", version, formatVersion)
+	if err := format.Check(f); err != nil {
+		return nil, err
 	}
 	if err := f.Verify(); err != nil {
 		return nil, fmt.Errorf("%w; the file is damaged, copy or train it again", err)
@@ -181,21 +138,11 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		}
 	}
 	m := &Model{Layer: &Layer{}}
-	var err error
-	if err := json.Unmarshal([]byte(f.Metadata["labels"]), &m.Labels); err != nil {
-		return nil, fmt.Errorf("labels: %w", err)
-	}
-	if err := json.Unmarshal([]byte(f.Metadata["training"]), &m.Training); err != nil {
-		return nil, fmt.Errorf("training: %w", err)
-	}
-	if m.Features, err = feature.Load(f); err != nil {
+	parts, err := modelfile.Load(f, map[string]any{"labels": &m.Labels, "training": &m.Training})
+	if err != nil {
 		return nil, err
 	}
-	if text, ok := f.Metadata["tree"]; ok {
-		if m.Tree, err = labeltree.ReadJSON(strings.NewReader(text), "tree"); err != nil {
-			return nil, err
-		}
-	}
+	m.Features, m.Tree, m.Vectors = parts.Features, parts.Tree, parts.Vectors
 	l := m.Layer
 	l.Classes, l.Features = len(m.Labels), m.Features.Dim()
 	switch output := f.Metadata["output"]; {
@@ -226,28 +173,6 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		}
 		l.Weight = kernel.Transposed(rows, outputs, l.Features)
 	}
-	if m.Vectors, err = labelVectors(f, l.Classes); err != nil {
-		return nil, err
-	}
 	runtime.KeepAlive(f) // whose memory some of the above was
 	return m, m.Check()
-}
-
-// labelVectors returns the vectors of k classes, nil if the file has none.
-func labelVectors(f *safetensors.File, k int) (*matrix.Dense, error) {
-	for _, t := range f.Tensors {
-		if t.Name != vectorTensor {
-			continue
-		}
-		if len(t.Shape) != 2 {
-			return nil, fmt.Errorf("tensor %q has shape %v, want %d rows of numbers", vectorTensor, t.Shape, k)
-		}
-		values, err := tensor(f, vectorTensor, (*safetensors.Tensor).Float32s, k, t.Shape[1])
-		if err != nil {
-			return nil, err
-		}
-		m := &matrix.Dense{Columns: t.Shape[1], Data: values}
-		return m, m.Check()
-	}
-	return nil, nil
 }

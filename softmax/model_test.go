@@ -19,6 +19,7 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
+	"github.com/treeloss/treeloss/internal/modelfile"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/loss"
@@ -313,11 +314,11 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		{"transposed weights", m, func(f *safetensors.File) { slices.Reverse(tensor(f, "weight").Shape) }, "shape"},
 		{"weights of whole numbers", m, func(f *safetensors.File) { tensor(f, "weight").DType = safetensors.I32 }, "F32"},
 		{"flat vectors", m, func(f *safetensors.File) {
-			f.Tensors = append(f.Tensors, safetensors.New(vectorTensor, make([]float32, 6), 6))
-		}, vectorTensor},
+			f.Tensors = append(f.Tensors, safetensors.New(modelfile.VectorTensor, make([]float32, 6), 6))
+		}, modelfile.VectorTensor},
 		{"vectors of fewer classes", m, func(f *safetensors.File) {
-			f.Tensors = append(f.Tensors, safetensors.New(vectorTensor, make([]float32, 6), 2, 3))
-		}, vectorTensor},
+			f.Tensors = append(f.Tensors, safetensors.New(modelfile.VectorTensor, make([]float32, 6), 2, 3))
+		}, "2 label vectors for"},
 		{"no bias", m, func(f *safetensors.File) {
 			f.Tensors = slices.DeleteFunc(f.Tensors, func(x safetensors.Tensor) bool { return x.Name == "bias" })
 		}, `"bias"`},

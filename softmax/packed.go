@@ -232,6 +232,22 @@ func (c rowCache) of(f int, make func() []float32) []float32 {
 	return row
 }
 
+// scores adds the rows of the features to out, each times its value; fill writes a row
+// that was not met before. A nil index means all features.
+func (c rowCache) scores(out []float32, index []int32, value []float32, fill func(row []float32, f int)) {
+	for n, x := range value {
+		f := n
+		if index != nil {
+			f = int(index[n])
+		}
+		kernel.Axpy(x, c.of(f, func() []float32 {
+			row := make([]float32, len(out))
+			fill(row, f)
+			return row
+		}), out)
+	}
+}
+
 // halfWeights are weights in half precision, feature-major.
 type halfWeights struct {
 	features, outputs int
@@ -243,17 +259,7 @@ type halfWeights struct {
 func (w *halfWeights) shape() (features, outputs int) { return w.features, w.outputs }
 
 func (w *halfWeights) scores(out []float32, index []int32, value []float32) {
-	for n, x := range value {
-		f := n
-		if index != nil {
-			f = int(index[n])
-		}
-		kernel.Axpy(x, w.rows.of(f, func() []float32 {
-			row := make([]float32, w.outputs)
-			w.row(row, f)
-			return row
-		}), out)
-	}
+	w.rows.scores(out, index, value, w.row)
 }
 
 func (w *halfWeights) row(out []float32, f int) {
