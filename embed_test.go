@@ -33,7 +33,7 @@ func main() {
 func TestPredictingLinksLittle(t *testing.T) {
 	deps, err := exec.Command("go", "list", "-deps", "./softmax").Output()
 	if err != nil {
-		t.Skipf("go list: %v", err)
+		t.Skipf("the command go, which lists what a package imports, does not run here: %v", err)
 	}
 	for _, heavy := range []string{"parquet", "lz4", "brotli", "protobuf", "gomlx", "treeloss/dataset", "treeloss/internal/report", "net/http"} {
 		if strings.Contains(string(deps), heavy) {

@@ -23,7 +23,7 @@ func FuzzJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		if !utf8.ValidString(line) || !strings.HasPrefix(line, "{") {
-			t.Skip("only lines that begin an object reach this reader")
+			return // this reader is given only lines that begin an object
 		}
 		j := &jsonl{lines: (&input.Stream{Name: "f"}).Lines(1 << 20)}
 		var keys, values []string

@@ -284,7 +284,7 @@ func runONNX(t *testing.T, m *softmax.Model, path string, list []dataset.Example
 // labelled examples.
 func TestOwnModel(t *testing.T) {
 	if os.Getenv("EXPORT_MODEL") == "" || os.Getenv("ONNXRUNTIME_NODE") == "" {
-		t.Skip("set EXPORT_MODEL, EXPORT_DATA and ONNXRUNTIME_NODE")
+		t.Skip("measures a model of your own: set EXPORT_MODEL to its file, EXPORT_DATA to labelled examples and ONNXRUNTIME_NODE to a folder with the npm package onnxruntime-node")
 	}
 	m, err := softmax.Load(os.Getenv("EXPORT_MODEL"))
 	if err != nil {
