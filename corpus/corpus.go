@@ -202,8 +202,8 @@ func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 	return c, nil
 }
 
-// addAll adds the examples of a reader.
-func (c *Corpus) addAll(r *dataset.Reader) error {
+// AddAll adds the examples of a reader, to its end.
+func (c *Corpus) AddAll(r *dataset.Reader) error {
 	for e, err := range r.All() {
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (c *Corpus) Append(paths []string, labels string) ([]int, error) {
 		return nil, fmt.Errorf("%s: %v, but the training data is %v", paths[0], r.Kind(), c.Table.Kind())
 	}
 	first := c.Table.Rows()
-	if err := c.addAll(r); err != nil {
+	if err := c.AddAll(r); err != nil {
 		return nil, err
 	}
 	return dataset.Range(first, c.Table.Rows()), nil

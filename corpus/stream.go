@@ -73,12 +73,12 @@ func (c *Corpus) Close() error {
 // anew for that, while a stream, which cannot be, goes to the file from the start.
 func (c *Corpus) readAll(r *dataset.Reader, limits Limits) error {
 	if limits.Scratch == "" {
-		return c.addAll(r)
+		return c.AddAll(r)
 	}
 	if !r.Rewindable() {
 		return c.spillAll(r, limits, true)
 	}
-	err := c.addAll(r)
+	err := c.AddAll(r)
 	if !errors.Is(err, ErrMemory) {
 		return err
 	}

@@ -141,12 +141,5 @@ func interruptible(ctx context.Context, stream bool, work func() error) error {
 	if !stream {
 		return work()
 	}
-	done := make(chan error, 1)
-	go func() { done <- work() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return context.Canceled
-	}
+	return patiently(ctx, 0, work)
 }

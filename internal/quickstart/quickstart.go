@@ -65,15 +65,7 @@ func read(c *corpus.Corpus, name string, packed []byte) error {
 		return err
 	}
 	defer r.Close()
-	for e, err := range r.All() {
-		if err != nil {
-			return err
-		}
-		if err := c.Add(e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.AddAll(r)
 }
 
 // WriteFiles writes train.csv and test.csv, as published, to a folder, which is made if
