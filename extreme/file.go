@@ -229,7 +229,7 @@ func (m *Model) Verify() error {
 		return nil
 	}
 	if err := m.lazy.file.Verify(); err != nil {
-		return fmt.Errorf("%s: %w; the file is damaged, copy or train it again: %w", m.lazy.file.Path, err, ErrModelFile)
+		return fmt.Errorf("%s: %w; copy it again, or train it: %w", m.lazy.file.Path, err, ErrModelFile)
 	}
 	for v, w := range m.nodes {
 		if err := m.lazy.use(v, w, m.outputs(v)); err != nil {

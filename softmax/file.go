@@ -128,7 +128,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	if err := f.Verify(); err != nil {
-		return nil, fmt.Errorf("%w; the file is damaged, copy or train it again", err)
+		return nil, fmt.Errorf("%w; copy it again, or train it", err)
 	}
 	// Weights are copied below, or, packed ones, stay where they are and hold on to the
 	// file. All else is small, and copied.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -131,15 +132,17 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 	opts.Progress = bar.Train
 	model, err := quickstart.Train(ctx, data, train, test, methods[best], opts, program(), f.model)
 	bar.Clear()
-	if err != nil {
-		return err
-	}
-	if a.json {
-		err = a.printJSON(struct {
+	switch {
+	case a.json: // of a model that could not be saved, too: the comparison is not lost
+		out := struct {
 			*compare.Comparison
-			Model quickstart.Model `json:"model"`
-		}{table, model})
-	} else {
+			Model *quickstart.Model `json:"model,omitempty"`
+		}{Comparison: table}
+		if err == nil {
+			out.Model = &model
+		}
+		err = cmp.Or(err, a.printJSON(out))
+	case err == nil:
 		f.printAnswers(a, model)
 	}
 	if err != nil || f.report == "" {

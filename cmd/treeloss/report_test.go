@@ -110,12 +110,13 @@ func TestCompareReportOfOne(t *testing.T) {
 // On a full disk, as far as a test can have one, the results are there and no half of a page.
 func TestReportOnAFullDisk(t *testing.T) {
 	for _, args := range [][]string{
-		{"compare", "--test", deskTest, "--methods", "names", "--data", desk},
-		{"evaluate", "--model", quickModel(t), "--data", deskTest},
-		{"quickstart"},
+		{"compare", "--test", deskTest, "--methods", "names", "--data", desk, "--report"},
+		{"evaluate", "--model", quickModel(t), "--data", deskTest, "--report"},
+		{"quickstart", "--report"},
+		{"quickstart", "--model"},
 	} {
 		dir := filepath.Join(t.TempDir(), "out")
-		c := exec.CommandContext(t.Context(), os.Args[0], append(args, "--json", "--quiet", "--report", dir)...)
+		c := exec.CommandContext(t.Context(), os.Args[0], append(args, dir, "--json", "--quiet")...)
 		c.Env = append(os.Environ(), asProgram+"=1", fileLimit+"=9000")
 		var out, log strings.Builder
 		c.Stdout, c.Stderr = &out, &log
@@ -130,7 +131,7 @@ func TestReportOnAFullDisk(t *testing.T) {
 			t.Errorf("%s printed %v, want its results", args[0], result)
 		}
 		if _, err := os.Stat(dir); err == nil {
-			t.Errorf("%s: the folder of a page that was not written is there", args[0])
+			t.Errorf("%s: what was not written whole is there", args[0])
 		}
 	}
 }

@@ -24,7 +24,7 @@ const (
 var ErrFormat = errors.New("not a complete safetensors file")
 
 // ErrChecksum says that a file has no checksum, or another than its bytes.
-var ErrChecksum = errors.New("checksum does not match")
+var ErrChecksum = errors.New("the file was altered, or another program wrote it")
 
 // maxHeader is the longest header in bytes, as in the Python library.
 const maxHeader = 100_000_000
@@ -78,7 +78,7 @@ func (f *File) Verify() error {
 	case f.checksumAt > 0:
 		return f.compare(f.checksumAt, checksumDigits, newChecksum(f.header, f.checksumAt))
 	}
-	return fmt.Errorf("the metadata has no %q of 64 hexadecimal digits; the file was altered or another program wrote it: %w",
+	return fmt.Errorf("the metadata has no %q of 64 hexadecimal digits: %w",
 		ChecksumKey, ErrChecksum)
 }
 
@@ -88,7 +88,7 @@ func (f *File) compare(at, digits int, sum hash.Hash) error {
 	stored := string(f.header[at : at+digits])
 	sum.Write(f.data)
 	if got := hex.EncodeToString(sum.Sum(nil)); got != stored {
-		return fmt.Errorf("the bytes have checksum %.12s..., want %.12s...; the file was altered after it was written: get it again: %w",
+		return fmt.Errorf("the bytes have checksum %.12s..., want %.12s...: %w",
 			got, stored, ErrChecksum)
 	}
 	return nil

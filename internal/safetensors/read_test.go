@@ -179,7 +179,7 @@ func TestVerifyRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"wrong", sum(`"` + zeros + `"`), "altered after it was written"},
+		{"wrong", sum(`"` + zeros + `"`), "the file was altered"},
 		{"too short", sum(`"` + zeros[1:] + `"`), "has no"},
 		{"escaped", sum(`"\u0030` + zeros[1:] + `"`), "has no"},
 		{"escaped to the right length", sum(`"\u0030` + zeros[6:] + `"`), "has no"},
