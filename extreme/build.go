@@ -176,7 +176,7 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 		return nil, err
 	}
 	for _, w := range m.nodes {
-		m.Report.Weights += len(w.value)
+		m.Report.Weights += w.count()
 	}
 	return m, m.Check()
 }

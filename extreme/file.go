@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/internal/modelfile"
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
@@ -17,19 +18,21 @@ import (
 //	order       I32  k: the classes, leaf by leaf
 //	nodes       I64  nodes x 6: first class (a place in order) and the one behind the last,
 //	                 first child and number of children, the sum of the features of the nodes
-//	                 before, and that of their entries
+//	                 before, and that of the words of their rows
 //	node_crc32c I64  nodes: the CRC-32C of the parts of each node, in the order below
 //	features    I32  of all nodes, one after the other: features that have weights, ascending
-//	start       I32  for each node, its entries before each feature, and their number
-//	choice      U8   of each entry: a child or a class of the node, the last is "none of these"
-//	value       F16  of each entry: its weight
+//	start       I32  for each node, its words before the row of each feature, and their number
+//	rows        U16  the packed rows (see kernel.AppendPackedRow) of the features of all nodes:
+//	                 which choices have weights, and these in half precision; a choice is a
+//	                 child or a class of the node, the last is "none of these". Behind them
+//	                 are kernel.PackedSlack words of 0
 //	bias        F32  of each choice of each node
 //
 // Metadata, JSON where not a plain word: format, format_version, labels, features, tree,
 // training and report.
 const (
 	formatName    = "treeloss-tree-model"
-	formatVersion = "1"
+	formatVersion = "2"
 	nodeColumns   = 6
 )
 
@@ -52,21 +55,21 @@ func (m *Model) Save(path string) error {
 	table := make([]int64, 0, nodeColumns*len(m.nodes))
 	sums := make([]int64, len(m.nodes))
 	for v, n := range m.Partition.Nodes {
-		table = append(table, int64(n.First), int64(n.End), int64(n.Child), int64(n.Children), int64(len(all.features)), int64(len(all.value)))
+		table = append(table, int64(n.First), int64(n.End), int64(n.Child), int64(n.Children), int64(len(all.features)), int64(len(all.rows)))
 		w := m.nodes[v]
 		sums[v] = w.checksum()
 		all.features, all.start = append(all.features, w.features...), append(all.start, w.start...)
-		all.choice, all.value = append(all.choice, w.choice...), append(all.value, w.value...)
+		all.rows = append(all.rows, w.words()...)
 		all.bias = append(all.bias, w.bias...)
 	}
+	all.rows = append(all.rows, make([]uint16, kernel.PackedSlack)...)
 	f.Tensors = append(f.Tensors,
 		safetensors.New("order", m.Partition.Order, len(m.Partition.Order)),
 		safetensors.New("nodes", table, len(m.nodes), nodeColumns),
 		safetensors.New("node_crc32c", sums, len(sums)),
 		safetensors.New("features", all.features, len(all.features)),
 		safetensors.New("start", all.start, len(all.start)),
-		safetensors.New("choice", all.choice, len(all.choice)),
-		safetensors.Float16("value", all.value, len(all.value)),
+		safetensors.New("rows", all.rows, len(all.rows)),
 		safetensors.New("bias", all.bias, len(all.bias)))
 	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors}
 	if err := parts.Store(f, map[string]any{"labels": m.Labels, "training": m.Training, "report": m.Report}); err != nil {
@@ -87,8 +90,8 @@ func (w *weights) checksum() int64 {
 // parts are the arrays of a node in the order of files.
 func (w *weights) parts() []safetensors.Tensor {
 	return []safetensors.Tensor{
-		safetensors.New("", w.features), safetensors.New("", w.start), safetensors.New("", w.choice),
-		safetensors.Float16("", w.value), safetensors.New("", w.bias)}
+		safetensors.New("", w.features), safetensors.New("", w.start),
+		safetensors.New("", w.words()), safetensors.New("", w.bias)}
 }
 
 // check returns an error unless the parts of a node fit together: what scores relies on.
@@ -100,19 +103,17 @@ func (w *weights) check(features, outputs int) error {
 		}
 		last = f
 	}
-	before := int32(0)
-	for n, s := range w.start {
-		if s < before || n == 0 && s != 0 || int(s) > len(w.value) {
-			return fmt.Errorf("entries of a feature begin at %d after %d", s, before)
+	words := len(w.words())
+	if w.start[0] != 0 || int(w.start[len(w.features)]) != words {
+		return fmt.Errorf("rows from word %d to %d of %d", w.start[0], w.start[len(w.features)], words)
+	}
+	for n, f := range w.features {
+		from, end := w.start[n], w.start[n+1]
+		if from > end || int(end) > words {
+			return fmt.Errorf("the row of feature %d from word %d to %d", f, from, end)
 		}
-		before = s
-	}
-	if int(before) != len(w.value) {
-		return fmt.Errorf("%d entries, of which %d belong to features", len(w.value), before)
-	}
-	for _, c := range w.choice {
-		if int(c) >= outputs {
-			return fmt.Errorf("a weight of choice %d, want 0 to %d", c, outputs-1)
+		if err := kernel.CheckPackedRow(w.rows[from:end], outputs); err != nil {
+			return fmt.Errorf("feature %d: %w", f, err)
 		}
 	}
 	return nil
@@ -183,8 +184,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	get("node_crc32c", func(t *safetensors.Tensor) (err error) { sums, err = t.Int64s(); return err })
 	get("features", func(t *safetensors.Tensor) (err error) { all.features, err = t.Int32s(); return err })
 	get("start", func(t *safetensors.Tensor) (err error) { all.start, err = t.Int32s(); return err })
-	get("choice", func(t *safetensors.Tensor) (err error) { all.choice, err = t.Bytes(); return err })
-	get("value", func(t *safetensors.Tensor) (err error) { all.value, err = t.Halfs(); return err })
+	get("rows", func(t *safetensors.Tensor) (err error) { all.rows, err = t.Uint16s(); return err })
 	get("bias", func(t *safetensors.Tensor) (err error) { all.bias, err = t.Float32s(); return err })
 	if err != nil {
 		return nil, err
@@ -201,21 +201,22 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	biases := 0
+	words := int64(len(all.rows) - kernel.PackedSlack)
 	for v := range nodes {
-		end := [2]int64{int64(len(all.features)), int64(len(all.value))}
+		end := [2]int64{int64(len(all.features)), words}
 		if v+1 < nodes {
 			copy(end[:], table[(v+1)*nodeColumns+4:])
 		}
 		from := table[v*nodeColumns+4:]
 		a, b, c, d := from[0], end[0], from[1], end[1]
 		k := outputs(m.Partition, v)
-		if a < 0 || a > b || b > int64(len(all.features)) || c < 0 || c > d || d > int64(len(all.value)) || d > int64(len(all.choice)) ||
+		if a < 0 || a > b || b > int64(len(all.features)) || c < 0 || c > d || d > words ||
 			b+int64(v)+1 > int64(len(all.start)) || biases+k > len(all.bias) {
-			return nil, fmt.Errorf("node %d has the features %d to %d and the entries %d to %d, which the file has not", v, a, b, c, d)
+			return nil, fmt.Errorf("node %d has the features %d to %d and the words %d to %d, which the file has not", v, a, b, c, d)
 		}
 		m.nodes = append(m.nodes, &weights{
 			features: all.features[a:b:b], start: all.start[a+int64(v) : b+int64(v)+1],
-			choice: all.choice[c:d:d], value: all.value[c:d:d], bias: all.bias[biases : biases+k : biases+k]})
+			rows: all.rows[c : d+kernel.PackedSlack], bias: all.bias[biases : biases+k : biases+k]})
 		biases += k
 	}
 	m.lazy = &lazyNodes{file: f, sums: sums, features: m.Features.Dim(), seen: make([]atomic.Bool, nodes)}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/internal/safetensors"
 )
 
@@ -18,9 +19,9 @@ import (
 // that the weights depend on, and a record for each node, in the order in which they were
 // done:
 //
-//	node, number of weights before pruning, of features, of entries, of biases   5 x uint64
-//	features, start, choice, value, bias                                         as in the model file
-//	CRC-32C of the above                                                         uint32
+//	node, number of weights before pruning, of features, of words, of biases   5 x uint64
+//	features, start, rows, bias                                                as in the model file
+//	CRC-32C of the above                                                       uint32
 //
 // All numbers are little-endian. A record that was being written when the program ended is
 // left out, and so is what follows.
@@ -30,7 +31,7 @@ type journal struct {
 }
 
 // journalMagic begins a journal.
-const journalMagic = "treeloss-tree-checkpoint 1\n"
+const journalMagic = "treeloss-tree-checkpoint 2\n"
 
 // ErrCheckpoint says that a file is no checkpoint of this training.
 var ErrCheckpoint = errors.New("not a checkpoint of this training")
@@ -95,8 +96,8 @@ func newJournal(path string, digest [sha256.Size]byte, resume bool) (*journal, [
 // add appends a node.
 func (j *journal) add(r record) error {
 	w := r.weights
-	b := make([]byte, 0, 64+4*(len(w.features)+len(w.start)+len(w.bias))+3*len(w.value))
-	for _, n := range []int{r.node, r.trained, len(w.features), len(w.value), len(w.bias)} {
+	b := make([]byte, 0, 64+4*(len(w.features)+len(w.start)+len(w.bias))+2*len(w.words()))
+	for _, n := range []int{r.node, r.trained, len(w.features), len(w.words()), len(w.bias)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
 	for _, part := range w.parts() {
@@ -124,10 +125,10 @@ func readRecord(b []byte) (record, int) {
 		}
 		n[i] = int(v)
 	}
-	features, entries, biases := n[2], n[3], n[4]
+	features, words, biases := n[2], n[3], n[4]
 	w := &weights{}
 	at := 8 * numbers
-	end := at + 4*(2*features+1) + 3*entries + 4*biases
+	end := at + 4*(2*features+1) + 2*words + 4*biases
 	if end+4 > len(b) || crc32.Checksum(b[:end], crc32.MakeTable(crc32.Castagnoli)) != binary.LittleEndian.Uint32(b[end:]) {
 		return record{}, 0
 	}
@@ -136,12 +137,12 @@ func readRecord(b []byte) (record, int) {
 		at += n * t.Size()
 		return &safetensors.Tensor{DType: t, Shape: []int{n}, Data: bytes.Clone(b[from:at])}
 	}
-	var errs [5]error
+	var errs [4]error
 	w.features, errs[0] = next(safetensors.I32, features).Int32s()
 	w.start, errs[1] = next(safetensors.I32, features+1).Int32s()
-	w.choice, errs[2] = next(safetensors.U8, entries).Bytes()
-	w.value, errs[3] = next(safetensors.F16, entries).Halfs()
-	w.bias, errs[4] = next(safetensors.F32, biases).Float32s()
+	w.rows, errs[2] = next(safetensors.U16, words).Uint16s()
+	w.bias, errs[3] = next(safetensors.F32, biases).Float32s()
+	w.rows = append(w.rows, make([]uint16, kernel.PackedSlack)...)
 	if errors.Join(errs[:]...) != nil {
 		return record{}, 0
 	}

@@ -140,7 +140,8 @@ type search struct {
 	err       error      // of a damaged node, since the last run
 
 	now, next  []step
-	out        [MaxOutputs + 1]float32
+	out        [kernel.PackedWidth]float32
+	hits       hits
 	p          []float32
 	candidates []candidate
 }
@@ -164,7 +165,7 @@ func (s *search) choices(v int, index []int32, value []float32) []float32 {
 		clear(out)
 		return out[:s.partition.Nodes[v].Outputs()]
 	}
-	s.nodes[v].scores(&s.out, index, value)
+	s.nodes[v].scores(&s.out, index, value, &s.hits)
 	total := float32(kernel.Softmax(s.p[:n], out))
 	for c := range out {
 		out[c] -= total

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
@@ -28,6 +29,7 @@ func TestScores(t *testing.T) {
 	if slices.Contains(w.features, 1) {
 		t.Errorf("features %v, want none without weights", w.features)
 	}
+	var h hits
 	for range 100 {
 		var index []int32
 		var value []float32
@@ -45,16 +47,16 @@ func TestScores(t *testing.T) {
 				}
 			}
 		}
-		var got [MaxOutputs + 1]float32
-		w.scores(&got, index, value)
+		var got [kernel.PackedWidth]float32
+		w.scores(&got, index, value, &h)
 		for c := range want {
 			if math.Abs(float64(got[c]-want[c])) > 0.01 {
 				t.Fatalf("features %v: scores %v, want %v", index, got[:k], want)
 			}
 		}
 	}
-	if less := w.pruned(1); less.check(100, k) != nil || len(less.value) >= len(w.value) || len(less.start) != len(less.features)+1 {
-		t.Errorf("%d of %d weights left, %v", len(less.value), len(w.value), less.check(100, k))
+	if less := w.pruned(1); less.check(100, k) != nil || less.count() >= w.count() || len(less.start) != len(less.features)+1 {
+		t.Errorf("%d of %d weights left, %v", less.count(), w.count(), less.check(100, k))
 	}
 }
 

@@ -20,7 +20,7 @@ var best = detect()
 func detect() kind {
 	x := &cpu.X86
 	switch {
-	case !x.HasAVX2 || !x.HasFMA || !x.HasBMI2:
+	case !x.HasAVX2 || !x.HasFMA || !x.HasBMI1 || !x.HasBMI2:
 		return plain
 	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512BW && x.HasAVX512VL:
 		return avx512
@@ -148,6 +148,17 @@ func addToRows32(k kind, index []int32, value, rows []float32, stride int, x []f
 	}
 	if !ok {
 		panicOutside(index, rows, stride, cols)
+	}
+}
+
+func addPackedRows32(k kind, y *[PackedWidth]float32, at []int32, x []float32, rows []uint16) {
+	switch {
+	case len(at) == 0 || k == plain:
+		addPackedRowsGo(y, at, x, rows)
+	case k == avx512:
+		addPackedRowsAVX512(&y[0], first(at), first(x), len(at), first(rows))
+	default:
+		addPackedRowsAVX2(&y[0], first(at), first(x), len(at), first(rows))
 	}
 }
 

@@ -65,4 +65,8 @@ func addToRows32(_ kind, index []int32, value, rows []float32, stride int, x []f
 	addToRowsGo(index, value, rows, stride, x)
 }
 
+func addPackedRows32(_ kind, y *[PackedWidth]float32, at []int32, x []float32, rows []uint16) {
+	addPackedRowsGo(y, at, x, rows)
+}
+
 func pause() {}

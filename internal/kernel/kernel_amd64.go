@@ -149,6 +149,11 @@ func sumChildrenAVX512(z *float32, first int, start *int32, child *int32, nodes 
 //go:noescape
 func addParentsAVX512(z *float32, first int, parent *int32, length *float32, nodes int)
 
+// addPackedRowsAVX512 adds x[i] times the packed row at rows[at[i]:] to y, for n rows; see PackRow. n is at least 1.
+//
+//go:noescape
+func addPackedRowsAVX512(y *float32, at *int32, x *float32, n int, rows *uint16)
+
 // axpyAVX2 adds a*x to y.
 //
 //go:noescape
@@ -293,6 +298,11 @@ func sumChildrenAVX2(z *float32, first int, start *int32, child *int32, nodes in
 //
 //go:noescape
 func addParentsAVX2(z *float32, first int, parent *int32, length *float32, nodes int)
+
+// addPackedRowsAVX2 adds x[i] times the packed row at rows[at[i]:] to y, for n rows; see PackRow. n is at least 1.
+//
+//go:noescape
+func addPackedRowsAVX2(y *float32, at *int32, x *float32, n int, rows *uint16)
 
 // fetchRows asks for the first lines cache lines of rows that are stride bytes apart. rows and lines are at least 1.
 //

@@ -18720,6 +18720,99 @@ row580:
 	VZEROUPPER
 	RET
 
+// func addPackedRowsAVX512(y *float32, at *int32, x *float32, n int, rows *uint16)
+// Requires: AVX, AVX512F, BMI, CMOV, MMX+, POPCNT
+TEXT ·addPackedRowsAVX512(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), AX
+	MOVQ    at+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    rows+32(FP), BX
+	MOVQ    n+24(FP), SI
+	VMOVUPS c77800000<>+0(SB), Z0
+	VMOVUPS c8fffe000<>+0(SB), Z1
+	XORQ    R11, R11
+
+row581:
+	LEAQ         6(R11), DI
+	CMPQ         DI, SI
+	CMOVQGE      R11, DI
+	MOVLQSX      (CX)(DI*4), DI
+	PREFETCHT0   (BX)(DI*2)
+	PREFETCHT0   64(BX)(DI*2)
+	PREFETCHT0   128(BX)(DI*2)
+	MOVLQSX      (CX)(R11*4), DI
+	LEAQ         (BX)(DI*2), DI
+	VBROADCASTSS (DX)(R11*4), Z2
+	VMULPS       Z0, Z2, Z2
+	MOVWQZX      (DI), R8
+	ADDQ         $0x00000002, DI
+	POPCNTQ      R8, R10
+	LEAQ         (DI)(R10*2), R10
+	TESTQ        R8, R8
+	JZ           done583
+
+group582:
+	TZCNTQ      R8, R12
+	BLSRQ       R8, R8
+	SHLQ        $0x06, R12
+	MOVWQZX     (DI), R9
+	ADDQ        $0x00000002, DI
+	KMOVW       R9, K1
+	VPMOVSXWD   (R10), Z3
+	VPSLLD      $0x0d, Z3, Z3
+	VPANDD      Z1, Z3, Z3
+	VEXPANDPS.Z Z3, K1, Z3
+	VMULPS      Z2, Z3, Z3
+	VADDPS      (AX)(R12*1), Z3, Z3
+	VMOVUPS     Z3, (AX)(R12*1)
+	POPCNTQ     R9, R9
+	LEAQ        (R10)(R9*2), R10
+	TESTQ       R8, R8
+	JNZ         group582
+
+done583:
+	INCQ R11
+	CMPQ R11, SI
+	JLT  row581
+	VZEROUPPER
+	RET
+
+DATA c77800000<>+0(SB)/4, $0x77800000
+DATA c77800000<>+4(SB)/4, $0x77800000
+DATA c77800000<>+8(SB)/4, $0x77800000
+DATA c77800000<>+12(SB)/4, $0x77800000
+DATA c77800000<>+16(SB)/4, $0x77800000
+DATA c77800000<>+20(SB)/4, $0x77800000
+DATA c77800000<>+24(SB)/4, $0x77800000
+DATA c77800000<>+28(SB)/4, $0x77800000
+DATA c77800000<>+32(SB)/4, $0x77800000
+DATA c77800000<>+36(SB)/4, $0x77800000
+DATA c77800000<>+40(SB)/4, $0x77800000
+DATA c77800000<>+44(SB)/4, $0x77800000
+DATA c77800000<>+48(SB)/4, $0x77800000
+DATA c77800000<>+52(SB)/4, $0x77800000
+DATA c77800000<>+56(SB)/4, $0x77800000
+DATA c77800000<>+60(SB)/4, $0x77800000
+GLOBL c77800000<>(SB), RODATA|NOPTR, $64
+
+DATA c8fffe000<>+0(SB)/4, $0x8fffe000
+DATA c8fffe000<>+4(SB)/4, $0x8fffe000
+DATA c8fffe000<>+8(SB)/4, $0x8fffe000
+DATA c8fffe000<>+12(SB)/4, $0x8fffe000
+DATA c8fffe000<>+16(SB)/4, $0x8fffe000
+DATA c8fffe000<>+20(SB)/4, $0x8fffe000
+DATA c8fffe000<>+24(SB)/4, $0x8fffe000
+DATA c8fffe000<>+28(SB)/4, $0x8fffe000
+DATA c8fffe000<>+32(SB)/4, $0x8fffe000
+DATA c8fffe000<>+36(SB)/4, $0x8fffe000
+DATA c8fffe000<>+40(SB)/4, $0x8fffe000
+DATA c8fffe000<>+44(SB)/4, $0x8fffe000
+DATA c8fffe000<>+48(SB)/4, $0x8fffe000
+DATA c8fffe000<>+52(SB)/4, $0x8fffe000
+DATA c8fffe000<>+56(SB)/4, $0x8fffe000
+DATA c8fffe000<>+60(SB)/4, $0x8fffe000
+GLOBL c8fffe000<>(SB), RODATA|NOPTR, $64
+
 // func axpyAVX2(a float32, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
@@ -18728,9 +18821,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower582
+	JLT          narrower585
 
-block581:
+block584:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18759,13 +18852,13 @@ block581:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block581
+	JGE         block584
 
-narrower582:
+narrower585:
 	CMPQ DX, $0x00000010
-	JLT  narrower584
+	JLT  narrower587
 
-block583:
+block586:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18776,11 +18869,11 @@ block583:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block583
+	JGE         block586
 
-narrower584:
+narrower587:
 	TESTQ       DX, DX
-	JZ          done585
+	JZ          done588
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -18794,7 +18887,7 @@ narrower584:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done585:
+done588:
 	VZEROUPPER
 	RET
 
@@ -18871,9 +18964,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower587
+	JLT  narrower590
 
-block586:
+block589:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -18902,13 +18995,13 @@ block586:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block586
+	JGE     block589
 
-narrower587:
+narrower590:
 	CMPQ DX, $0x00000010
-	JLT  narrower589
+	JLT  narrower592
 
-block588:
+block591:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -18919,11 +19012,11 @@ block588:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block588
+	JGE     block591
 
-narrower589:
+narrower592:
 	TESTQ      DX, DX
-	JZ         done590
+	JZ         done593
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -18937,7 +19030,7 @@ narrower589:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done590:
+done593:
 	VZEROUPPER
 	RET
 
@@ -18948,9 +19041,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower592
+	JLT          narrower595
 
-block591:
+block594:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -18970,13 +19063,13 @@ block591:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block591
+	JGE     block594
 
-narrower592:
+narrower595:
 	CMPQ CX, $0x00000010
-	JLT  narrower594
+	JLT  narrower597
 
-block593:
+block596:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -18984,11 +19077,11 @@ block593:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block593
+	JGE     block596
 
-narrower594:
+narrower597:
 	TESTQ      CX, CX
-	JZ         done595
+	JZ         done598
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -19000,7 +19093,7 @@ narrower594:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done595:
+done598:
 	VZEROUPPER
 	RET
 
@@ -19015,9 +19108,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower597
+	JLT          narrower600
 
-block596:
+block599:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -19086,13 +19179,13 @@ block596:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block596
+	JGE         block599
 
-narrower597:
+narrower600:
 	CMPQ DX, $0x00000010
-	JLT  narrower599
+	JLT  narrower602
 
-block598:
+block601:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -19113,11 +19206,11 @@ block598:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block598
+	JGE         block601
 
-narrower599:
+narrower602:
 	TESTQ       DX, DX
-	JZ          done600
+	JZ          done603
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -19139,7 +19232,7 @@ narrower599:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done600:
+done603:
 	VZEROUPPER
 	RET
 
@@ -19158,9 +19251,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 256(SI), Y4
 	VMOVUPS 320(SI), Y5
 	CMPQ    BX, $0x00000040
-	JLT     narrower602
+	JLT     narrower605
 
-block601:
+block604:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -19254,13 +19347,13 @@ block601:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block601
+	JGE         block604
 
-narrower602:
+narrower605:
 	CMPQ BX, $0x00000010
-	JLT  narrower604
+	JLT  narrower607
 
-block603:
+block606:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -19288,11 +19381,11 @@ block603:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block603
+	JGE         block606
 
-narrower604:
+narrower607:
 	TESTQ       BX, BX
-	JZ          done605
+	JZ          done608
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y6
@@ -19320,7 +19413,7 @@ narrower604:
 	VMASKMOVPS  Y0, Y7, 32(AX)
 	VMASKMOVPS  Y1, Y7, 32(CX)
 
-done605:
+done608:
 	VZEROUPPER
 	RET
 
@@ -19340,9 +19433,9 @@ TEXT ·stepOuterAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS      320(SI), Y5
 	VBROADCASTSS a+16(FP), Y6
 	CMPQ         BX, $0x00000040
-	JLT          narrower607
+	JLT          narrower610
 
-block606:
+block609:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19444,13 +19537,13 @@ block606:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block606
+	JGE         block609
 
-narrower607:
+narrower610:
 	CMPQ BX, $0x00000010
-	JLT  narrower609
+	JLT  narrower612
 
-block608:
+block611:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19480,11 +19573,11 @@ block608:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block608
+	JGE         block611
 
-narrower609:
+narrower612:
 	TESTQ       BX, BX
-	JZ          done610
+	JZ          done613
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y7
@@ -19514,7 +19607,7 @@ narrower609:
 	VMASKMOVPS  Y0, Y8, 32(AX)
 	VMASKMOVPS  Y1, Y8, 32(CX)
 
-done610:
+done613:
 	VZEROUPPER
 	RET
 
@@ -19527,9 +19620,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower612
+	JLT          narrower615
 
-block611:
+block614:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19566,13 +19659,13 @@ block611:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block611
+	JGE         block614
 
-narrower612:
+narrower615:
 	CMPQ DX, $0x00000010
-	JLT  narrower614
+	JLT  narrower617
 
-block613:
+block616:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19585,11 +19678,11 @@ block613:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block613
+	JGE         block616
 
-narrower614:
+narrower617:
 	TESTQ       DX, DX
-	JZ          done615
+	JZ          done618
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -19605,7 +19698,7 @@ narrower614:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done615:
+done618:
 	VZEROUPPER
 	RET
 
@@ -19624,9 +19717,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower617
+	JLT    narrower620
 
-block616:
+block619:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19647,13 +19740,13 @@ block616:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block616
+	JGE         block619
 
-narrower617:
+narrower620:
 	CMPQ DX, $0x00000010
-	JLT  narrower619
+	JLT  narrower622
 
-block618:
+block621:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19662,11 +19755,11 @@ block618:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block618
+	JGE         block621
 
-narrower619:
+narrower622:
 	TESTQ       DX, DX
-	JZ          done620
+	JZ          done623
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -19678,7 +19771,7 @@ narrower619:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done620:
+done623:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -19711,9 +19804,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower622
+	JLT    narrower625
 
-block621:
+block624:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19750,13 +19843,13 @@ block621:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block621
+	JGE         block624
 
-narrower622:
+narrower625:
 	CMPQ DX, $0x00000008
-	JLT  narrower624
+	JLT  narrower627
 
-block623:
+block626:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19769,11 +19862,11 @@ block623:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block623
+	JGE         block626
 
-narrower624:
+narrower627:
 	TESTQ       DX, DX
-	JZ          done625
+	JZ          done628
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -19791,7 +19884,7 @@ narrower624:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done625:
+done628:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -19824,9 +19917,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower627
+	JLT          narrower630
 
-block626:
+block629:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -19863,13 +19956,13 @@ block626:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block626
+	JGE         block629
 
-narrower627:
+narrower630:
 	CMPQ DX, $0x00000008
-	JLT  narrower629
+	JLT  narrower632
 
-block628:
+block631:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -19890,11 +19983,11 @@ block628:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block628
+	JGE         block631
 
-narrower629:
+narrower632:
 	TESTQ       DX, DX
-	JZ          done630
+	JZ          done633
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -19920,7 +20013,7 @@ narrower629:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done630:
+done633:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -19952,9 +20045,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel631:
+panel634:
 	CMPQ     R9, $0x00000060
-	JLE      narrow632
+	JLE      narrow635
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -19972,7 +20065,7 @@ panel631:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row633:
+row636:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -19994,7 +20087,7 @@ row633:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row633
+	JLT          row636
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20010,9 +20103,9 @@ row633:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel631
+	JMP          panel634
 
-narrow632:
+narrow635:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -20022,17 +20115,17 @@ narrow632:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast634
+	JGE     atLeast637
 	CMPQ    R10, $0x00000003
-	JGE     atLeast635
+	JGE     atLeast638
 	CMPQ    R10, $0x00000001
-	JGE     atLeast636
+	JGE     atLeast639
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row637:
+row640:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20043,22 +20136,22 @@ row637:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row637
+	JLT          row640
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast636:
+atLeast639:
 	CMPQ R10, $0x00000002
-	JGE  atLeast638
+	JGE  atLeast641
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row639:
+row642:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20070,21 +20163,21 @@ row639:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row639
+	JLT          row642
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast638:
+atLeast641:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row640:
+row643:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20097,7 +20190,7 @@ row640:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row640
+	JLT          row643
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -20105,9 +20198,9 @@ row640:
 	VZEROUPPER
 	RET
 
-atLeast635:
+atLeast638:
 	CMPQ R10, $0x00000004
-	JGE  atLeast641
+	JGE  atLeast644
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -20116,7 +20209,7 @@ atLeast635:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row642:
+row645:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20130,7 +20223,7 @@ row642:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row642
+	JLT          row645
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20139,9 +20232,9 @@ row642:
 	VZEROUPPER
 	RET
 
-atLeast641:
+atLeast644:
 	CMPQ R10, $0x00000005
-	JGE  atLeast643
+	JGE  atLeast646
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -20151,7 +20244,7 @@ atLeast641:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row644:
+row647:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20166,7 +20259,7 @@ row644:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row644
+	JLT          row647
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20176,7 +20269,7 @@ row644:
 	VZEROUPPER
 	RET
 
-atLeast643:
+atLeast646:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20186,7 +20279,7 @@ atLeast643:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row645:
+row648:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20202,7 +20295,7 @@ row645:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row645
+	JLT          row648
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20213,11 +20306,11 @@ row645:
 	VZEROUPPER
 	RET
 
-atLeast634:
+atLeast637:
 	CMPQ R10, $0x00000009
-	JGE  atLeast646
+	JGE  atLeast649
 	CMPQ R10, $0x00000007
-	JGE  atLeast647
+	JGE  atLeast650
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -20229,7 +20322,7 @@ atLeast634:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row648:
+row651:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20246,7 +20339,7 @@ row648:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row648
+	JLT          row651
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20258,9 +20351,9 @@ row648:
 	VZEROUPPER
 	RET
 
-atLeast647:
+atLeast650:
 	CMPQ R10, $0x00000008
-	JGE  atLeast649
+	JGE  atLeast652
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -20273,7 +20366,7 @@ atLeast647:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row650:
+row653:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20291,7 +20384,7 @@ row650:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row650
+	JLT          row653
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20304,7 +20397,7 @@ row650:
 	VZEROUPPER
 	RET
 
-atLeast649:
+atLeast652:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20317,7 +20410,7 @@ atLeast649:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row651:
+row654:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20336,7 +20429,7 @@ row651:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row651
+	JLT          row654
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20350,9 +20443,9 @@ row651:
 	VZEROUPPER
 	RET
 
-atLeast646:
+atLeast649:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast652
+	JGE  atLeast655
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -20367,7 +20460,7 @@ atLeast646:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row653:
+row656:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20387,7 +20480,7 @@ row653:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row653
+	JLT          row656
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20402,9 +20495,9 @@ row653:
 	VZEROUPPER
 	RET
 
-atLeast652:
+atLeast655:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast654
+	JGE  atLeast657
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -20420,7 +20513,7 @@ atLeast652:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row655:
+row658:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20441,7 +20534,7 @@ row655:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row655
+	JLT          row658
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20457,7 +20550,7 @@ row655:
 	VZEROUPPER
 	RET
 
-atLeast654:
+atLeast657:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20473,7 +20566,7 @@ atLeast654:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row656:
+row659:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20495,7 +20588,7 @@ row656:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row656
+	JLT          row659
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20527,9 +20620,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel657:
+panel660:
 	CMPQ     DI, $0x00000060
-	JLE      narrow658
+	JLE      narrow661
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -20548,7 +20641,7 @@ panel657:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row659:
+row662:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -20566,7 +20659,7 @@ row659:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row659
+	JLT          row662
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20582,9 +20675,9 @@ row659:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel657
+	JMP          panel660
 
-narrow658:
+narrow661:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -20594,38 +20687,38 @@ narrow658:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast660
+	JGE     atLeast663
 	CMPQ    R8, $0x00000003
-	JGE     atLeast661
+	JGE     atLeast664
 	CMPQ    R8, $0x00000001
-	JGE     atLeast662
+	JGE     atLeast665
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row663:
+row666:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row663
+	JLT          row666
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast662:
+atLeast665:
 	CMPQ R8, $0x00000002
-	JGE  atLeast664
+	JGE  atLeast667
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row665:
+row668:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -20633,20 +20726,20 @@ row665:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row665
+	JLT          row668
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast664:
+atLeast667:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row666:
+row669:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -20655,16 +20748,16 @@ row666:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row666
+	JLT          row669
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast661:
+atLeast664:
 	CMPQ R8, $0x00000004
-	JGE  atLeast667
+	JGE  atLeast670
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -20673,7 +20766,7 @@ atLeast661:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row668:
+row671:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -20683,7 +20776,7 @@ row668:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row668
+	JLT          row671
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20691,9 +20784,9 @@ row668:
 	VZEROUPPER
 	RET
 
-atLeast667:
+atLeast670:
 	CMPQ R8, $0x00000005
-	JGE  atLeast669
+	JGE  atLeast672
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -20703,7 +20796,7 @@ atLeast667:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row670:
+row673:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -20714,7 +20807,7 @@ row670:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row670
+	JLT          row673
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20723,7 +20816,7 @@ row670:
 	VZEROUPPER
 	RET
 
-atLeast669:
+atLeast672:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20733,7 +20826,7 @@ atLeast669:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row671:
+row674:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -20745,7 +20838,7 @@ row671:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row671
+	JLT          row674
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20755,11 +20848,11 @@ row671:
 	VZEROUPPER
 	RET
 
-atLeast660:
+atLeast663:
 	CMPQ R8, $0x00000009
-	JGE  atLeast672
+	JGE  atLeast675
 	CMPQ R8, $0x00000007
-	JGE  atLeast673
+	JGE  atLeast676
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -20771,7 +20864,7 @@ atLeast660:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row674:
+row677:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -20784,7 +20877,7 @@ row674:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row674
+	JLT          row677
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20795,9 +20888,9 @@ row674:
 	VZEROUPPER
 	RET
 
-atLeast673:
+atLeast676:
 	CMPQ R8, $0x00000008
-	JGE  atLeast675
+	JGE  atLeast678
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -20810,7 +20903,7 @@ atLeast673:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row676:
+row679:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -20824,7 +20917,7 @@ row676:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row676
+	JLT          row679
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20836,7 +20929,7 @@ row676:
 	VZEROUPPER
 	RET
 
-atLeast675:
+atLeast678:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20849,7 +20942,7 @@ atLeast675:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row677:
+row680:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -20864,7 +20957,7 @@ row677:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row677
+	JLT          row680
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20877,9 +20970,9 @@ row677:
 	VZEROUPPER
 	RET
 
-atLeast672:
+atLeast675:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast678
+	JGE  atLeast681
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -20894,7 +20987,7 @@ atLeast672:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row679:
+row682:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -20910,7 +21003,7 @@ row679:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row679
+	JLT          row682
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20924,9 +21017,9 @@ row679:
 	VZEROUPPER
 	RET
 
-atLeast678:
+atLeast681:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast680
+	JGE  atLeast683
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -20942,7 +21035,7 @@ atLeast678:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row681:
+row684:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -20959,7 +21052,7 @@ row681:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row681
+	JLT          row684
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20974,7 +21067,7 @@ row681:
 	VZEROUPPER
 	RET
 
-atLeast680:
+atLeast683:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20990,7 +21083,7 @@ atLeast680:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row682:
+row685:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -21008,7 +21101,7 @@ row682:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row682
+	JLT          row685
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21036,9 +21129,9 @@ TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel683:
+panel686:
 	CMPQ     R9, $0x00000050
-	JLE      narrow684
+	JLE      narrow687
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 10 vectors.
@@ -21054,7 +21147,7 @@ panel683:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R11, R11
 
-row685:
+row688:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -21093,13 +21186,13 @@ row685:
 	VMASKMOVPS   Y12, Y0, 288(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row685
+	JLT          row688
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000140, BX
 	SUBQ         $0x00000050, R9
-	JMP          panel683
+	JMP          panel686
 
-narrow684:
+narrow687:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -21109,17 +21202,17 @@ narrow684:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000005
-	JGE     atLeast686
+	JGE     atLeast689
 	CMPQ    R10, $0x00000002
-	JGE     atLeast687
+	JGE     atLeast690
 	CMPQ    R10, $0x00000001
-	JGE     atLeast688
+	JGE     atLeast691
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R9, R9
 
-row689:
+row692:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21131,18 +21224,18 @@ row689:
 	VMASKMOVPS   Y3, Y0, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row689
+	JLT          row692
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast688:
+atLeast691:
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R9, R9
 
-row690:
+row693:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21157,14 +21250,14 @@ row690:
 	VMASKMOVPS   Y4, Y0, 32(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row690
+	JLT          row693
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast687:
+atLeast690:
 	CMPQ R10, $0x00000003
-	JGE  atLeast691
+	JGE  atLeast694
 
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
@@ -21172,7 +21265,7 @@ atLeast687:
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R9, R9
 
-row692:
+row695:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21190,14 +21283,14 @@ row692:
 	VMASKMOVPS   Y5, Y0, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row692
+	JLT          row695
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast691:
+atLeast694:
 	CMPQ R10, $0x00000004
-	JGE  atLeast693
+	JGE  atLeast696
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -21206,7 +21299,7 @@ atLeast691:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R9, R9
 
-row694:
+row697:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21227,12 +21320,12 @@ row694:
 	VMASKMOVPS   Y6, Y0, 96(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row694
+	JLT          row697
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast693:
+atLeast696:
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21241,7 +21334,7 @@ atLeast693:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R9, R9
 
-row695:
+row698:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21265,16 +21358,16 @@ row695:
 	VMASKMOVPS   Y7, Y0, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row695
+	JLT          row698
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast686:
+atLeast689:
 	CMPQ R10, $0x00000007
-	JGE  atLeast696
+	JGE  atLeast699
 	CMPQ R10, $0x00000006
-	JGE  atLeast697
+	JGE  atLeast700
 
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
@@ -21285,7 +21378,7 @@ atLeast686:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R9, R9
 
-row698:
+row701:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21312,12 +21405,12 @@ row698:
 	VMASKMOVPS   Y8, Y0, 160(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row698
+	JLT          row701
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast697:
+atLeast700:
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21328,7 +21421,7 @@ atLeast697:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R9, R9
 
-row699:
+row702:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21358,14 +21451,14 @@ row699:
 	VMASKMOVPS   Y9, Y0, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row699
+	JLT          row702
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast696:
+atLeast699:
 	CMPQ R10, $0x00000008
-	JGE  atLeast700
+	JGE  atLeast703
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -21378,7 +21471,7 @@ atLeast696:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R9, R9
 
-row701:
+row704:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21411,14 +21504,14 @@ row701:
 	VMASKMOVPS   Y10, Y0, 224(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row701
+	JLT          row704
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast700:
+atLeast703:
 	CMPQ R10, $0x00000009
-	JGE  atLeast702
+	JGE  atLeast705
 
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
@@ -21432,7 +21525,7 @@ atLeast700:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R9, R9
 
-row703:
+row706:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21468,12 +21561,12 @@ row703:
 	VMASKMOVPS   Y11, Y0, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row703
+	JLT          row706
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast702:
+atLeast705:
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21487,7 +21580,7 @@ atLeast702:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R9, R9
 
-row704:
+row707:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21526,7 +21619,7 @@ row704:
 	VMASKMOVPS   Y12, Y0, 288(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row704
+	JLT          row707
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -21556,9 +21649,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower706
+	JLT          narrower709
 
-block705:
+block708:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21646,13 +21739,13 @@ block705:
 	ADDQ        $0x00000100, R8
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block705
+	JGE         block708
 
-narrower706:
+narrower709:
 	CMPQ AX, $0x00000010
-	JLT  narrower708
+	JLT  narrower711
 
-block707:
+block710:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21680,11 +21773,11 @@ block707:
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block707
+	JGE         block710
 
-narrower708:
+narrower711:
 	TESTQ       AX, AX
-	JZ          done709
+	JZ          done712
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -21726,7 +21819,7 @@ narrower708:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done709:
+done712:
 	VZEROUPPER
 	RET
 
@@ -21737,9 +21830,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower711
+	JLT  narrower714
 
-block710:
+block713:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -21856,13 +21949,13 @@ block710:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block710
+	JGE          block713
 
-narrower711:
+narrower714:
 	CMPQ DX, $0x00000010
-	JLT  narrower713
+	JLT  narrower716
 
-block712:
+block715:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -21923,11 +22016,11 @@ block712:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block712
+	JGE          block715
 
-narrower713:
+narrower716:
 	TESTQ        DX, DX
-	JZ           done714
+	JZ           done717
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -21989,7 +22082,7 @@ narrower713:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done714:
+done717:
 	VZEROUPPER
 	RET
 
@@ -22010,9 +22103,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower716
+	JLT     narrower719
 
-block715:
+block718:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -22024,23 +22117,23 @@ block715:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block715
+	JGE    block718
 
-narrower716:
+narrower719:
 	CMPQ SI, $0x00000010
-	JLT  narrower718
+	JLT  narrower721
 
-block717:
+block720:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block717
+	JGE    block720
 
-narrower718:
+narrower721:
 	TESTQ      SI, SI
-	JZ         done719
+	JZ         done722
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -22054,7 +22147,7 @@ narrower718:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done719:
+done722:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -22077,9 +22170,9 @@ done719:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower721
+	JLT          narrower724
 
-block720:
+block723:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -22204,11 +22297,11 @@ block720:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block720
+	JGE          block723
 
-narrower721:
+narrower724:
 	TESTQ        SI, SI
-	JZ           done722
+	JZ           done725
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -22340,7 +22433,7 @@ narrower721:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done722:
+done725:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -22355,9 +22448,9 @@ done722:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower724
+	JLT          narrower727
 
-block723:
+block726:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22377,13 +22470,13 @@ block723:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block723
+	JGE     block726
 
-narrower724:
+narrower727:
 	CMPQ DX, $0x00000010
-	JLT  narrower726
+	JLT  narrower729
 
-block725:
+block728:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22391,11 +22484,11 @@ block725:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block725
+	JGE     block728
 
-narrower726:
+narrower729:
 	TESTQ      DX, DX
-	JZ         done727
+	JZ         done730
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -22407,7 +22500,7 @@ narrower726:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done727:
+done730:
 	VZEROUPPER
 	RET
 
@@ -22424,9 +22517,9 @@ TEXT ·wrightOmegaAVX2(SB), NOSPLIT, $0-40
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	CMPQ         DX, $0x00000010
-	JLT          narrower729
+	JLT          narrower732
 
-block728:
+block731:
 	VMOVUPS      (CX), Y6
 	VSUBPS       Y0, Y6, Y6
 	VMINPS       Y6, Y1, Y7
@@ -22471,7 +22564,7 @@ block728:
 	VCMPPS       $0x1d, Y1, Y6, Y9
 	VMOVMSKPS    Y9, BX
 	TESTL        BX, BX
-	JZ           small730
+	JZ           small733
 	VMOVUPS      c3eddb22d<>+0(SB), Y10
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
 	VMOVUPS      c3f3504f3<>+0(SB), Y12
@@ -22519,7 +22612,7 @@ block728:
 	VBLENDVPS    Y9, Y10, Y7, Y7
 	VBLENDVPS    Y9, Y11, Y8, Y8
 
-small730:
+small733:
 	VADDPS       Y7, Y2, Y2
 	VADDPS       Y8, Y4, Y4
 	VMOVUPS      Y7, (AX)
@@ -22567,7 +22660,7 @@ small730:
 	VCMPPS       $0x1d, Y1, Y6, Y9
 	VMOVMSKPS    Y9, BX
 	TESTL        BX, BX
-	JZ           small731
+	JZ           small734
 	VMOVUPS      c3eddb22d<>+0(SB), Y10
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
 	VMOVUPS      c3f3504f3<>+0(SB), Y12
@@ -22615,7 +22708,7 @@ small730:
 	VBLENDVPS    Y9, Y10, Y7, Y7
 	VBLENDVPS    Y9, Y11, Y8, Y8
 
-small731:
+small734:
 	VADDPS  Y7, Y3, Y3
 	VADDPS  Y8, Y5, Y5
 	VMOVUPS Y7, 32(AX)
@@ -22623,11 +22716,11 @@ small731:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block728
+	JGE     block731
 
-narrower729:
+narrower732:
 	TESTQ        DX, DX
-	JZ           done732
+	JZ           done735
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y6
@@ -22678,7 +22771,7 @@ narrower729:
 	VCMPPS       $0x1d, Y1, Y8, Y11
 	VMOVMSKPS    Y11, DX
 	TESTL        DX, DX
-	JZ           small733
+	JZ           small736
 	VMOVUPS      c3eddb22d<>+0(SB), Y12
 	VFMADD213PS  c3f1126e9<>+0(SB), Y8, Y12
 	VMOVUPS      c3f3504f3<>+0(SB), Y14
@@ -22726,7 +22819,7 @@ narrower729:
 	VBLENDVPS    Y11, Y12, Y9, Y9
 	VBLENDVPS    Y11, Y13, Y10, Y10
 
-small733:
+small736:
 	VADDPS       Y9, Y2, Y2
 	VADDPS       Y10, Y4, Y4
 	VMASKMOVPS   Y9, Y6, (AX)
@@ -22776,7 +22869,7 @@ small733:
 	VCMPPS       $0x1d, Y1, Y6, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JZ           small734
+	JZ           small737
 	VMOVUPS      c3eddb22d<>+0(SB), Y9
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y9
 	VMOVUPS      c3f3504f3<>+0(SB), Y11
@@ -22824,12 +22917,12 @@ small733:
 	VBLENDVPS    Y1, Y9, Y0, Y0
 	VBLENDVPS    Y1, Y10, Y8, Y8
 
-small734:
+small737:
 	VADDPS     Y0, Y3, Y3
 	VADDPS     Y8, Y5, Y5
 	VMASKMOVPS Y0, Y7, 32(AX)
 
-done732:
+done735:
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPS       X0, X2, X2
@@ -22862,9 +22955,9 @@ TEXT ·moveMassAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS weight+24(FP), Y0
 	VBROADCASTSS rate+28(FP), Y1
 	CMPQ         R8, $0x00000010
-	JLT          narrower736
+	JLT          narrower739
 
-block735:
+block738:
 	VMOVUPS      (DX), Y2
 	VMOVUPS      (CX), Y3
 	VSUBPS       Y2, Y3, Y3
@@ -22901,11 +22994,11 @@ block735:
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x00000010, R8
 	CMPQ         R8, $0x00000010
-	JGE          block735
+	JGE          block738
 
-narrower736:
+narrower739:
 	TESTQ        R8, R8
-	JZ           done737
+	JZ           done740
 	LEAQ         tailTable<>+0(SB), R9
 	NEGQ         R8
 	VMOVUPS      128(R9)(R8*4), Y2
@@ -22941,7 +23034,7 @@ narrower736:
 	VFMADD231PS  Y0, Y2, Y5
 	VMASKMOVPS   Y5, Y3, 32(DI)
 
-done737:
+done740:
 	VZEROUPPER
 	RET
 
@@ -22953,9 +23046,9 @@ TEXT ·subtractAboveAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS least+4(FP), Y1
 	CMPQ         CX, $0x00000040
-	JLT          narrower739
+	JLT          narrower742
 
-block738:
+block741:
 	VMOVUPS (AX), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -22991,13 +23084,13 @@ block738:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block738
+	JGE     block741
 
-narrower739:
+narrower742:
 	CMPQ CX, $0x00000010
-	JLT  narrower741
+	JLT  narrower744
 
-block740:
+block743:
 	VMOVUPS (AX), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -23009,11 +23102,11 @@ block740:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block740
+	JGE     block743
 
-narrower741:
+narrower744:
 	TESTQ      CX, CX
-	JZ         done742
+	JZ         done745
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y2
@@ -23027,7 +23120,7 @@ narrower741:
 	VMAXPS     Y2, Y1, Y2
 	VMASKMOVPS Y2, Y3, 32(AX)
 
-done742:
+done745:
 	VZEROUPPER
 	RET
 
@@ -23050,27 +23143,27 @@ TEXT ·tileByRowsAVX2(SB), NOSPLIT, $0-104
 	VMOVUPS 160(R12)(R11*4), Y1
 	MOVQ    cols+64(FP), R11
 	CMPQ    R11, $0x00000008
-	JLE     narrow743
+	JLE     narrow746
 	MOVQ    height+0(FP), R11
 	CMPQ    R11, $0x00000003
-	JG      atLeast744
+	JG      atLeast747
 	MOVQ    height+0(FP), R8
 	CMPQ    R8, $0x00000001
-	JG      atLeast745
+	JG      atLeast748
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh746
+	JZ         fresh749
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y2
 	VMASKMOVPS 32(BX), Y1, Y3
 
-fresh746:
-column747:
+fresh749:
+column750:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -23079,7 +23172,7 @@ column747:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column747
+	JNZ          column750
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23087,10 +23180,10 @@ column747:
 	VZEROUPPER
 	RET
 
-atLeast745:
+atLeast748:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast749
+	JG   atLeast752
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23099,7 +23192,7 @@ atLeast745:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh750
+	JZ         fresh753
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23108,8 +23201,8 @@ atLeast745:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh750:
-column751:
+fresh753:
+column754:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -23121,7 +23214,7 @@ column751:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column751
+	JNZ          column754
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23132,7 +23225,7 @@ column751:
 	VZEROUPPER
 	RET
 
-atLeast749:
+atLeast752:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23142,7 +23235,7 @@ atLeast749:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh753
+	JZ         fresh756
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -23154,8 +23247,8 @@ atLeast749:
 	VMASKMOVPS (R8), Y0, Y6
 	VMASKMOVPS 32(R8), Y1, Y7
 
-fresh753:
-column754:
+fresh756:
+column757:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -23171,7 +23264,7 @@ column754:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column754
+	JNZ          column757
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23185,10 +23278,10 @@ column754:
 	VZEROUPPER
 	RET
 
-atLeast744:
+atLeast747:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000004
-	JG   atLeast756
+	JG   atLeast759
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23201,7 +23294,7 @@ atLeast744:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh757
+	JZ         fresh760
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R11
 	VMASKMOVPS (R8), Y0, Y2
@@ -23216,11 +23309,11 @@ atLeast744:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh757:
+fresh760:
 	SUBQ $0x00000004, DX
-	JL   rest761
+	JL   rest764
 
-columns760:
+columns763:
 	MOVQ         (R9), R8
 	PREFETCHT0   (R10)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -23293,13 +23386,13 @@ columns760:
 	ADDQ         $0x00000010, DI
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns760
+	JGE          columns763
 
-rest761:
+rest764:
 	ADDQ $0x00000004, DX
-	JZ   done759
+	JZ   done762
 
-column758:
+column761:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -23318,9 +23411,9 @@ column758:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column758
+	JNZ          column761
 
-done759:
+done762:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23337,10 +23430,10 @@ done759:
 	VZEROUPPER
 	RET
 
-atLeast756:
+atLeast759:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000005
-	JG   atLeast762
+	JG   atLeast765
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23355,7 +23448,7 @@ atLeast756:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh763
+	JZ         fresh766
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -23373,11 +23466,11 @@ atLeast756:
 	VMASKMOVPS (R11), Y0, Y10
 	VMASKMOVPS 32(R11), Y1, Y11
 
-fresh763:
+fresh766:
 	SUBQ $0x00000004, DX
-	JL   rest767
+	JL   rest770
 
-columns766:
+columns769:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y12
@@ -23463,13 +23556,13 @@ columns766:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns766
+	JGE          columns769
 
-rest767:
+rest770:
 	ADDQ $0x00000004, DX
-	JZ   done765
+	JZ   done768
 
-column764:
+column767:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -23492,9 +23585,9 @@ column764:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column764
+	JNZ          column767
 
-done765:
+done768:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23514,7 +23607,7 @@ done765:
 	VZEROUPPER
 	RET
 
-atLeast762:
+atLeast765:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23530,7 +23623,7 @@ atLeast762:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh768
+	JZ         fresh771
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -23551,11 +23644,11 @@ atLeast762:
 	VMASKMOVPS (R11), Y0, Y12
 	VMASKMOVPS 32(R11), Y1, Y13
 
-fresh768:
+fresh771:
 	SUBQ $0x00000004, DX
-	JL   rest772
+	JL   rest775
 
-columns771:
+columns774:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y14
@@ -23653,13 +23746,13 @@ columns771:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns771
+	JGE          columns774
 
-rest772:
+rest775:
 	ADDQ $0x00000004, DX
-	JZ   done770
+	JZ   done773
 
-column769:
+column772:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -23685,9 +23778,9 @@ column769:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column769
+	JNZ          column772
 
-done770:
+done773:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23710,57 +23803,57 @@ done770:
 	VZEROUPPER
 	RET
 
-narrow743:
+narrow746:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast773
+	JG   atLeast776
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast774
+	JG   atLeast777
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh775
+	JZ         fresh778
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y1
 
-fresh775:
-column776:
+fresh778:
+column779:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column776
+	JNZ          column779
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast774:
+atLeast777:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast778
+	JG   atLeast781
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh779
+	JZ         fresh782
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh779:
-column780:
+fresh782:
+column783:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -23769,7 +23862,7 @@ column780:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column780
+	JNZ          column783
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23778,14 +23871,14 @@ column780:
 	VZEROUPPER
 	RET
 
-atLeast778:
+atLeast781:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh782
+	JZ         fresh785
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -23794,8 +23887,8 @@ atLeast778:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y3
 
-fresh782:
-column783:
+fresh785:
+column786:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -23807,7 +23900,7 @@ column783:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column783
+	JNZ          column786
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23818,10 +23911,10 @@ column783:
 	VZEROUPPER
 	RET
 
-atLeast773:
+atLeast776:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast785
+	JG   atLeast788
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -23830,7 +23923,7 @@ atLeast773:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh786
+	JZ         fresh789
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -23841,8 +23934,8 @@ atLeast773:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh786:
-column787:
+fresh789:
+column790:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -23856,7 +23949,7 @@ column787:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column787
+	JNZ          column790
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23869,10 +23962,10 @@ column787:
 	VZEROUPPER
 	RET
 
-atLeast785:
+atLeast788:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast789
+	JG   atLeast792
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -23882,7 +23975,7 @@ atLeast785:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh790
+	JZ         fresh793
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -23895,8 +23988,8 @@ atLeast785:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y5
 
-fresh790:
-column791:
+fresh793:
+column794:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -23913,7 +24006,7 @@ column791:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column791
+	JNZ          column794
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23928,7 +24021,7 @@ column791:
 	VZEROUPPER
 	RET
 
-atLeast789:
+atLeast792:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -23938,7 +24031,7 @@ atLeast789:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh793
+	JZ         fresh796
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -23953,8 +24046,8 @@ atLeast789:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh793:
-column794:
+fresh796:
+column797:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -23973,7 +24066,7 @@ column794:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column794
+	JNZ          column797
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24005,27 +24098,27 @@ TEXT ·tileByColsAVX2(SB), NOSPLIT, $0-73
 	VMOVUPS 160(R8)(DI*4), Y1
 	MOVQ    cols+64(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow796
+	JLE     narrow799
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000003
-	JG      atLeast797
+	JG      atLeast800
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast798
+	JG      atLeast801
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh799
+	JZ         fresh802
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 
-fresh799:
-column800:
+fresh802:
+column803:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -24034,7 +24127,7 @@ column800:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column800
+	JNZ          column803
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24042,10 +24135,10 @@ column800:
 	VZEROUPPER
 	RET
 
-atLeast798:
+atLeast801:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast802
+	JG   atLeast805
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24054,7 +24147,7 @@ atLeast798:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh803
+	JZ         fresh806
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24063,8 +24156,8 @@ atLeast798:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh803:
-column804:
+fresh806:
+column807:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -24076,7 +24169,7 @@ column804:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column804
+	JNZ          column807
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24087,7 +24180,7 @@ column804:
 	VZEROUPPER
 	RET
 
-atLeast802:
+atLeast805:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -24097,7 +24190,7 @@ atLeast802:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh806
+	JZ         fresh809
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24109,8 +24202,8 @@ atLeast802:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh806:
-column807:
+fresh809:
+column810:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -24125,7 +24218,7 @@ column807:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column807
+	JNZ          column810
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24139,10 +24232,10 @@ column807:
 	VZEROUPPER
 	RET
 
-atLeast797:
+atLeast800:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast809
+	JG   atLeast812
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24155,7 +24248,7 @@ atLeast797:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh810
+	JZ         fresh813
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24170,11 +24263,11 @@ atLeast797:
 	VMASKMOVPS (DI), Y0, Y8
 	VMASKMOVPS 32(DI), Y1, Y9
 
-fresh810:
+fresh813:
 	SUBQ $0x00000004, DX
-	JL   rest814
+	JL   rest817
 
-columns813:
+columns816:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24240,13 +24333,13 @@ columns813:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns813
+	JGE          columns816
 
-rest814:
+rest817:
 	ADDQ $0x00000004, DX
-	JZ   done812
+	JZ   done815
 
-column811:
+column814:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24264,9 +24357,9 @@ column811:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column811
+	JNZ          column814
 
-done812:
+done815:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24283,10 +24376,10 @@ done812:
 	VZEROUPPER
 	RET
 
-atLeast809:
+atLeast812:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast815
+	JG   atLeast818
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24301,7 +24394,7 @@ atLeast809:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh816
+	JZ         fresh819
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24319,11 +24412,11 @@ atLeast809:
 	VMASKMOVPS (DI), Y0, Y10
 	VMASKMOVPS 32(DI), Y1, Y11
 
-fresh816:
+fresh819:
 	SUBQ $0x00000004, DX
-	JL   rest820
+	JL   rest823
 
-columns819:
+columns822:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24401,13 +24494,13 @@ columns819:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns819
+	JGE          columns822
 
-rest820:
+rest823:
 	ADDQ $0x00000004, DX
-	JZ   done818
+	JZ   done821
 
-column817:
+column820:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24428,9 +24521,9 @@ column817:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column817
+	JNZ          column820
 
-done818:
+done821:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24450,7 +24543,7 @@ done818:
 	VZEROUPPER
 	RET
 
-atLeast815:
+atLeast818:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -24466,7 +24559,7 @@ atLeast815:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh821
+	JZ         fresh824
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24487,11 +24580,11 @@ atLeast815:
 	VMASKMOVPS (DI), Y0, Y12
 	VMASKMOVPS 32(DI), Y1, Y13
 
-fresh821:
+fresh824:
 	SUBQ $0x00000004, DX
-	JL   rest825
+	JL   rest828
 
-columns824:
+columns827:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -24581,13 +24674,13 @@ columns824:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns824
+	JGE          columns827
 
-rest825:
+rest828:
 	ADDQ $0x00000004, DX
-	JZ   done823
+	JZ   done826
 
-column822:
+column825:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -24611,9 +24704,9 @@ column822:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column822
+	JNZ          column825
 
-done823:
+done826:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24636,79 +24729,46 @@ done823:
 	VZEROUPPER
 	RET
 
-narrow796:
+narrow799:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast826
+	JG   atLeast829
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast827
+	JG   atLeast830
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh828
+	JZ         fresh831
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 
-fresh828:
-column829:
+fresh831:
+column832:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column829
+	JNZ          column832
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast827:
+atLeast830:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast831
+	JG   atLeast834
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh832
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
-
-fresh832:
-column833:
-	VMOVUPS      (CX), Y3
-	VBROADCASTSS (AX), Y4
-	VFMADD231PS  Y3, Y4, Y1
-	VBROADCASTSS 4(AX), Y4
-	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         SI, CX
-	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          column833
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
-	VZEROUPPER
-	RET
-
-atLeast831:
-	// 3 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
 	JZ         fresh835
@@ -24717,11 +24777,44 @@ atLeast831:
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y3
 
 fresh835:
 column836:
+	VMOVUPS      (CX), Y3
+	VBROADCASTSS (AX), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS 4(AX), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         SI, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNZ          column836
+	MOVQ         c+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	VMASKMOVPS   Y1, Y0, (AX)
+	ADDQ         CX, AX
+	VMASKMOVPS   Y2, Y0, (AX)
+	VZEROUPPER
+	RET
+
+atLeast834:
+	// 3 rows of 1 vectors.
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVB       add+72(FP), DI
+	TESTB      DI, DI
+	JZ         fresh838
+	MOVQ       c+48(FP), DI
+	MOVQ       stride+56(FP), R8
+	VMASKMOVPS (DI), Y0, Y1
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y2
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y3
+
+fresh838:
+column839:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -24732,7 +24825,7 @@ column836:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column836
+	JNZ          column839
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24743,10 +24836,10 @@ column836:
 	VZEROUPPER
 	RET
 
-atLeast826:
+atLeast829:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast838
+	JG   atLeast841
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24755,7 +24848,7 @@ atLeast826:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh839
+	JZ         fresh842
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24766,8 +24859,8 @@ atLeast826:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y4
 
-fresh839:
-column840:
+fresh842:
+column843:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -24780,7 +24873,7 @@ column840:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column840
+	JNZ          column843
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24793,10 +24886,10 @@ column840:
 	VZEROUPPER
 	RET
 
-atLeast838:
+atLeast841:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast842
+	JG   atLeast845
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24804,60 +24897,6 @@ atLeast838:
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	MOVB       add+72(FP), DI
-	TESTB      DI, DI
-	JZ         fresh843
-	MOVQ       c+48(FP), DI
-	MOVQ       stride+56(FP), R8
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y2
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y3
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y4
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y5
-
-fresh843:
-column844:
-	VMOVUPS      (CX), Y6
-	VBROADCASTSS (AX), Y7
-	VFMADD231PS  Y6, Y7, Y1
-	VBROADCASTSS 4(AX), Y7
-	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS 8(AX), Y7
-	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS 12(AX), Y7
-	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS 16(AX), Y7
-	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         SI, CX
-	ADDQ         BX, AX
-	DECQ         DX
-	JNZ          column844
-	MOVQ         c+48(FP), AX
-	MOVQ         stride+56(FP), CX
-	VMASKMOVPS   Y1, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y2, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y3, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y4, Y0, (AX)
-	ADDQ         CX, AX
-	VMASKMOVPS   Y5, Y0, (AX)
-	VZEROUPPER
-	RET
-
-atLeast842:
-	// 6 rows of 1 vectors.
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
 	JZ         fresh846
@@ -24872,11 +24911,65 @@ atLeast842:
 	VMASKMOVPS (DI), Y0, Y4
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y5
-	ADDQ       R8, DI
-	VMASKMOVPS (DI), Y0, Y6
 
 fresh846:
 column847:
+	VMOVUPS      (CX), Y6
+	VBROADCASTSS (AX), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS 4(AX), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS 8(AX), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS 12(AX), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS 16(AX), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         SI, CX
+	ADDQ         BX, AX
+	DECQ         DX
+	JNZ          column847
+	MOVQ         c+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	VMASKMOVPS   Y1, Y0, (AX)
+	ADDQ         CX, AX
+	VMASKMOVPS   Y2, Y0, (AX)
+	ADDQ         CX, AX
+	VMASKMOVPS   Y3, Y0, (AX)
+	ADDQ         CX, AX
+	VMASKMOVPS   Y4, Y0, (AX)
+	ADDQ         CX, AX
+	VMASKMOVPS   Y5, Y0, (AX)
+	VZEROUPPER
+	RET
+
+atLeast845:
+	// 6 rows of 1 vectors.
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	MOVB       add+72(FP), DI
+	TESTB      DI, DI
+	JZ         fresh849
+	MOVQ       c+48(FP), DI
+	MOVQ       stride+56(FP), R8
+	VMASKMOVPS (DI), Y0, Y1
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y2
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y3
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y4
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y5
+	ADDQ       R8, DI
+	VMASKMOVPS (DI), Y0, Y6
+
+fresh849:
+column850:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -24893,7 +24986,7 @@ column847:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column847
+	JNZ          column850
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24920,26 +25013,26 @@ TEXT ·stepTileAVX2(SB), NOSPLIT, $0-96
 	MOVQ inner+8(FP), SI
 	MOVQ cols+64(FP), DI
 	CMPQ DI, $0x00000008
-	JLE  narrow849
+	JLE  narrow852
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast850
+	JG   atLeast853
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast851
+	JG   atLeast854
 
 	// 1 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel852:
+panel855:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column853:
+column856:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
 	VBROADCASTSS (AX), Y4
@@ -24948,11 +25041,11 @@ column853:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column853
+	JNZ          column856
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel852
+	JNZ          panel855
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -24979,10 +25072,10 @@ column853:
 	VZEROUPPER
 	RET
 
-atLeast851:
+atLeast854:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast855
+	JG   atLeast858
 
 	// 2 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -24990,14 +25083,14 @@ atLeast851:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel856:
+panel859:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column857:
+column860:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -25009,11 +25102,11 @@ column857:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column857
+	JNZ          column860
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel856
+	JNZ          panel859
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25062,7 +25155,7 @@ column857:
 	VZEROUPPER
 	RET
 
-atLeast855:
+atLeast858:
 	// 3 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25071,14 +25164,14 @@ atLeast855:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel859:
+panel862:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column860:
+column863:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -25093,11 +25186,11 @@ column860:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column860
+	JNZ          column863
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel859
+	JNZ          panel862
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25168,10 +25261,10 @@ column860:
 	VZEROUPPER
 	RET
 
-atLeast850:
+atLeast853:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast862
+	JG   atLeast865
 
 	// 4 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25183,16 +25276,16 @@ atLeast850:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-panel863:
+panel866:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest867
+	JL      rest870
 
-columns866:
+columns869:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y8
@@ -25261,13 +25354,13 @@ columns866:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns866
+	JGE          columns869
 
-rest867:
+rest870:
 	ADDQ $0x00000004, DI
-	JZ   done865
+	JZ   done868
 
-column864:
+column867:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -25285,13 +25378,13 @@ column864:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column864
+	JNZ          column867
 
-done865:
+done868:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel863
+	JNZ         panel866
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25390,10 +25483,10 @@ done865:
 	VZEROUPPER
 	RET
 
-atLeast862:
+atLeast865:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast868
+	JG   atLeast871
 
 	// 5 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25407,16 +25500,16 @@ atLeast862:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 
-panel869:
+panel872:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest873
+	JL      rest876
 
-columns872:
+columns875:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -25497,13 +25590,13 @@ columns872:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns872
+	JGE          columns875
 
-rest873:
+rest876:
 	ADDQ $0x00000004, DI
-	JZ   done871
+	JZ   done874
 
-column870:
+column873:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -25524,13 +25617,13 @@ column870:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column870
+	JNZ          column873
 
-done871:
+done874:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel869
+	JNZ         panel872
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25651,7 +25744,7 @@ done871:
 	VZEROUPPER
 	RET
 
-atLeast868:
+atLeast871:
 	// 6 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25666,16 +25759,16 @@ atLeast868:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-panel874:
+panel877:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest878
+	JL      rest881
 
-columns877:
+columns880:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y12
@@ -25768,13 +25861,13 @@ columns877:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns877
+	JGE          columns880
 
-rest878:
+rest881:
 	ADDQ $0x00000004, DI
-	JZ   done876
+	JZ   done879
 
-column875:
+column878:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -25798,13 +25891,13 @@ column875:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column875
+	JNZ          column878
 
-done876:
+done879:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel874
+	JNZ         panel877
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25947,36 +26040,36 @@ done876:
 	VZEROUPPER
 	RET
 
-narrow849:
+narrow852:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast879
+	JG   atLeast882
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast880
+	JG   atLeast883
 
 	// 1 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 
-panel881:
+panel884:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column882:
+column885:
 	VMOVUPS      (CX), Y1
 	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column882
+	JNZ          column885
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel881
+	JNZ          panel884
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -25993,23 +26086,23 @@ column882:
 	VZEROUPPER
 	RET
 
-atLeast880:
+atLeast883:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast884
+	JG   atLeast887
 
 	// 2 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel885:
+panel888:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column886:
+column889:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -26018,11 +26111,11 @@ column886:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column886
+	JNZ          column889
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel885
+	JNZ          panel888
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26051,20 +26144,20 @@ column886:
 	VZEROUPPER
 	RET
 
-atLeast884:
+atLeast887:
 	// 3 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 
-panel888:
+panel891:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column889:
+column892:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y0
@@ -26075,11 +26168,11 @@ column889:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column889
+	JNZ          column892
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel888
+	JNZ          panel891
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26120,10 +26213,10 @@ column889:
 	VZEROUPPER
 	RET
 
-atLeast879:
+atLeast882:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast891
+	JG   atLeast894
 
 	// 4 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -26131,14 +26224,14 @@ atLeast879:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel892:
+panel895:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column893:
+column896:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -26151,11 +26244,11 @@ column893:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column893
+	JNZ          column896
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel892
+	JNZ          panel895
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26208,10 +26301,10 @@ column893:
 	VZEROUPPER
 	RET
 
-atLeast891:
+atLeast894:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast895
+	JG   atLeast898
 
 	// 5 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -26220,14 +26313,14 @@ atLeast891:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 
-panel896:
+panel899:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column897:
+column900:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y0
@@ -26242,11 +26335,11 @@ column897:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column897
+	JNZ          column900
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel896
+	JNZ          panel899
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26311,7 +26404,7 @@ column897:
 	VZEROUPPER
 	RET
 
-atLeast895:
+atLeast898:
 	// 6 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -26320,14 +26413,14 @@ atLeast895:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel899:
+panel902:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column900:
+column903:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -26344,11 +26437,11 @@ column900:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column900
+	JNZ          column903
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel899
+	JNZ          panel902
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26440,9 +26533,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow902
+	JLE     narrow905
 
-row903:
+row906:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -26450,18 +26543,18 @@ row903:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row903
+	JNZ        row906
 	VZEROUPPER
 	RET
 
-narrow902:
-row904:
+narrow905:
+row907:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row904
+	JNZ        row907
 	VZEROUPPER
 	RET
 
@@ -26479,9 +26572,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square905:
+square908:
 	CMPQ       DI, $0x00000008
-	JLT        tail906
+	JLT        tail909
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -26554,11 +26647,11 @@ square905:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square905
+	JMP        square908
 
-tail906:
+tail909:
 	TESTQ      DI, DI
-	JZ         done907
+	JZ         done910
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -26619,37 +26712,37 @@ tail906:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done907
+	JZ         done910
 
-done907:
+done910:
 	VZEROUPPER
 	RET
 
@@ -26665,9 +26758,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows908:
+rows911:
 	CMPQ         BX, $0x00000002
-	JLT          row909
+	JLT          row912
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -26685,11 +26778,11 @@ rows908:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows908
+	JMP          rows911
 
-row909:
+row912:
 	TESTQ        BX, BX
-	JZ           done910
+	JZ           done913
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -26698,7 +26791,7 @@ row909:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done910:
+done913:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -26718,9 +26811,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows911:
+rows914:
 	CMPQ         BX, $0x00000004
-	JLT          row912
+	JLT          row915
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -26955,11 +27048,11 @@ rows911:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows911
+	JMP          rows914
 
-row912:
+row915:
 	TESTQ        BX, BX
-	JZ           done913
+	JZ           done916
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -27026,9 +27119,9 @@ row912:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row912
+	JMP          row915
 
-done913:
+done916:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -27047,7 +27140,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row914:
+row917:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -27063,7 +27156,7 @@ row914:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row914
+	JNZ          row917
 	VZEROUPPER
 	RET
 
@@ -27079,7 +27172,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node915:
+node918:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -27087,22 +27180,22 @@ node915:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done917
+	JGE     done920
 
-child916:
+child919:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child916
+	JLT     child919
 
-done917:
+done920:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node915
+	JNZ     node918
 	VZEROUPPER
 	RET
 
@@ -27117,7 +27210,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row918:
+row921:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -27131,9 +27224,342 @@ row918:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row918
+	JNZ          row921
 	VZEROUPPER
 	RET
+
+// func addPackedRowsAVX2(y *float32, at *int32, x *float32, n int, rows *uint16)
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·addPackedRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ    y+0(FP), AX
+	MOVQ    at+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    rows+32(FP), BX
+	MOVQ    n+24(FP), SI
+	VMOVUPS c77800000<>+0(SB), Y0
+	VMOVUPS c8fffe000<>+0(SB), Y1
+	XORQ    R11, R11
+
+row922:
+	LEAQ         6(R11), DI
+	CMPQ         DI, SI
+	CMOVQGE      R11, DI
+	MOVLQSX      (CX)(DI*4), DI
+	PREFETCHT0   (BX)(DI*2)
+	PREFETCHT0   64(BX)(DI*2)
+	PREFETCHT0   128(BX)(DI*2)
+	MOVLQSX      (CX)(R11*4), DI
+	LEAQ         (BX)(DI*2), DI
+	VBROADCASTSS (DX)(R11*4), Y2
+	VMULPS       Y0, Y2, Y2
+	MOVWQZX      (DI), R8
+	ADDQ         $0x00000002, DI
+	POPCNTQ      R8, R10
+	LEAQ         (DI)(R10*2), R10
+	TESTQ        R8, R8
+	JZ           done924
+
+group923:
+	TZCNTQ    R8, R12
+	BLSRQ     R8, R8
+	SHLQ      $0x06, R12
+	MOVWQZX   (DI), R9
+	ADDQ      $0x00000002, DI
+	LEAQ      expandTable<>+0(SB), R14
+	MOVBQZX   R9, R13
+	VPMOVSXWD (R10), Y3
+	VPSLLD    $0x0d, Y3, Y3
+	VPAND     Y1, Y3, Y3
+	VPMOVSXBD (R14)(R13*8), Y4
+	VPERMPS   Y3, Y4, Y3
+	VPSRAD    $0x1f, Y4, Y4
+	VPANDN    Y3, Y4, Y3
+	VMULPS    Y2, Y3, Y3
+	VADDPS    (AX)(R12*1), Y3, Y3
+	VMOVUPS   Y3, (AX)(R12*1)
+	POPCNTQ   R13, R13
+	LEAQ      (R10)(R13*2), R10
+	SHRQ      $0x08, R9
+	MOVBQZX   R9, R9
+	VPMOVSXWD (R10), Y3
+	VPSLLD    $0x0d, Y3, Y3
+	VPAND     Y1, Y3, Y3
+	VPMOVSXBD (R14)(R9*8), Y4
+	VPERMPS   Y3, Y4, Y3
+	VPSRAD    $0x1f, Y4, Y4
+	VPANDN    Y3, Y4, Y3
+	VMULPS    Y2, Y3, Y3
+	VADDPS    32(AX)(R12*1), Y3, Y3
+	VMOVUPS   Y3, 32(AX)(R12*1)
+	POPCNTQ   R9, R13
+	LEAQ      (R10)(R13*2), R10
+	TESTQ     R8, R8
+	JNZ       group923
+
+done924:
+	INCQ R11
+	CMPQ R11, SI
+	JLT  row922
+	VZEROUPPER
+	RET
+
+DATA expandTable<>+0(SB)/8, $0x8080808080808080
+DATA expandTable<>+8(SB)/8, $0x8080808080808000
+DATA expandTable<>+16(SB)/8, $0x8080808080800080
+DATA expandTable<>+24(SB)/8, $0x8080808080800100
+DATA expandTable<>+32(SB)/8, $0x8080808080008080
+DATA expandTable<>+40(SB)/8, $0x8080808080018000
+DATA expandTable<>+48(SB)/8, $0x8080808080010080
+DATA expandTable<>+56(SB)/8, $0x8080808080020100
+DATA expandTable<>+64(SB)/8, $0x8080808000808080
+DATA expandTable<>+72(SB)/8, $0x8080808001808000
+DATA expandTable<>+80(SB)/8, $0x8080808001800080
+DATA expandTable<>+88(SB)/8, $0x8080808002800100
+DATA expandTable<>+96(SB)/8, $0x8080808001008080
+DATA expandTable<>+104(SB)/8, $0x8080808002018000
+DATA expandTable<>+112(SB)/8, $0x8080808002010080
+DATA expandTable<>+120(SB)/8, $0x8080808003020100
+DATA expandTable<>+128(SB)/8, $0x8080800080808080
+DATA expandTable<>+136(SB)/8, $0x8080800180808000
+DATA expandTable<>+144(SB)/8, $0x8080800180800080
+DATA expandTable<>+152(SB)/8, $0x8080800280800100
+DATA expandTable<>+160(SB)/8, $0x8080800180008080
+DATA expandTable<>+168(SB)/8, $0x8080800280018000
+DATA expandTable<>+176(SB)/8, $0x8080800280010080
+DATA expandTable<>+184(SB)/8, $0x8080800380020100
+DATA expandTable<>+192(SB)/8, $0x8080800100808080
+DATA expandTable<>+200(SB)/8, $0x8080800201808000
+DATA expandTable<>+208(SB)/8, $0x8080800201800080
+DATA expandTable<>+216(SB)/8, $0x8080800302800100
+DATA expandTable<>+224(SB)/8, $0x8080800201008080
+DATA expandTable<>+232(SB)/8, $0x8080800302018000
+DATA expandTable<>+240(SB)/8, $0x8080800302010080
+DATA expandTable<>+248(SB)/8, $0x8080800403020100
+DATA expandTable<>+256(SB)/8, $0x8080008080808080
+DATA expandTable<>+264(SB)/8, $0x8080018080808000
+DATA expandTable<>+272(SB)/8, $0x8080018080800080
+DATA expandTable<>+280(SB)/8, $0x8080028080800100
+DATA expandTable<>+288(SB)/8, $0x8080018080008080
+DATA expandTable<>+296(SB)/8, $0x8080028080018000
+DATA expandTable<>+304(SB)/8, $0x8080028080010080
+DATA expandTable<>+312(SB)/8, $0x8080038080020100
+DATA expandTable<>+320(SB)/8, $0x8080018000808080
+DATA expandTable<>+328(SB)/8, $0x8080028001808000
+DATA expandTable<>+336(SB)/8, $0x8080028001800080
+DATA expandTable<>+344(SB)/8, $0x8080038002800100
+DATA expandTable<>+352(SB)/8, $0x8080028001008080
+DATA expandTable<>+360(SB)/8, $0x8080038002018000
+DATA expandTable<>+368(SB)/8, $0x8080038002010080
+DATA expandTable<>+376(SB)/8, $0x8080048003020100
+DATA expandTable<>+384(SB)/8, $0x8080010080808080
+DATA expandTable<>+392(SB)/8, $0x8080020180808000
+DATA expandTable<>+400(SB)/8, $0x8080020180800080
+DATA expandTable<>+408(SB)/8, $0x8080030280800100
+DATA expandTable<>+416(SB)/8, $0x8080020180008080
+DATA expandTable<>+424(SB)/8, $0x8080030280018000
+DATA expandTable<>+432(SB)/8, $0x8080030280010080
+DATA expandTable<>+440(SB)/8, $0x8080040380020100
+DATA expandTable<>+448(SB)/8, $0x8080020100808080
+DATA expandTable<>+456(SB)/8, $0x8080030201808000
+DATA expandTable<>+464(SB)/8, $0x8080030201800080
+DATA expandTable<>+472(SB)/8, $0x8080040302800100
+DATA expandTable<>+480(SB)/8, $0x8080030201008080
+DATA expandTable<>+488(SB)/8, $0x8080040302018000
+DATA expandTable<>+496(SB)/8, $0x8080040302010080
+DATA expandTable<>+504(SB)/8, $0x8080050403020100
+DATA expandTable<>+512(SB)/8, $0x8000808080808080
+DATA expandTable<>+520(SB)/8, $0x8001808080808000
+DATA expandTable<>+528(SB)/8, $0x8001808080800080
+DATA expandTable<>+536(SB)/8, $0x8002808080800100
+DATA expandTable<>+544(SB)/8, $0x8001808080008080
+DATA expandTable<>+552(SB)/8, $0x8002808080018000
+DATA expandTable<>+560(SB)/8, $0x8002808080010080
+DATA expandTable<>+568(SB)/8, $0x8003808080020100
+DATA expandTable<>+576(SB)/8, $0x8001808000808080
+DATA expandTable<>+584(SB)/8, $0x8002808001808000
+DATA expandTable<>+592(SB)/8, $0x8002808001800080
+DATA expandTable<>+600(SB)/8, $0x8003808002800100
+DATA expandTable<>+608(SB)/8, $0x8002808001008080
+DATA expandTable<>+616(SB)/8, $0x8003808002018000
+DATA expandTable<>+624(SB)/8, $0x8003808002010080
+DATA expandTable<>+632(SB)/8, $0x8004808003020100
+DATA expandTable<>+640(SB)/8, $0x8001800080808080
+DATA expandTable<>+648(SB)/8, $0x8002800180808000
+DATA expandTable<>+656(SB)/8, $0x8002800180800080
+DATA expandTable<>+664(SB)/8, $0x8003800280800100
+DATA expandTable<>+672(SB)/8, $0x8002800180008080
+DATA expandTable<>+680(SB)/8, $0x8003800280018000
+DATA expandTable<>+688(SB)/8, $0x8003800280010080
+DATA expandTable<>+696(SB)/8, $0x8004800380020100
+DATA expandTable<>+704(SB)/8, $0x8002800100808080
+DATA expandTable<>+712(SB)/8, $0x8003800201808000
+DATA expandTable<>+720(SB)/8, $0x8003800201800080
+DATA expandTable<>+728(SB)/8, $0x8004800302800100
+DATA expandTable<>+736(SB)/8, $0x8003800201008080
+DATA expandTable<>+744(SB)/8, $0x8004800302018000
+DATA expandTable<>+752(SB)/8, $0x8004800302010080
+DATA expandTable<>+760(SB)/8, $0x8005800403020100
+DATA expandTable<>+768(SB)/8, $0x8001008080808080
+DATA expandTable<>+776(SB)/8, $0x8002018080808000
+DATA expandTable<>+784(SB)/8, $0x8002018080800080
+DATA expandTable<>+792(SB)/8, $0x8003028080800100
+DATA expandTable<>+800(SB)/8, $0x8002018080008080
+DATA expandTable<>+808(SB)/8, $0x8003028080018000
+DATA expandTable<>+816(SB)/8, $0x8003028080010080
+DATA expandTable<>+824(SB)/8, $0x8004038080020100
+DATA expandTable<>+832(SB)/8, $0x8002018000808080
+DATA expandTable<>+840(SB)/8, $0x8003028001808000
+DATA expandTable<>+848(SB)/8, $0x8003028001800080
+DATA expandTable<>+856(SB)/8, $0x8004038002800100
+DATA expandTable<>+864(SB)/8, $0x8003028001008080
+DATA expandTable<>+872(SB)/8, $0x8004038002018000
+DATA expandTable<>+880(SB)/8, $0x8004038002010080
+DATA expandTable<>+888(SB)/8, $0x8005048003020100
+DATA expandTable<>+896(SB)/8, $0x8002010080808080
+DATA expandTable<>+904(SB)/8, $0x8003020180808000
+DATA expandTable<>+912(SB)/8, $0x8003020180800080
+DATA expandTable<>+920(SB)/8, $0x8004030280800100
+DATA expandTable<>+928(SB)/8, $0x8003020180008080
+DATA expandTable<>+936(SB)/8, $0x8004030280018000
+DATA expandTable<>+944(SB)/8, $0x8004030280010080
+DATA expandTable<>+952(SB)/8, $0x8005040380020100
+DATA expandTable<>+960(SB)/8, $0x8003020100808080
+DATA expandTable<>+968(SB)/8, $0x8004030201808000
+DATA expandTable<>+976(SB)/8, $0x8004030201800080
+DATA expandTable<>+984(SB)/8, $0x8005040302800100
+DATA expandTable<>+992(SB)/8, $0x8004030201008080
+DATA expandTable<>+1000(SB)/8, $0x8005040302018000
+DATA expandTable<>+1008(SB)/8, $0x8005040302010080
+DATA expandTable<>+1016(SB)/8, $0x8006050403020100
+DATA expandTable<>+1024(SB)/8, $0x0080808080808080
+DATA expandTable<>+1032(SB)/8, $0x0180808080808000
+DATA expandTable<>+1040(SB)/8, $0x0180808080800080
+DATA expandTable<>+1048(SB)/8, $0x0280808080800100
+DATA expandTable<>+1056(SB)/8, $0x0180808080008080
+DATA expandTable<>+1064(SB)/8, $0x0280808080018000
+DATA expandTable<>+1072(SB)/8, $0x0280808080010080
+DATA expandTable<>+1080(SB)/8, $0x0380808080020100
+DATA expandTable<>+1088(SB)/8, $0x0180808000808080
+DATA expandTable<>+1096(SB)/8, $0x0280808001808000
+DATA expandTable<>+1104(SB)/8, $0x0280808001800080
+DATA expandTable<>+1112(SB)/8, $0x0380808002800100
+DATA expandTable<>+1120(SB)/8, $0x0280808001008080
+DATA expandTable<>+1128(SB)/8, $0x0380808002018000
+DATA expandTable<>+1136(SB)/8, $0x0380808002010080
+DATA expandTable<>+1144(SB)/8, $0x0480808003020100
+DATA expandTable<>+1152(SB)/8, $0x0180800080808080
+DATA expandTable<>+1160(SB)/8, $0x0280800180808000
+DATA expandTable<>+1168(SB)/8, $0x0280800180800080
+DATA expandTable<>+1176(SB)/8, $0x0380800280800100
+DATA expandTable<>+1184(SB)/8, $0x0280800180008080
+DATA expandTable<>+1192(SB)/8, $0x0380800280018000
+DATA expandTable<>+1200(SB)/8, $0x0380800280010080
+DATA expandTable<>+1208(SB)/8, $0x0480800380020100
+DATA expandTable<>+1216(SB)/8, $0x0280800100808080
+DATA expandTable<>+1224(SB)/8, $0x0380800201808000
+DATA expandTable<>+1232(SB)/8, $0x0380800201800080
+DATA expandTable<>+1240(SB)/8, $0x0480800302800100
+DATA expandTable<>+1248(SB)/8, $0x0380800201008080
+DATA expandTable<>+1256(SB)/8, $0x0480800302018000
+DATA expandTable<>+1264(SB)/8, $0x0480800302010080
+DATA expandTable<>+1272(SB)/8, $0x0580800403020100
+DATA expandTable<>+1280(SB)/8, $0x0180008080808080
+DATA expandTable<>+1288(SB)/8, $0x0280018080808000
+DATA expandTable<>+1296(SB)/8, $0x0280018080800080
+DATA expandTable<>+1304(SB)/8, $0x0380028080800100
+DATA expandTable<>+1312(SB)/8, $0x0280018080008080
+DATA expandTable<>+1320(SB)/8, $0x0380028080018000
+DATA expandTable<>+1328(SB)/8, $0x0380028080010080
+DATA expandTable<>+1336(SB)/8, $0x0480038080020100
+DATA expandTable<>+1344(SB)/8, $0x0280018000808080
+DATA expandTable<>+1352(SB)/8, $0x0380028001808000
+DATA expandTable<>+1360(SB)/8, $0x0380028001800080
+DATA expandTable<>+1368(SB)/8, $0x0480038002800100
+DATA expandTable<>+1376(SB)/8, $0x0380028001008080
+DATA expandTable<>+1384(SB)/8, $0x0480038002018000
+DATA expandTable<>+1392(SB)/8, $0x0480038002010080
+DATA expandTable<>+1400(SB)/8, $0x0580048003020100
+DATA expandTable<>+1408(SB)/8, $0x0280010080808080
+DATA expandTable<>+1416(SB)/8, $0x0380020180808000
+DATA expandTable<>+1424(SB)/8, $0x0380020180800080
+DATA expandTable<>+1432(SB)/8, $0x0480030280800100
+DATA expandTable<>+1440(SB)/8, $0x0380020180008080
+DATA expandTable<>+1448(SB)/8, $0x0480030280018000
+DATA expandTable<>+1456(SB)/8, $0x0480030280010080
+DATA expandTable<>+1464(SB)/8, $0x0580040380020100
+DATA expandTable<>+1472(SB)/8, $0x0380020100808080
+DATA expandTable<>+1480(SB)/8, $0x0480030201808000
+DATA expandTable<>+1488(SB)/8, $0x0480030201800080
+DATA expandTable<>+1496(SB)/8, $0x0580040302800100
+DATA expandTable<>+1504(SB)/8, $0x0480030201008080
+DATA expandTable<>+1512(SB)/8, $0x0580040302018000
+DATA expandTable<>+1520(SB)/8, $0x0580040302010080
+DATA expandTable<>+1528(SB)/8, $0x0680050403020100
+DATA expandTable<>+1536(SB)/8, $0x0100808080808080
+DATA expandTable<>+1544(SB)/8, $0x0201808080808000
+DATA expandTable<>+1552(SB)/8, $0x0201808080800080
+DATA expandTable<>+1560(SB)/8, $0x0302808080800100
+DATA expandTable<>+1568(SB)/8, $0x0201808080008080
+DATA expandTable<>+1576(SB)/8, $0x0302808080018000
+DATA expandTable<>+1584(SB)/8, $0x0302808080010080
+DATA expandTable<>+1592(SB)/8, $0x0403808080020100
+DATA expandTable<>+1600(SB)/8, $0x0201808000808080
+DATA expandTable<>+1608(SB)/8, $0x0302808001808000
+DATA expandTable<>+1616(SB)/8, $0x0302808001800080
+DATA expandTable<>+1624(SB)/8, $0x0403808002800100
+DATA expandTable<>+1632(SB)/8, $0x0302808001008080
+DATA expandTable<>+1640(SB)/8, $0x0403808002018000
+DATA expandTable<>+1648(SB)/8, $0x0403808002010080
+DATA expandTable<>+1656(SB)/8, $0x0504808003020100
+DATA expandTable<>+1664(SB)/8, $0x0201800080808080
+DATA expandTable<>+1672(SB)/8, $0x0302800180808000
+DATA expandTable<>+1680(SB)/8, $0x0302800180800080
+DATA expandTable<>+1688(SB)/8, $0x0403800280800100
+DATA expandTable<>+1696(SB)/8, $0x0302800180008080
+DATA expandTable<>+1704(SB)/8, $0x0403800280018000
+DATA expandTable<>+1712(SB)/8, $0x0403800280010080
+DATA expandTable<>+1720(SB)/8, $0x0504800380020100
+DATA expandTable<>+1728(SB)/8, $0x0302800100808080
+DATA expandTable<>+1736(SB)/8, $0x0403800201808000
+DATA expandTable<>+1744(SB)/8, $0x0403800201800080
+DATA expandTable<>+1752(SB)/8, $0x0504800302800100
+DATA expandTable<>+1760(SB)/8, $0x0403800201008080
+DATA expandTable<>+1768(SB)/8, $0x0504800302018000
+DATA expandTable<>+1776(SB)/8, $0x0504800302010080
+DATA expandTable<>+1784(SB)/8, $0x0605800403020100
+DATA expandTable<>+1792(SB)/8, $0x0201008080808080
+DATA expandTable<>+1800(SB)/8, $0x0302018080808000
+DATA expandTable<>+1808(SB)/8, $0x0302018080800080
+DATA expandTable<>+1816(SB)/8, $0x0403028080800100
+DATA expandTable<>+1824(SB)/8, $0x0302018080008080
+DATA expandTable<>+1832(SB)/8, $0x0403028080018000
+DATA expandTable<>+1840(SB)/8, $0x0403028080010080
+DATA expandTable<>+1848(SB)/8, $0x0504038080020100
+DATA expandTable<>+1856(SB)/8, $0x0302018000808080
+DATA expandTable<>+1864(SB)/8, $0x0403028001808000
+DATA expandTable<>+1872(SB)/8, $0x0403028001800080
+DATA expandTable<>+1880(SB)/8, $0x0504038002800100
+DATA expandTable<>+1888(SB)/8, $0x0403028001008080
+DATA expandTable<>+1896(SB)/8, $0x0504038002018000
+DATA expandTable<>+1904(SB)/8, $0x0504038002010080
+DATA expandTable<>+1912(SB)/8, $0x0605048003020100
+DATA expandTable<>+1920(SB)/8, $0x0302010080808080
+DATA expandTable<>+1928(SB)/8, $0x0403020180808000
+DATA expandTable<>+1936(SB)/8, $0x0403020180800080
+DATA expandTable<>+1944(SB)/8, $0x0504030280800100
+DATA expandTable<>+1952(SB)/8, $0x0403020180008080
+DATA expandTable<>+1960(SB)/8, $0x0504030280018000
+DATA expandTable<>+1968(SB)/8, $0x0504030280010080
+DATA expandTable<>+1976(SB)/8, $0x0605040380020100
+DATA expandTable<>+1984(SB)/8, $0x0403020100808080
+DATA expandTable<>+1992(SB)/8, $0x0504030201808000
+DATA expandTable<>+2000(SB)/8, $0x0504030201800080
+DATA expandTable<>+2008(SB)/8, $0x0605040302800100
+DATA expandTable<>+2016(SB)/8, $0x0504030201008080
+DATA expandTable<>+2024(SB)/8, $0x0605040302018000
+DATA expandTable<>+2032(SB)/8, $0x0605040302010080
+DATA expandTable<>+2040(SB)/8, $0x0706050403020100
+GLOBL expandTable<>(SB), RODATA|NOPTR, $2048
 
 // func fetchRows(p *float32, stride int, rows int, lines int)
 // Requires: MMX+
@@ -27143,18 +27569,18 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row919:
+row925:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line920:
+line926:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line920
+	JNZ        line926
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row919
+	JNZ        row925
 	RET
 
 // func pause()

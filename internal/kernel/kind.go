@@ -11,8 +11,8 @@ type kind uint8
 
 const (
 	plain  kind = iota // Go
-	avx2               // AVX2, FMA and BMI2
-	avx512             // AVX-512F and BMI2
+	avx2               // AVX2, FMA, BMI1 and BMI2
+	avx512             // AVX-512F, BMI1 and BMI2
 )
 
 // String returns the name that Instructions and benchmarks show.

@@ -46,6 +46,7 @@ func main() {
 		scaleColumns(m)
 		sumChildren(m)
 		addParents(m)
+		addPackedRows(m)
 	}
 	fetchRows(isa{"", 0})
 	pause()
