@@ -25,6 +25,8 @@ type records struct {
 	marks []mark // where the fields begin; empty for a record without quotes
 	extra int    // fields beyond limit
 	line  int    // on which the record starts
+	ahead bool   // the record is read, with the error found, and not given yet
+	found error
 }
 
 // span is a field: data[from:to].
@@ -35,6 +37,10 @@ type mark struct{ line, column int }
 
 // read reads the next record, leaving out blank lines; at the end io.EOF.
 func (r *records) read() error {
+	if r.ahead {
+		r.ahead = false
+		return r.found
+	}
 	line, err := r.lines.Filled(func(line []byte) bool { return len(line) == 0 })
 	if err != nil {
 		return err
@@ -54,6 +60,25 @@ func (r *records) read() error {
 		r.add(span{from, from + n})
 		from += n + 1
 	}
+}
+
+// Place returns the offset at which the record begins.
+func (r *records) Place() int64 { return r.lines.Place() }
+
+// Size returns the length of the file.
+func (r *records) Size() int64 { return r.lines.Size() }
+
+// SkipTo passes over the records that begin before an offset. They are taken apart, since
+// a line may begin within quotes. What is wrong with them is not told.
+func (r *records) SkipTo(to int64) error {
+	r.ahead, r.found = false, nil
+	for r.Place() < to && r.found != io.EOF {
+		if r.found = r.read(); r.found != nil && input.MarkRow(r.found) == nil && r.found != io.EOF {
+			return r.found
+		}
+	}
+	r.ahead = true
+	return nil
 }
 
 // split takes apart a record whose first line has a quote.

@@ -75,6 +75,9 @@ func (f *fastText) next(ex *Example) error {
 	return nil
 }
 
+// extent implements source.
+func (f *fastText) extent() extent { return f.lines }
+
 // nextLabel returns where the next word that begins with the prefix stands, from
 // a place on that begins a word; len(line) if there is none.
 func (f *fastText) nextLabel(line []byte, from int) int {

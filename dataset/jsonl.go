@@ -149,6 +149,9 @@ func (j *jsonl) find(line []byte) error {
 	return nil
 }
 
+// extent implements cells.
+func (j *jsonl) extent() extent { return j.lines }
+
 // line implements cells.
 func (j *jsonl) line() int { return j.lines.Number }
 

@@ -69,6 +69,9 @@ func (s *libsvm) next(ex *Example) error {
 	}
 }
 
+// extent implements source.
+func (s *libsvm) extent() extent { return s.lines }
+
 // withoutComment returns a line up to its comment, without white space at its end.
 func withoutComment(line []byte) []byte {
 	line, _, _ = bytes.Cut(line, []byte("#"))

@@ -115,6 +115,31 @@ func (n *npy) next(ex *Example) error {
 	return cmp.Or(err, bad)
 }
 
+// extent implements source.
+func (n *npy) extent() extent { return n }
+
+// Place returns the row, from 0.
+func (n *npy) Place() int64 { return n.row - 1 }
+
+// Size returns the number of rows.
+func (n *npy) Size() int64 { return n.head.rows }
+
+// SkipTo passes over rows and their labels.
+func (n *npy) SkipTo(row int64) error {
+	for ; n.row < row; n.row++ {
+		if _, err := io.CopyN(io.Discard, n.src, int64(n.width*n.head.item)); err != nil {
+			return input.Unreadable(n.name, int(n.row+1), err)
+		}
+		if n.labels == nil {
+			continue
+		}
+		if _, err := n.labels(); err != nil && err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}
+
 // end checks that both files end with the last row.
 func (n *npy) end() error {
 	if _, err := io.ReadFull(n.src, n.buffer[:1]); err == nil {

@@ -103,6 +103,21 @@ func (p *parquetRow) read() error {
 	return err
 }
 
+// extent implements cells.
+func (p *parquetRow) extent() extent { return p }
+
+// Place returns the row, from 0, that begins the row group: these are not divided.
+func (p *parquetRow) Place() int64 { return p.rows.GroupStart() }
+
+// Size returns the number of rows.
+func (p *parquetRow) Size() int64 { return p.file.NumRows() }
+
+// SkipTo passes over the row groups that begin before a row.
+func (p *parquetRow) SkipTo(row int64) error {
+	p.row = int(p.rows.SkipGroups(row))
+	return nil
+}
+
 // line implements cells: rows of Parquet stand on no lines, so they are counted.
 func (p *parquetRow) line() int { return p.row }
 

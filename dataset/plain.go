@@ -28,7 +28,7 @@ func newPlain(in *input.Stream, opts Options) (source, error) {
 
 // next implements source.
 func (p *plain) next(ex *Example) error {
-	line, err := p.lines.Read()
+	line, err := p.lines.Filled(func([]byte) bool { return false })
 	if err != nil {
 		return err
 	}
@@ -41,6 +41,9 @@ func (p *plain) next(ex *Example) error {
 	}
 	return nil
 }
+
+// extent implements source.
+func (p *plain) extent() extent { return p.lines }
 
 // what implements source.
 func (p *plain) what() parts { return p.parts }

@@ -173,7 +173,15 @@ func (r *Reader) Rewindable() bool {
 // again for the next one: copy them, or Clone it, to keep it.
 func (r *Reader) All() iter.Seq2[Example, error] {
 	return func(yield func(Example, error) bool) {
-		for i := range r.files {
+		from, to := 0, len(r.files)
+		if part := r.opts.Part; to > 1 && !part.all() {
+			var err error
+			if from, to, err = part.choose(r.files); err != nil {
+				yield(Example{}, err)
+				return
+			}
+		}
+		for i := from; i < to; i++ {
 			if !r.walk(i, yield) {
 				return
 			}
@@ -204,6 +212,9 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 	}
 	defer c.in.Close()
 	r.at = c
+	if part := r.opts.Part; len(r.files) == 1 && !part.all() {
+		err = c.start(part)
+	}
 	for ; err == nil; err = c.next(&c.ex) {
 		if !yield(c.ex, nil) {
 			return false

@@ -24,6 +24,7 @@ type cells interface {
 	// numbers appends those of the chosen columns, or of the one with a list, of
 	// which width are wanted. All are finite.
 	numbers(dst []float64, c choice, width int) ([]float64, error)
+	extent() extent
 	// refuse returns an error at column i.
 	refuse(i int, format string, args ...any) error
 }
@@ -79,6 +80,9 @@ func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, n
 	r.about = fmt.Sprintf("%s, %s in %s %q", labelPart(r.parts, noun), input.Plural(r.width, "number"), noun, name)
 	return r, nil
 }
+
+// extent implements source.
+func (r *rows) extent() extent { return r.cells.extent() }
 
 // next implements source. Label, id, weight and then text or numbers are read in that order,
 // whatever the order of the columns: so the first complaint about a row is about its label.

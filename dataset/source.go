@@ -15,6 +15,15 @@ type source interface {
 	next(ex *Example) error
 	// what tells kind and columns; it does not change.
 	what() parts
+	// extent tells where the examples stand in the file.
+	extent() extent
+}
+
+// extent is where the records of a file begin: at bytes, or at rows.
+type extent interface {
+	Place() int64             // of the record read last, be it an error
+	Size() int64              // of the file, in the same unit; -1 where it cannot be divided
+	SkipTo(place int64) error // passes over the records that begin before a place; io.EOF, if at all, comes of reading
 }
 
 // cursor is one walk through one file.
@@ -23,12 +32,16 @@ type cursor struct {
 	in   *input.Stream
 	opts Options
 	ex   Example
+	end  int64 // place of the first record behind the part that is read; -1: all are
 }
 
 // next implements source. It passes over rows that Options.Skip takes.
 func (c *cursor) next(ex *Example) error {
 	for {
 		err := c.source.next(ex)
+		if c.ended() != nil {
+			return io.EOF
+		}
 		if err == nil {
 			err = checkLabel(ex)
 		}
@@ -36,6 +49,14 @@ func (c *cursor) next(ex *Example) error {
 			return err
 		}
 	}
+}
+
+// ended returns io.EOF if what was read last is behind the part.
+func (c *cursor) ended() error {
+	if c.end >= 0 && c.extent().Place() >= c.end {
+		return io.EOF
+	}
+	return nil
 }
 
 // checkLabel refuses a label with a byte of 0, which shows nowhere and ends a text in
@@ -68,7 +89,7 @@ func newCursor(in *input.Stream, opts Options) (*cursor, error) {
 		in.Close()
 		return nil, err
 	}
-	c := &cursor{source: src, in: in, opts: opts}
+	c := &cursor{source: src, in: in, opts: opts, end: -1}
 	c.ex.Place.File = in.Name
 	if err := c.next(&c.ex); err != nil {
 		c.in.Close()

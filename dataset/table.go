@@ -205,6 +205,9 @@ func (t *table) read() error {
 	return nil
 }
 
+// extent implements cells.
+func (t *table) extent() extent { return t.rec }
+
 // line implements cells.
 func (t *table) line() int { return t.rec.line }
 

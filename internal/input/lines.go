@@ -17,7 +17,9 @@ type Lines struct {
 	SkipLong bool // a line beyond Max is nil in place of an error; goes with AnyBytes
 	in       *Stream
 	long     []byte // holds a line that is longer than the buffer
-	next     int64  // offset in the unpacked stream of the line after it
+	start    int64  // offset in the unpacked stream of the line last read
+	record   int64  // that of the one that Filled returned last
+	next     int64  // that of the line after the last
 }
 
 // Lines returns the lines of the stream, of at most longest bytes each.
@@ -49,7 +51,7 @@ func (l *Lines) Read() ([]byte, error) {
 	case len(line) == 0:
 		return nil, io.EOF
 	}
-	start := l.next
+	l.start = l.next
 	l.Number++
 	l.next += int64(len(line))
 	if n := len(line) - 1; line[n] == '\n' {
@@ -65,7 +67,7 @@ func (l *Lines) Read() ([]byte, error) {
 		return nil, l.Refuse(0, "bytes that are no text; want %s", l.in.opts.wanted())
 	}
 	at := InvalidAt(line)
-	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; %s", line[at], start+int64(at), l.in.opts.Mend)
+	return nil, l.Refuse(at+1, "invalid UTF-8: byte 0x%02x at byte offset %d; %s", line[at], l.start+int64(at), l.in.opts.Mend)
 }
 
 // mostBlank is how many blank lines in a row Filled passes over. A small packed file may
@@ -76,12 +78,44 @@ const mostBlank = 1 << 20
 // the file cannot be meant are an error.
 func (l *Lines) Filled(blank func(line []byte) bool) ([]byte, error) {
 	line, err := l.Read()
+	defer func() { l.record = l.start }()
 	for first := l.Number; err == nil && blank(line); line, err = l.Read() {
 		if l.Number-first >= mostBlank {
 			return nil, Last(l.Refuse(0, "more than %d blank lines; want %s", mostBlank, l.in.opts.wanted()))
 		}
 	}
 	return line, err
+}
+
+// Place returns the offset, in bytes, at which the line begins that Filled returned last,
+// with an error of the line, too.
+func (l *Lines) Place() int64 { return l.record }
+
+// Size returns the length in bytes of a plain file; -1 where places are not those of
+// bytes on a disk, or the length is not known.
+func (l *Lines) Size() int64 {
+	if l.in.Encoding != "" || l.in.base != 0 {
+		return -1
+	}
+	return l.in.Bytes
+}
+
+// SkipTo passes over the lines that begin before an offset.
+func (l *Lines) SkipTo(to int64) error {
+	for within := false; l.next < to || within; {
+		part, err := l.in.ReadSlice('\n')
+		l.next += int64(len(part))
+		within = err == bufio.ErrBufferFull
+		switch {
+		case err == nil:
+			l.Number++
+		case err == io.EOF:
+			return nil // the next Read finds it, too
+		case !within:
+			return Unreadable(l.in.Name, l.Number+1, err)
+		}
+	}
+	return nil
 }
 
 // Blank tells whether a line has nothing but white space.

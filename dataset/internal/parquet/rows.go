@@ -49,6 +49,14 @@ func Open(r io.ReaderAt, size int64, maxPage int) (f *File, err error) {
 	return f, nil
 }
 
+// NumRows returns the number of rows of all row groups.
+func (f *File) NumRows() (n int64) {
+	for _, g := range f.groups {
+		n += g.NumRows
+	}
+	return n
+}
+
 // rescue makes an error of a panic of parquet-go, which has them for what it
 // does not expect in a file.
 func rescue(err *error) {
@@ -62,6 +70,7 @@ type Rows struct {
 	file    *File
 	cursors []*cursor
 	group   int   // the next one
+	before  int64 // rows of the groups before the present one
 	left    int64 // rows left of the present one
 }
 
@@ -111,6 +120,9 @@ func (r *Rows) Next() error {
 			return io.EOF
 		}
 		r.Close()
+		if r.group > 0 {
+			r.before += r.file.groups[r.group-1].NumRows
+		}
 		meta := r.file.groups[r.group]
 		r.group++
 		r.left = meta.NumRows
@@ -129,6 +141,29 @@ func (r *Rows) Next() error {
 		}
 	}
 	return nil
+}
+
+// GroupStart returns how many rows the row groups before that of the row have.
+func (r *Rows) GroupStart() int64 { return r.before }
+
+// SkipGroups passes over the rest of the row group, and those after it of which fewer
+// than some rows come before. It returns the number of rows before what Next then reads.
+func (r *Rows) SkipGroups(row int64) int64 {
+	r.Close()
+	at := r.before
+	if r.group > 0 {
+		at += r.file.groups[r.group-1].NumRows
+	}
+	for r.group < len(r.file.groups) && at < row {
+		r.before = at
+		at += r.file.groups[r.group].NumRows
+		r.group++
+	}
+	r.left = 0
+	for _, c := range r.cursors {
+		c.next = nil
+	}
+	return at
 }
 
 // Value returns what stands in column i of those asked for, which is no list.
