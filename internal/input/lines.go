@@ -78,8 +78,9 @@ const mostBlank = 1 << 20
 // the file cannot be meant are an error.
 func (l *Lines) Filled(blank func(line []byte) bool) ([]byte, error) {
 	line, err := l.Read()
-	defer func() { l.record = l.start }()
-	for first := l.Number; err == nil && blank(line); line, err = l.Read() {
+	l.record = l.start
+	for first := l.Number; err == nil && blank(line); l.record = l.start {
+		line, err = l.Read()
 		if l.Number-first >= mostBlank {
 			return nil, Last(l.Refuse(0, "more than %d blank lines; want %s", mostBlank, l.in.opts.wanted()))
 		}
