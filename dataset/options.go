@@ -52,7 +52,7 @@ type Options struct {
 	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
 	NoQuotes   bool   // CSV, TSV: a double quote is a character like any other
 	ZeroBased  bool   // LIBSVM: feature numbers begin at 0; false: at 1
-	Part       Part   // the part of the files to read; zero: all
+	Shard      Shard  // the part of the files to read; zero: all
 	MaxRecord  int    // longest record in bytes, 0 means 64 MiB; a quote never closed ends there; a line up to 64 KiB is always read; Parquet: largest page
 
 	later bool // a further file of OpenAll: names come from the first, kinds are compared
@@ -61,7 +61,7 @@ type Options struct {
 // check refuses an encoding that is not known, and a label prefix with white space.
 func (o Options) check() error {
 	_, known := input.EncodingOf(o.Encoding)
-	return cmp.Or(o.Part.check(), option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le"),
+	return cmp.Or(o.Shard.check(), option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le"),
 		option.Check("LabelPrefix", o.LabelPrefix, !strings.ContainsFunc(o.LabelPrefix, unicode.IsSpace), "what labels begin with, without white space, such as "+labelPrefix))
 }
 

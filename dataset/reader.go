@@ -174,9 +174,9 @@ func (r *Reader) Rewindable() bool {
 func (r *Reader) All() iter.Seq2[Example, error] {
 	return func(yield func(Example, error) bool) {
 		from, to := 0, len(r.files)
-		if part := r.opts.Part; to > 1 && !part.all() {
+		if shard := r.opts.Shard; to > 1 && !shard.all() {
 			var err error
-			if from, to, err = part.choose(r.files); err != nil {
+			if from, to, err = shard.choose(r.files); err != nil {
 				yield(Example{}, err)
 				return
 			}
@@ -212,8 +212,8 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 	}
 	defer c.in.Close()
 	r.at = c
-	if part := r.opts.Part; len(r.files) == 1 && !part.all() {
-		err = c.start(part)
+	if shard := r.opts.Shard; len(r.files) == 1 && !shard.all() {
+		err = c.start(shard)
 	}
 	for ; err == nil; err = c.next(&c.ex) {
 		if !yield(c.ex, nil) {

@@ -36,7 +36,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
 		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume"}),
 		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "beam", "class-names"}),
-		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend", "beam"}),
+		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend", "beam", "shard", "out"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),
@@ -46,6 +46,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"export":     {"model", "out", "format", "quantize", "prune", "data", "json"},
 		"serve":      {"model", "addr", "watch", "token-file", "tls-cert", "tls-key", "max-body", "max-items", "queue", "timeout", "connections", "drain", "threads", "backend", "log"},
 		"tree show":  {"format", "depth", "width", "json"},
+		"gather":     {"out"},
 		"embed":      {"model", "data", "labels", "label", "text", "format", "encoding", "skip-bad", "label-prefix", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),
 

@@ -35,7 +35,7 @@ var effects = map[string]use{
 	"text":     linear | onTexts,
 	"format":   linear | onTexts,
 	"encoding": linear | onTexts,
-	"skip-bad": linear | onTexts, "label-prefix": linear | onTexts, "first-label": linear | onTexts,
+	"skip-bad": linear | onTexts, "shard": linear | onTexts, "label-prefix": linear | onTexts, "first-label": linear | onTexts,
 	"features": linear,
 	"id":       linear | onTexts,
 	"echo":     linear | onTexts,

@@ -26,6 +26,7 @@ type predictFlags struct {
 	decision decisionFlags
 	output   string
 	echo     bool
+	shard    shardFlags
 }
 
 // newPredict returns treeloss predict.
@@ -66,6 +67,9 @@ the order of their names, or a CIFAR-100 file; a BERT takes texts.
 --id COLUMN writes what tells an example apart in front of its answer, --echo its
 text, behind the id: the answers can then be sorted, filtered and joined.
 
+--shard 3/8 --out FOLDER answers one of eight parts of the files, with a manifest
+beside it, for as many machines: treeloss gather joins the parts.
+
 --output fasttext writes __label__name and probability, as fasttext predict-prob
 does; white space in a name becomes an underscore.
 
@@ -86,7 +90,7 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 			if err := f.decision.check(c); err != nil {
 				return err
 			}
-			return f.run(c.Context(), a)
+			return f.shard.run(a, f.model, &f.data, func(a *app) error { return f.run(c.Context(), a) })
 		},
 	}
 	flags := c.Flags()
@@ -99,6 +103,7 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	flags.StringSliceVar(&f.data.Columns, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
 	f.data.addFormat(c)
 	f.decision.add(c)
+	f.shard.add(c)
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
 	return c
 }

@@ -8,50 +8,50 @@ import (
 	"github.com/treeloss/treeloss/internal/option"
 )
 
-// Part is one of Count parts of the examples of some files, of about equal length: those
+// Shard is one of Count parts of the examples of some files, of about equal length: those
 // of one file by where they begin, of several files whole files. Together, in order, the parts are all
-// examples, each once, in the order of the files. The zero Part is everything.
+// examples, each once, in the order of the files. The zero Shard is everything.
 //
 // A file of text is divided by bytes at the ends of records, be there line ends within
 // quotes or not; what is before the part is read to count its lines, at some GB a second,
 // CSV and TSV at some hundred MB. An array is divided by rows, Parquet by row
 // groups. One packed file, one that is not UTF-8 and a stream cannot be divided.
-type Part struct {
+type Shard struct {
 	Index int // from 0
 	Count int // 0: there is one part
 }
 
 // String returns "3/8", the index and the number of parts.
-func (p Part) String() string { return fmt.Sprintf("%d/%d", p.Index, p.Count) }
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
 
 // check refuses what is no part.
-func (p Part) check() error {
-	ok := p.Index >= 0 && (p.Index < p.Count || p == Part{})
-	return option.Check("Part", p, ok, "an index from 0 to the number of parts less 1")
+func (s Shard) check() error {
+	ok := s.Index >= 0 && (s.Index < s.Count || s == Shard{})
+	return option.Check("Shard", s, ok, "an index from 0 to the number of parts less 1")
 }
 
 // all tells whether the part is everything.
-func (p Part) all() bool { return p.Count <= 1 }
+func (s Shard) all() bool { return s.Count <= 1 }
 
 // of returns what the part has of a length: from a place up to, not with, another.
-func (p Part) of(length int64) (from, to int64) {
+func (s Shard) of(length int64) (from, to int64) {
 	at := func(i int) int64 {
-		n := int64(p.Count)
+		n := int64(s.Count)
 		return length/n*int64(i) + length%n*int64(i)/n // as length*i/n, which may overflow
 	}
-	return at(p.Index), at(p.Index + 1)
+	return at(s.Index), at(s.Index + 1)
 }
 
 // start moves a cursor to the first example of the part, and has it end behind the last.
 // It returns io.EOF if the part has none.
-func (c *cursor) start(p Part) error {
+func (c *cursor) start(s Shard) error {
 	at := c.extent()
 	length := at.Size()
 	if length < 0 {
 		return input.Refuse(c.in.Name, 0, 0, "cannot be read in parts, as it is packed, a stream or not UTF-8; unpack it, save it as UTF-8, or give several files, which are dealt to the parts")
 	}
-	from, to := p.of(length)
-	if p.Index+1 < p.Count {
+	from, to := s.of(length)
+	if s.Index+1 < s.Count {
 		c.end = to
 	}
 	if at.Place() >= from {
@@ -65,7 +65,7 @@ func (c *cursor) start(p Part) error {
 
 // choose returns which of some files a part has: those that begin, end to end, in its
 // share of all bytes.
-func (p Part) choose(files []file) (from, to int, err error) {
+func (s Shard) choose(files []file) (from, to int, err error) {
 	sizes := make([]int64, len(files))
 	var total int64
 	for i, f := range files {
@@ -79,7 +79,7 @@ func (p Part) choose(files []file) (from, to int, err error) {
 		sizes[i] = info.Size()
 		total += sizes[i]
 	}
-	low, high := p.of(total)
+	low, high := s.of(total)
 	at := int64(0)
 	for i, n := range sizes {
 		if at < low {

@@ -41,9 +41,9 @@ func randomFiles(rng *rand.Rand) map[string]string {
 // checkParts compares the examples of n parts, one behind the other, with the whole.
 func checkParts(t *testing.T, paths []string, opts Options, counts ...int) {
 	t.Helper()
-	read := func(p Part) []Example {
+	read := func(p Shard) []Example {
 		t.Helper()
-		opts.Part = p
+		opts.Shard = p
 		r, err := OpenAll(paths, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -61,12 +61,12 @@ func checkParts(t *testing.T, paths []string, opts Options, counts ...int) {
 		}
 		return all
 	}
-	whole := read(Part{})
+	whole := read(Shard{})
 	for _, n := range counts {
 		var joined []Example
 		most := 0
 		for i := range n {
-			part := read(Part{i, n})
+			part := read(Shard{i, n})
 			most = max(most, len(part))
 			joined = append(joined, part...)
 		}
@@ -128,7 +128,7 @@ func TestPartsRefused(t *testing.T) {
 	packed := write(t, "f.csv.gz", gzipped(text))
 	utf16 := write(t, "f.csv", []byte("\xff\xfet\x00e\x00x\x00t\x00,\x00l\x00a\x00b\x00e\x00l\x00\n\x00a\x00,\x00b\x00\n\x00"))
 	for _, path := range []string{packed, utf16} {
-		r, err := Open(path, Options{Part: Part{1, 2}})
+		r, err := Open(path, Options{Shard: Shard{1, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,8 +137,8 @@ func TestPartsRefused(t *testing.T) {
 		}
 		r.Close()
 	}
-	for _, p := range []Part{{2, 2}, {-1, 3}, {1, 0}, {0, -1}} {
-		if _, err := Open(packed, Options{Part: p}); err == nil || !strings.Contains(err.Error(), "Part is") {
+	for _, p := range []Shard{{2, 2}, {-1, 3}, {1, 0}, {0, -1}} {
+		if _, err := Open(packed, Options{Shard: p}); err == nil || !strings.Contains(err.Error(), "Shard is") {
 			t.Errorf("part %v: error %v", p, err)
 		}
 	}
@@ -146,7 +146,7 @@ func TestPartsRefused(t *testing.T) {
 	bad := write(t, "bad.csv", []byte("text,label\n"+strings.Repeat("some text,c\n", 50)+"one,two,three\n"+strings.Repeat("some text,c\n", 50)))
 	failed := 0
 	for i := range 8 {
-		r, err := Open(bad, Options{Part: Part{i, 8}})
+		r, err := Open(bad, Options{Shard: Shard{i, 8}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Parts, gathered, are what predict writes of everything, to the byte.
+func TestShardsGather(t *testing.T) {
+	var questions strings.Builder
+	questions.WriteString("id,text\n")
+	for i := range 40 {
+		fmt.Fprintf(&questions, "%d,\"where is my card,\n%s please\"\n\n", i, strings.Repeat("really ", i%7))
+	}
+	path, model, folder := file(t, "questions.csv", questions.String()), quickModel(t), filepath.Join(t.TempDir(), "parts")
+	args := []string{"predict", "--model", model, "--id", "id", "--json", "--top", "2", path}
+	whole := succeed(t, args...).out
+	for i := range 3 {
+		if i == 2 {
+			if o := call(t, "gather", folder); o.status != 1 || !strings.Contains(o.log, "not finished: 2;") || o.out != "" {
+				t.Errorf("gather without a part: status %d, %q, output %q", o.status, o.log, o.out)
+			}
+		}
+		if o := succeed(t, append(args, "--shard", fmt.Sprintf("%d/3", i), "--out", folder)...); o.out != "" {
+			t.Errorf("part %d printed %q", i, o.out)
+		}
+	}
+	if o := succeed(t, append(args, "--shard", "1/3", "--out", folder, "--threads", "1")...); !strings.Contains(o.log, "already") {
+		t.Errorf("a part that is there: %q", o.log)
+	}
+	if got := succeed(t, "gather", folder).out; got != whole {
+		t.Errorf("gathered %d bytes, want the %d of predict", len(got), len(whole))
+	}
+	answers := filepath.Join(t.TempDir(), "answers.jsonl")
+	succeed(t, "gather", folder, "--out", answers)
+	if got, err := os.ReadFile(answers); err != nil || string(got) != whole {
+		t.Errorf("gather --out wrote %d bytes, %v", len(got), err)
+	}
+	for _, tc := range []struct {
+		want   string
+		status int
+		args   []string
+	}{
+		{`--shard "3/3", want`, 2, append(args, "--shard", "3/3", "--out", folder)},
+		{"name it with --out", 2, append(args, "--shard", "0/3")},
+		{"give --shard i/n", 2, append(args, "--out", folder)},
+		{"standard input", 2, []string{"predict", "--model", model, "--shard", "0/3", "--out", folder}},
+		{"options", 1, append(args[:len(args):len(args)], "--shard", "0/3", "--out", folder, "--reject", "0.5")},
+		{"one of 3 parts", 1, append(args, "--shard", "0/4", "--out", folder)},
+		{"one folder", 2, []string{"gather"}},
+		{"no file", 1, []string{"gather", filepath.Join(folder, "none")}},
+	} {
+		if o := call(t, tc.args...); o.status != tc.status || !strings.Contains(o.log, tc.want) {
+			t.Errorf("%v: status %d, %q, want %d and %q", tc.args, o.status, o.log, tc.status, tc.want)
+		}
+	}
+}
