@@ -46,6 +46,9 @@ func (a *Answerer) Answer(p []float32) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if a.rule.Confidence > 0 && decided.Rejected {
+		return Answer{Probability: decided.Choices[0].Probability, Rejected: true}, nil
+	}
 	if a.rule.Confidence > 0 {
 		return Answer{Label: a.tree.Name(decided.Node), Probability: decided.Choices[0].Probability, Path: a.decider.Path(decided), Classes: decided.Classes}, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -53,12 +54,13 @@ const (
 // About is what a model knows beside its weights.
 type About struct {
 	Kind        Kind
-	Like        Like            // its examples; of pictures without meaning
-	Labels      []string        // k names of classes
-	Tree        *labeltree.Tree // over the classes; nil: none
-	Vectors     *matrix.Dense   // k x dimensions, of the classes; nil: none
-	Temperature float64         // of the probabilities, 1 unless calibrated
-	Calibrated  bool            // by rows that it was not trained on
+	Like        Like                 // its examples; of pictures without meaning
+	Labels      []string             // k names of classes
+	Tree        *labeltree.Tree      // over the classes; nil: none
+	Vectors     *matrix.Dense        // k x dimensions, of the classes; nil: none
+	Temperature float64              // of the probabilities, 1 unless calibrated
+	Calibrated  bool                 // by rows that it was not trained on
+	Answers     *decide.RiskCoverage // to these rows, by Tree; nil: not counted
 }
 
 // Input names examples and says how to read them.

@@ -30,7 +30,10 @@ func Linear(m *softmax.Model) Classifier { return linear{m} }
 // any other.
 func (l linear) About() About {
 	m := l.model
-	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Calibrated: m.Training.Calibration != nil}
+	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature()}
+	if c := m.Training.Calibration; c != nil {
+		about.Calibrated, about.Answers = true, c.Answers
+	}
 	if m.Layer.Hierarchy != nil {
 		about.Tree = m.Layer.Hierarchy.Tree()
 	}

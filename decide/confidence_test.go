@@ -3,6 +3,7 @@ package decide
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/treeloss/treeloss/score"
@@ -66,7 +67,7 @@ func TestFitConfidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := FitConfidence(plain, rows, k, classes, nil, 1)
+	got, err := FitConfidence(plain, rows, k, classes, nil, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +90,14 @@ func TestFitConfidence(t *testing.T) {
 			t.Errorf("loss %v at %v from the fit, whose loss is %v", loss, d, least)
 		}
 	}
-	if threads, err := FitConfidence(plain, rows, k, classes, nil, 3); err != nil || threads != got {
+	if threads, err := FitConfidence(plain, rows, k, classes, nil, 0, 3); err != nil || threads != got {
 		t.Errorf("with three threads %+v (%v), want %+v", threads, err, got)
 	}
 	whole := make([]score.Mix, n)
 	for i, y := range classes {
 		whole[i] = score.Mix{Class: []int32{int32(y)}, Share: []float32{1}}
 	}
-	if mixed, err := FitConfidence(plain, rows, k, classes, whole, 1); err != nil || math.Abs(mixed.ConfidencePower-got.ConfidencePower) > 1e-9 {
+	if mixed, err := FitConfidence(plain, rows, k, classes, whole, 0, 1); err != nil || math.Abs(mixed.ConfidencePower-got.ConfidencePower) > 1e-9 {
 		t.Errorf("mixes of one class each: %+v (%v), want %+v", mixed, err, got)
 	}
 }
@@ -154,9 +155,50 @@ func TestFitConfidenceAtTheEdge(t *testing.T) {
 		"three of four":     {[]float32{1, 0, 1, 0, 1, 0, 1, 0}, 2, []int{0, 0, 0, 1}},
 		"one far too large": {[]float32{3e37, 0, 1, 0, 1, 0, 1, 0}, 2, []int{1, 0, 0, 1}},
 	} {
-		got, err := FitConfidence(Calibration{Temperature: 1, Rows: 1}, tc.rows, tc.k, tc.classes, nil, 1)
+		got, err := FitConfidence(Calibration{Temperature: 1, Rows: 1}, tc.rows, tc.k, tc.classes, nil, 0, 1)
 		if err != nil || got.Check() != nil || math.IsNaN(got.LogLossAfter) {
 			t.Errorf("%s: %+v, %v, %v", name, got, err, got.Check())
 		}
+	}
+}
+
+// What the best of many attempts has by chance is taken off the confidence, and no class
+// changes its place.
+func TestFitConfidenceLessOptimism(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	rows, classes := scored(rng, 3000, 7)
+	plain, err := FitTemperature(rows, 7, classes, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := func(c *Calibration) float64 {
+		sum, p := 0.0, make([]float32, 7)
+		for i := range classes {
+			if _, err := Probabilities(c, p, rows[i*7:(i+1)*7]); err != nil {
+				t.Fatal(err)
+			}
+			sum += float64(slices.Max(p))
+		}
+		return sum / float64(len(classes))
+	}
+	fit := func(optimism float64, threads int) Calibration {
+		c, err := FitConfidence(plain, rows, 7, classes, nil, optimism, threads)
+		if err != nil || c.Check() != nil {
+			t.Fatal(err, c.Check())
+		}
+		return c
+	}
+	none := fit(0, 1)
+	for _, optimism := range []float64{0.001, 0.01, 0.05, 0.15} {
+		got := fit(optimism, 1)
+		if lower := mean(&none) - mean(&got); math.Abs(lower-optimism) > 1e-4 {
+			t.Errorf("optimism %v: the mean confidence is lower by %v", optimism, lower)
+		}
+		if got != fit(optimism, 3) || got.ConfidencePower != none.ConfidencePower {
+			t.Errorf("optimism %v: another calibration with three threads, or another power", optimism)
+		}
+	}
+	if c := fit(1, 1); !(c.ConfidenceScale >= none.ConfidenceScale/4.001) {
+		t.Errorf("more than there is to take off: %+v, want an end", c)
 	}
 }

@@ -11,5 +11,6 @@
 //
 // Rules take probabilities at their word. Those of a trained model are often too
 // sure of themselves, or not sure enough: a calibration on held-out rows mends that,
-// and says by how much.
+// and says by how much. What rules with thresholds did on these rows (CountAnswers) is
+// what an accuracy of the answers can be promised by (RiskCoverage.Promise).
 package decide

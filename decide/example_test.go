@@ -66,3 +66,33 @@ func ExampleFitTemperature() {
 		c.Temperature, c.LogLossBefore, c.LogLossAfter, p[0])
 	// Output: temperature 1.82, log loss 0.63 before and 0.56 after; the first row is now at 0.75
 }
+
+// Of 200 held-out examples the 120 surest answers are nearly all right: answers from the
+// threshold on can be promised to be right in nine of ten cases.
+func ExampleRiskCoverage_Promise() {
+	var scores []float32
+	var classes []int
+	for i := range 200 {
+		// The sure ones have the odds 20:1 for class 0, the others 1:1.
+		odds, class := float32(3), 0
+		if i >= 120 {
+			odds = 0
+		}
+		if i%40 == 0 || i >= 120 && i%2 == 0 {
+			class = 1
+		}
+		scores, classes = append(scores, odds, 0), append(classes, class)
+	}
+	held, err := decide.CountAnswers(decide.Calibration{Temperature: 1}, scores, 2, classes, nil, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	promise, ok, err := held.Promise(0.9, decide.PromiseConfidence)
+	fmt.Printf("%t, %d answered, %d right, at least %.3f, %v\n", ok, promise.Answered, promise.Right, promise.Lowest, err)
+	_, ok, _ = held.Promise(0.99, decide.PromiseConfidence)
+	fmt.Printf("0.99: %t; the best: %.3f\n", ok, held.Best(decide.PromiseConfidence))
+	// Output:
+	// true, 120 answered, 117 right, at least 0.945, <nil>
+	// 0.99: false; the best: 0.945
+}

@@ -30,12 +30,33 @@ type Calibration struct {
 	// scale of 0 means not at all.
 	ConfidenceScale float64 `json:"confidence_scale,omitempty"`
 	ConfidencePower float64 `json:"confidence_power,omitempty"`
+	Optimism        float64 `json:"optimism,omitempty"` // what was taken off the accuracy on the rows
+
+	// Answers says what thresholds on the calibrated probabilities did on the same rows; nil:
+	// not counted, see CountAnswers.
+	Answers *RiskCoverage `json:"answers,omitempty"`
 
 	// AtLimit says that the temperature is the end of the range. With
 	// MinTemperature, every row is right and the fit would be sure of
 	// everything; with MaxTemperature, scores are no better than chance. Either
 	// way do not use it: fit on more held-out rows.
 	AtLimit bool `json:"at_limit"`
+}
+
+// String says what was found, or why there is none.
+func (c Calibration) String() string {
+	switch {
+	case c.AtLimit && c.Temperature < 1:
+		return fmt.Sprintf("not calibrated: no temperature fits the %d held-out rows, all of which are right; give more examples with Options.Valid", c.Rows)
+	case c.AtLimit:
+		return fmt.Sprintf("not calibrated: no temperature fits the %d held-out rows, on which the scores are no better than chance; give more examples with Options.Valid", c.Rows)
+	}
+	text := fmt.Sprintf("calibrated on %d held-out rows: temperature %.3f, log loss %.4f -> %.4f nats, calibration error %.1f -> %.1f points",
+		c.Rows, c.Temperature, c.LogLossBefore, c.LogLossAfter, 100*c.CalibrationErrorBefore, 100*c.CalibrationErrorAfter)
+	if c.Optimism > 0 {
+		text += fmt.Sprintf("; %.1f points are taken off for the choice on these rows", 100*c.Optimism)
+	}
+	return text
 }
 
 // FitTemperature returns the temperature for Softmax or Temper that minimises

@@ -47,6 +47,9 @@ func (d *Decider) hedge(p []float32) Answer {
 	}
 	d.choices = append(d.choices[:0], Choice{Class: class, Probability: min(probability/total, 1)})
 	best.Choices = d.choices
+	if best.Rejected = d.rule.RejectRoot && best.Node == 0 && class == None; best.Rejected {
+		d.choices[0].Probability = t.belowRoot(mass, p) / total
+	}
 	return best
 }
 

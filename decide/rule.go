@@ -15,6 +15,7 @@ import (
 type Rule struct {
 	Cost       bool    // the class of least expected cost over the tree, in place of the most probable
 	Confidence float64 // above 0, up to 1: the deepest node of the tree that is this probable
+	RejectRoot bool    // with Confidence: no answer in place of the root, which says nothing
 	Reject     float64 // above 0, up to 1: no answer below this probability
 	Top        int     // classes of an answer; 0 means 1
 }
@@ -45,7 +46,7 @@ const None = -1
 type Answer struct {
 	// Choices are classes, the answer first: one, or Rule.Top of them.
 	Choices  []Choice
-	Rejected bool // the first choice is less probable than Rule.Reject
+	Rejected bool // the first choice is less probable than Rule.Reject, or the root with Rule.RejectRoot
 
 	// With Rule.Confidence the one choice is a node of the tree, and its class is
 	// None where it leaves several open.
@@ -60,7 +61,7 @@ type Answer struct {
 // Choice is one class, or a group of them, that an example may be of.
 type Choice struct {
 	Class       int     // None for a group
-	Probability float64 // of the group together
+	Probability float64 // of the group together; of a rejected root, of the likeliest node below
 	Cost        float64 // expected, with Rule.Cost
 }
 

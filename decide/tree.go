@@ -41,6 +41,19 @@ func (d *tree) masses(mass []float64, p []float32) {
 	}
 }
 
+// belowRoot returns the largest mass of what is just below the root: a child of it, or the
+// class that sits on it.
+func (d *tree) belowRoot(mass []float64, p []float32) float64 {
+	most := 0.0
+	if c := d.Class(0); c >= 0 {
+		most = float64(p[c])
+	}
+	for v := 1; v < d.Len(); v = d.End(v) {
+		most = max(most, mass[v])
+	}
+	return most
+}
+
 // expect sets dst[c], one number a class, to the cost expected of the answer c,
 //
 //	R(c) = Σ_c' p_c' cost(c, c') / Σ_c' p_c',

@@ -144,6 +144,8 @@ type HedgingReport struct {
 	Accuracy         *float64 `json:"accuracy"`          // share whose true class is among those of the answer
 	ClassShare       *float64 `json:"class_share"`       // share answered with a single class: the coverage
 	ClassAccuracy    *float64 `json:"class_accuracy"`    // share of these that is right
+	Answered         *float64 `json:"answered"`          // share answered below the root: the coverage of Rule.RejectRoot
+	AnsweredAccuracy *float64 `json:"answered_accuracy"` // share of these that is right
 	RootShare        *float64 `json:"root_share"`        // share answered with the root, which says nothing
 	MeanDepth        *float64 `json:"mean_depth"`        // edges from the root to the answer
 	MeanInformation  *float64 `json:"mean_information"`  // log2(k) - log2(classes of the answer), in bits, right or wrong
@@ -176,7 +178,7 @@ func newHedge(d *decide.Decider, truth int, p []float32) (hedge, error) {
 type hedging struct {
 	examples, unknown, right int
 	single, hits             int // answers of a single class, and right ones among these
-	root, depth              int // answers of the root as a group; the sum of depths
+	root, rootRight, depth   int // answers of the root as a group, right ones among these; the sum of depths
 	open                     []int
 }
 
@@ -198,6 +200,7 @@ func (h *hedging) add(a hedge) {
 	count(&h.single, a.single)
 	count(&h.hits, a.single && a.right)
 	count(&h.root, a.root)
+	count(&h.rootRight, a.root && a.right)
 }
 
 // report divides the counts. An answer that leaves n of k classes open says log2(k/n)
@@ -212,6 +215,7 @@ func (h *hedging) report() HedgingReport {
 	}
 	return HedgingReport{
 		Accuracy: share(float64(h.right), n), ClassShare: share(float64(h.single), n), ClassAccuracy: share(float64(h.hits), float64(h.single)),
+		Answered: share(float64(h.examples-h.root), n), AnsweredAccuracy: share(float64(h.right-h.rootRight), float64(h.examples-h.root)),
 		RootShare: share(float64(h.root), n), MeanDepth: share(float64(h.depth), n),
 		MeanInformation: share(bits, n), InformationShare: share(bits, n*all), Examples: h.examples, Unknown: h.unknown,
 	}

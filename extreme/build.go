@@ -415,7 +415,10 @@ func (m *Model) temperature(a answers, threads int) (decide.Calibration, error) 
 	if err != nil || c.AtLimit {
 		return c, err
 	}
-	return decide.FitConfidence(c, scores, width, class, nil, threads)
+	if c, err = decide.FitConfidence(c, scores, width, class, nil, 0, threads); err == nil {
+		c.Answers, err = decide.CountAnswers(c, scores, width, class, nil, threads)
+	}
+	return c, err
 }
 
 const (

@@ -19,7 +19,7 @@ func (c classifier) About() classify.About {
 	m := c.model
 	about := classify.About{Kind: classify.LinearModel, Like: c.like(), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
 	if t := m.Training.Calibration; t != nil {
-		about.Temperature, about.Calibrated = t.Temperature, true
+		about.Temperature, about.Calibrated, about.Answers = t.Temperature, true, t.Answers
 	}
 	return about
 }

@@ -44,7 +44,7 @@ func (r Report) Write(out io.Writer, t softmax.Training) {
 			r.HeldOut, 100*r.Accuracy, 100*r.Reached, min(r.Beam, r.Leaves), r.Router)
 	}
 	if c := t.Calibration; c != nil {
-		fmt.Fprintf(out, "calibrated: temperature %.3f, calibration error %.1f -> %.1f points\n", c.Temperature, 100*c.CalibrationErrorBefore, 100*c.CalibrationErrorAfter)
+		fmt.Fprintln(out, c)
 	}
 	if g := r.Gap; g != nil {
 		fmt.Fprintf(out, "tree minus flat on %d classes: %+.1f ± %.1f points (%.1f and %.1f on %d rows)", g.Classes, 100*g.Difference, 100*g.DifferenceSE, 100*g.Tree, 100*g.Flat, g.Rows)

@@ -36,6 +36,9 @@ func (m *Model) checkCalibration() error {
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("softmax: %w", err)
 		}
+		if c.Answers != nil && c.Answers.Tree && m.Tree == nil && m.Layer.Hierarchy == nil {
+			return fmt.Errorf("softmax: answers to held-out examples by a tree, and there is none")
+		}
 	}
 	return nil
 }

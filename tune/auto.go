@@ -197,12 +197,13 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 			return nil, err
 		}
 	}
-	calibration, err := h.calibrate(chosen)
-	if err != nil {
-		return nil, err
-	}
 	r, err := finalAttempt(ctx, d, rows, h, chosen, opts)
 	if r != nil {
+		r.optimism = optimismOf(chosen, slices.Concat(all...))
+		calibration, failed := h.calibrate(chosen, r, r.optimism+growth)
+		if failed != nil {
+			return nil, failed
+		}
 		r.calibration = &calibration
 		r.HeldOut, r.Gain, r.Reason = len(h.class), gain, strings.Join(reasons, "; ")
 		for _, attempts := range all {

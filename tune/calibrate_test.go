@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
@@ -103,5 +104,43 @@ func TestEvery(t *testing.T) {
 		if got := every(rows, step); len(got) != want || got[0] != 5 {
 			t.Errorf("every %d: %v, want %d rows", step, got, want)
 		}
+	}
+}
+
+// The best of many attempts that guess is right by chance more often than any is on other
+// rows; one attempt, and one that is the best everywhere, is not.
+func TestOptimism(t *testing.T) {
+	const n = 1000
+	rng := rand.New(rand.NewPCG(5, 1))
+	guess := func(rate float64) *attempt {
+		a := &attempt{correct: make([]bool, n)}
+		for i := range a.correct {
+			if a.correct[i] = rng.Float64() < rate; a.correct[i] {
+				a.right++
+			}
+		}
+		return a
+	}
+	sum, optimism := 0.0, 0.0
+	const draws = 200
+	for range draws {
+		var all []*attempt
+		for range 20 {
+			all = append(all, guess(0.5))
+		}
+		best := bestOf(all)
+		sum += float64(best.right)/n - 0.5
+		optimism += optimismOf(best, all)
+		if x := optimismOf(best, []*attempt{best}); x != 0 {
+			t.Fatalf("optimism %v of one attempt", x)
+		}
+	}
+	// The estimate has a bias of its own, towards what a choice on four fifths is worth.
+	if got, want := optimism/draws, sum/draws; math.Abs(got-want) > 0.3*want {
+		t.Errorf("mean optimism %v of the best of 20, want about %v", got, want)
+	}
+	good := guess(0.9)
+	if x := optimismOf(good, []*attempt{guess(0.5), good, guess(0.6)}); x != 0 {
+		t.Errorf("optimism %v of one that is the best in every group, want 0", x)
 	}
 }

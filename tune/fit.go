@@ -65,6 +65,7 @@ type Result struct {
 	WhyPlain   string              // why an open plan tried no class information; "": it did, or was not open
 	Gain       *softmax.Gain       // over plain cross entropy on held-out rows; nil: not measured
 
+	optimism    float64             // of the accuracy on the rows that chose, see optimismOf
 	calibration *decide.Calibration // on the held-out rows that the method was chosen by; nil: none
 }
 

@@ -151,9 +151,7 @@ func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Option
 	about.Seed = opts.Seed
 	m := r.Model(d.Classes.Labels, about)
 	m.Vectors = d.Classes.Vectors
-	if m.Tree == nil {
-		m.Tree = d.Classes.Taxonomy
-	}
+	m.Tree = r.tree(d)
 	return m, r, err
 }
 

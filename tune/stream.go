@@ -80,7 +80,7 @@ func measure(d *corpus.Data, held []int, r *Result, opts Options) error {
 	if err := h.judge(a); err != nil {
 		return err
 	}
-	calibration, err := h.calibrate(a)
+	calibration, err := h.calibrate(a, r, 0)
 	if err != nil {
 		return err
 	}

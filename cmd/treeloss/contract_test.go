@@ -31,7 +31,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha"})
 	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples", "fourier"}
 	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"}
-	decision := []string{"decode", "confidence", "reject", "taxonomy"}
+	decision := []string{"decode", "confidence", "reject", "target-accuracy", "taxonomy"}
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
 		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume"}),

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -54,6 +56,7 @@ func (f *modelFlags) open(a *app) (classify.Classifier, error) {
 // decisionFlags say how probabilities become an answer.
 type decisionFlags struct {
 	rule     decide.Rule
+	target   float64
 	decode   string
 	taxonomy string
 }
@@ -67,14 +70,19 @@ classes together have the probability P: "dog" where the breed is not clear. Bel
 0.5 two nodes may reach P, and the deepest need not be the most probable.
 --reject P answers nothing below the probability P. --decode cost takes the
 class whose mistakes are least severe on average, by the tree. The probabilities
-are taken at their word, so train with --calibrate. The tree is that of the model,
-or --taxonomy.`
+are taken at their word, and are calibrated unless train has --calibrate off. The
+tree is that of the model, or --taxonomy.
+
+--target-accuracy A answers only where held-out examples of the training support
+that a share A of the answers is right, with 90 % confidence for examples like
+these: a class or, by the tree of the model, a node above it, else nothing.`
 
 func (f *decisionFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	addWord(c, &f.decode, "decode", "likely, the most probable class, or cost, the class of least expected mistake severity", "likely", decodeCost)
 	flags.Float64Var(&f.rule.Confidence, "confidence", 0, "answer with the deepest node of the tree that has this probability, such as 0.9")
 	flags.Float64Var(&f.rule.Reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
+	flags.Float64Var(&f.target, "target-accuracy", 0, "answer only where held-out examples support that accuracy of the answers, such as 0.95")
 	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, in place of that of the model: a taxonomy or a tree file, as for train")
 }
 
@@ -84,7 +92,28 @@ func (f *decisionFlags) check(c *cobra.Command) error {
 		return usagef("--confidence 0, want a probability above 0, up to 1, such as 0.9")
 	}
 	f.rule.Cost = f.decode == decodeCost
+	if !c.Flags().Changed("target-accuracy") {
+		f.target = math.NaN()
+	} else if f.taxonomy != "" {
+		return usagef("--target-accuracy goes by the tree of the model, for which examples were held out; leave out --taxonomy")
+	}
 	return nil
+}
+
+// promise sets the rule of --target-accuracy, if that was given, and says what it rests on.
+func (f *decisionFlags) promise(a *app, about classify.About, model string) error {
+	if math.IsNaN(f.target) {
+		return nil
+	}
+	p, err := classify.Target(about, f.rule, f.target)
+	if errors.Is(err, classify.ErrNoPromise) {
+		return fmt.Errorf("%s: %w", model, err)
+	}
+	if err == nil {
+		f.rule = p.Rule
+		a.logf("%v", p)
+	}
+	return err
 }
 
 // tree reads the tree of --taxonomy, nil if it was not given. A rule that is left
@@ -106,7 +135,7 @@ func (f *decisionFlags) tree(about classify.About, model string) (*labeltree.Tre
 // hint tells that probabilities are taken at their word which nobody checked.
 func (f *decisionFlags) hint(a *app, about classify.About) {
 	if (f.rule.Confidence > 0 || f.rule.Reject > 0) && !about.Calibrated {
-		a.logf("note: the probabilities of this model are not calibrated, so --confidence and --reject may promise too much or too little; train with --calibrate")
+		a.logf("note: the probabilities of this model are not calibrated, so --confidence and --reject may promise too much or too little; train without --calibrate off")
 	}
 }
 

@@ -152,7 +152,10 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	if f.options.Tree, err = f.decision.tree(m.About(), f.model); err != nil {
 		return err
 	}
-	f.options.Rule = rule
+	if err := f.decision.promise(a, m.About(), f.model); err != nil {
+		return err
+	}
+	f.options.Rule = f.decision.rule
 	card, err := f.card(m.About())
 	if err != nil {
 		return err
@@ -215,7 +218,7 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 			return err
 		}
 	} else {
-		f.print(a, r)
+		scorecard.Print(a.out, r, f.perClass)
 	}
 	// What can be written is, whatever else fails.
 	err = rows.commit(a)

@@ -11,6 +11,34 @@ import (
 	"github.com/treeloss/treeloss/internal/option"
 )
 
+// onOff is a flag that is on or off, and on without a value.
+type onOff bool
+
+func (f *onOff) String() string { return map[onOff]string{true: "on", false: "off"}[*f] }
+func (f *onOff) Type() string   { return "string" }
+
+func (f *onOff) Set(s string) error {
+	on := s == "on" || s == "true"
+	if !on && s != "off" && s != "false" {
+		return option.Check("", s, false, "on or off")
+	}
+	*f = onOff(on)
+	return nil
+}
+
+// joined makes one argument of "--calibrate off": of a flag that may stand without a value
+// the next argument is none.
+func joined(args []string) (out []string) {
+	for i, arg := range args {
+		if i > 0 && args[i-1] == "--calibrate" && (arg == "on" || arg == "off") {
+			out[len(out)-1] += "=" + arg
+		} else {
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
 // textValue is a type of the library that has a text for each of its values.
 type textValue interface {
 	encoding.TextMarshaler

@@ -50,7 +50,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, log io.Write
 func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
 	results := &output{to: out}
 	root := newRoot(&app{in: in, out: results, log: log})
-	root.SetArgs(args)
+	root.SetArgs(joined(args))
 	root.SetIn(in)
 	root.SetOut(results)
 	root.SetErr(log)

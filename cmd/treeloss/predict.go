@@ -83,6 +83,7 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
   treeloss predict --model m.safetensors --output jsonl measurements.csv
   treeloss predict --model m.safetensors --confidence 0.9 --taxonomy groups.csv questions.txt
   treeloss predict --model m.safetensors --reject 0.5 questions.txt
+  treeloss predict --model m.safetensors --target-accuracy 0.95 questions.txt
   treeloss predict --model network.safetensors --json pictures`,
 		Args: noSentence,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -154,8 +155,8 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 	switch {
 	case rule.Top < 1:
 		return usagef("--top %d, want at least 1", rule.Top)
-	case f.output == outputFastText && (a.json || rule.Confidence > 0 || rule.Cost):
-		return usagef("--output fasttext has labels and probabilities only; leave out --json, --confidence and --decode cost")
+	case f.output == outputFastText && (a.json || rule.Confidence > 0 || f.decision.target > 0 || rule.Cost):
+		return usagef("--output fasttext has labels and probabilities only; leave out --json, --confidence, --target-accuracy and --decode cost")
 	case f.decision.taxonomy != "" && !rule.NeedsTree():
 		return usagef("--taxonomy is the tree of --confidence or --decode cost; give one of them, too")
 	}
@@ -173,6 +174,9 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifier) error {
 	defer f.data.skipped.in(a)()
 	about := m.About()
+	if err := f.decision.promise(a, about, f.model); err != nil {
+		return err
+	}
 	tree, err := f.decision.tree(about, f.model)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type trainFlags struct {
 	model       string
 	initModel   string
 	resume      bool
-	calibrate   bool
+	calibrate   onOff
 	mode        string // auto, flat or tree
 	network     networkFlags
 
@@ -135,7 +135,8 @@ tokenizer too; evaluate and predict take it like any other.`,
 	f.addValid(c)
 	f.addMode(c)
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
-	flags.BoolVar(&f.calibrate, "calibrate", true, "calibrate the probabilities on held-out rows")
+	f.calibrate = true
+	flags.VarPF(&f.calibrate, "calibrate", "", "on or off: calibrate the probabilities on held-out rows").NoOptDefVal = "on"
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw, mode tree: go on from MODEL.checkpoint after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags

@@ -65,7 +65,7 @@ func (f *trainFlags) flatOnly() error {
 // treeOptions are the options of a tree of softmaxes.
 func (f *trainFlags) treeOptions() extreme.Options {
 	return extreme.Options{Sharing: f.plan.Sharing, Names: f.plan.Names, ClassInfo: f.plan.ClassInfo, Prior: f.prior,
-		Calibrate: f.calibrate, Seed: f.seed, Threads: f.threads, Checkpoint: checkpointOf(f.model), Resume: f.resume}
+		Calibrate: bool(f.calibrate), Seed: f.seed, Threads: f.threads, Checkpoint: checkpointOf(f.model), Resume: f.resume}
 }
 
 // treeTrained is what train prints of a tree of softmaxes.
