@@ -45,7 +45,7 @@ func TestCountAnswersByBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	tree := groupsTree(t)
 	k := tree.Classes()
-	rows, classes := scored(rng, 30_000, k)
+	rows, classes := scored(rng, 15_000, k)
 	c := Calibration{Temperature: 1.3, ConfidenceScale: 1.1, ConfidencePower: -0.2}
 	for _, of := range []*labeltree.Tree{nil, tree} {
 		got, err := CountAnswers(c, rows, k, classes, of, 1)
@@ -93,7 +93,11 @@ func TestCountAnswersByBruteForce(t *testing.T) {
 // confidence leaves: the true accuracy above a threshold is known here.
 func TestPromisesAreKept(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	const k, draws = 5, 200
+	const k = 5
+	draws := 200
+	if testing.Short() {
+		draws = 50
+	}
 	tree := starTree(t, k)
 	for _, tc := range []struct {
 		name        string
@@ -110,7 +114,7 @@ func TestPromisesAreKept(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Calibration{Temperature: tc.temperature}
-			rows, classes := scored(rng, 40_000, k)
+			rows, classes := scored(rng, 20_000, k)
 			all, err := CountAnswers(c, rows, k, classes, tc.tree, 2)
 			if err != nil {
 				t.Fatal(err)
@@ -139,7 +143,7 @@ func TestPromisesAreKept(t *testing.T) {
 					broken++
 				}
 			}
-			if share := float64(broken) / draws; share > 0.145 || made < draws/4 {
+			if share := float64(broken) / float64(draws); share > 0.145 || made < draws/4 {
 				t.Errorf("%d of %d promises in %d draws are broken", broken, made, draws)
 			}
 		})

@@ -114,6 +114,7 @@ func TestHedgingWorkedByHand(t *testing.T) {
 		want float64
 	}{
 		"accuracy": {r.Accuracy, 0.5}, "class share": {r.ClassShare, 0.25}, "class accuracy": {r.ClassAccuracy, 1}, "root share": {r.RootShare, 0.25},
+		"below the root": {r.Answered, 0.75}, "right of these": {r.AnsweredAccuracy, 2. / 3},
 		"mean depth": {r.MeanDepth, (3 + 2 + 2 + 0) / 4.0}, "mean information": {r.MeanInformation, information}, "information share": {r.InformationShare, information / bits},
 	} {
 		if x.got == nil || math.Abs(*x.got-x.want) > 1e-9 {
@@ -124,7 +125,7 @@ func TestHedgingWorkedByHand(t *testing.T) {
 		t.Errorf("%d examples, %d of unknown labels, want 4 and 1", r.Examples, r.Unknown)
 	}
 	data, err := json.Marshal(hedgingOf(t, tree, 0.5).report())
-	if err != nil || string(data) != `{"accuracy":null,"class_share":null,"class_accuracy":null,"root_share":null,"mean_depth":null,"mean_information":null,"information_share":null,"examples":0,"unknown_labels":0}` {
+	if err != nil || string(data) != `{"accuracy":null,"class_share":null,"class_accuracy":null,"answered":null,"answered_accuracy":null,"root_share":null,"mean_depth":null,"mean_information":null,"information_share":null,"examples":0,"unknown_labels":0}` {
 		t.Errorf("JSON of nothing: %s, %v", data, err)
 	}
 }
