@@ -53,7 +53,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"tweets prepare": {"data", "out", "emojis", "vectors", "languages", "skin-tones", "retweets", "valid", "test", "seed", "threads", "json"},
 		"vectors names":  {"vectors", "names", "synonyms", "unknown"},
 
-		"experiment":   {"out", "runs", "tuned-runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "rate", "base", "n", "d", "k", "sigma"},
+		"experiment":   {"out", "shard", "runs", "tuned-runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "rate", "base", "n", "d", "k", "sigma"},
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},
 	} {
 		c, _, err := rootOf().Find(strings.Fields(command))

@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/experiment"
+	"github.com/treeloss/treeloss/internal/shard"
 )
 
 // experimentFlags are the flags of treeloss experiment.
@@ -23,6 +24,7 @@ type experimentFlags struct {
 	folder   string
 	protocol string
 	average  string
+	shard    string
 	resume   bool
 }
 
@@ -56,9 +58,12 @@ authors' scripts do. The protocol tuned gives each loss its own best learning ra
 in one pass, and its own best prior at convergence.
 
 With --out DIR it writes DIR/index.html with figures as SVG, PNG and CSV, and keeps
-each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on.`,
+each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on. With
+--shard i/n one of n processes does its part of the cells, and writes no page; when all
+have ended, --resume makes the page of the cells of all.`,
 		Example: `  treeloss experiment norms
   treeloss experiment data-regimes --protocol paper --out regimes
+  treeloss experiment all --out all --shard 0/4
   treeloss experiment all --out all --resume
   treeloss experiment tree-shapes --truth low-rank --n 300 --k 100 --d 64 --protocol tuned`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -74,6 +79,7 @@ each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on.`,
 	o := &f.opts
 	flags.StringVar(&f.folder, "out", "", "folder for the page, figures and finished cells; without it results are only printed")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the cells that are in --out")
+	flags.StringVar(&f.shard, "shard", "", "do part i, from 0, of n of the cells, such as 1/4; auto takes i and n from a job of Kubernetes or Slurm")
 	flags.IntVar(&o.Runs, "runs", experiment.DefaultRuns, "draws of the true parameters: more of them make narrower intervals")
 	flags.IntVar(&o.TunedRuns, "tuned-runs", 0, fmt.Sprintf("draws under the protocol tuned; 0 means %d, or --runs if that is less", experiment.DefaultTunedRuns))
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random: another one draws other problems")
@@ -112,6 +118,8 @@ func (f *experimentFlags) options() (experiment.Options, error) {
 		return o, usagef("--runs 0, want at least 1")
 	case f.resume && f.folder == "":
 		return o, usagef("--resume needs --out, the folder to go on with")
+	case f.shard != "" && f.folder == "":
+		return o, usagef("--shard needs --out, the folder in which the cells of all parts meet")
 	}
 	_, err := experiment.Sweeps(experiment.Norms, o)
 	return o, err
@@ -126,6 +134,12 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 	if name == allExperiments {
 		names = experiment.Names()
 	}
+	var part dataset.Shard
+	if f.shard != "" {
+		if part, err = shard.Parse(f.shard, os.Getenv); err != nil {
+			return err
+		}
+	}
 	if f.folder != "" {
 		if err := checkReport(f.folder); err != nil {
 			return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "--report", "--out"))
@@ -133,7 +147,7 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 		if err := os.MkdirAll(f.folder, 0o777); err != nil {
 			return err
 		}
-		if opts.Store, err = experiment.OpenStore(filepath.Join(f.folder, "cells.jsonl"), opts, f.resume); err != nil {
+		if opts.Store, err = experiment.OpenStore(f.folder, opts, f.resume, part); err != nil {
 			if errors.Is(err, experiment.ErrStore) && !f.resume {
 				return fmt.Errorf("%w; --resume goes on with them", err)
 			}
@@ -149,13 +163,22 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 	opts.Progress = func(p experiment.Progress) {
 		bar.Draw(p.Fraction >= 1, func(took time.Duration) string { return experimentLine(p, took) })
 	}
-	results, err := experiment.Run(ctx, names, opts)
+	var results *experiment.Results
+	if f.shard != "" {
+		err = experiment.RunShard(ctx, names, opts, part)
+	} else {
+		results, err = experiment.Run(ctx, names, opts)
+	}
 	bar.Clear()
 	if err != nil {
 		if ctx.Err() != nil && f.folder != "" {
 			return fmt.Errorf("%w; the same command with --resume goes on", err)
 		}
 		return err
+	}
+	if f.shard != "" {
+		a.logf("part %v is done; when all are: treeloss experiment %s --out %s --resume", part, name, f.folder)
+		return nil
 	}
 	for _, w := range results.Warnings() {
 		a.logf("warning: %s", w)

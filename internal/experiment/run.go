@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/treeloss/treeloss/dataset"
 )
 
 // Progress tells how far Run has come.
@@ -26,6 +28,22 @@ type Progress struct {
 // interrupted and resumed. On a cancelled context it returns an error that says
 // how far it came; finished cells are in the store.
 func Run(ctx context.Context, names []Name, opts Options) (*Results, error) {
+	r, err := compute(ctx, names, opts, dataset.Shard{Index: 0, Count: 1})
+	if err != nil {
+		return nil, err
+	}
+	return r.results(), nil
+}
+
+// RunShard computes what is missing of one part of the cells and puts them into the store,
+// opts.Store. The parts take about the same time each.
+func RunShard(ctx context.Context, names []Name, opts Options, shard dataset.Shard) error {
+	_, err := compute(ctx, names, opts, shard)
+	return err
+}
+
+// compute does what is missing of a part of the cells.
+func compute(ctx context.Context, names []Name, opts Options, shard dataset.Shard) (*runner, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -40,10 +58,8 @@ func Run(ctx context.Context, names []Name, opts Options) (*Results, error) {
 			r.add(&sweeps[i])
 		}
 	}
-	if err := r.work(ctx); err != nil {
-		return nil, err
-	}
-	return r.results(), nil
+	r.plan(shard)
+	return r, r.work(ctx)
 }
 
 // runner does the cells of one call of Run.
@@ -59,7 +75,7 @@ type runner struct {
 	paid     float64
 }
 
-// job is all that is missing of one run of a sweep: it shares draws.
+// job is one run of a sweep, whose cells share draws; later what is missing of it.
 type job struct {
 	sweep *Sweep
 	run   int
@@ -133,8 +149,28 @@ func (t task) work() float64 {
 func (r *runner) add(s *Sweep) {
 	r.sweeps = append(r.sweeps, s)
 	for run := range max(r.opts.Runs, r.opts.TunedRuns) {
-		j := job{sweep: s, run: run}
-		for _, t := range r.cells(s, run) {
+		j := job{sweep: s, run: run, tasks: r.cells(s, run)}
+		for _, t := range j.tasks {
+			j.cost += t.cost
+		}
+		r.jobs = append(r.jobs, j)
+	}
+}
+
+// plan deals the jobs to the shards, by cost and not by what is missing, which other
+// processes may be changing, and leaves of its own what is missing. The long ones come first so that no thread is
+// left with one at the end.
+func (r *runner) plan(shard dataset.Shard) {
+	longest := func(a, b job) int { return cmp.Compare(b.cost, a.cost) }
+	slices.SortStableFunc(r.jobs, longest)
+	var missing []job
+	for i, j := range r.jobs {
+		if i%shard.Count != shard.Index {
+			continue
+		}
+		all := j.tasks
+		j.tasks, j.cost = nil, 0
+		for _, t := range all {
 			r.progress.Total++
 			if _, ok := r.store.get(t.name); ok {
 				r.progress.Done++
@@ -144,16 +180,16 @@ func (r *runner) add(s *Sweep) {
 			j.cost += t.cost
 		}
 		if len(j.tasks) > 0 {
-			r.jobs = append(r.jobs, j)
+			missing = append(missing, j)
 			r.cost += j.cost
 		}
 	}
+	slices.SortStableFunc(missing, longest)
+	r.jobs = missing
 }
 
-// work does all jobs, the long ones first so that no thread is left with one at
-// the end.
+// work does all jobs.
 func (r *runner) work(ctx context.Context) error {
-	slices.SortStableFunc(r.jobs, func(a, b job) int { return cmp.Compare(b.cost, a.cost) })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	threads := r.opts.Threads

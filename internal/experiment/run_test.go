@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/internal/report"
 )
@@ -74,7 +75,7 @@ func TestResume(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	finished := 0
 	for range 5 {
-		if opts.Store, err = OpenStore(path, opts, true); err != nil {
+		if opts.Store, err = OpenStore(filepath.Dir(path), opts, true, dataset.Shard{}); err != nil {
 			t.Fatal(err)
 		}
 		if opts.Store.Len() < finished {
@@ -110,7 +111,7 @@ func TestResume(t *testing.T) {
 		}
 		f.Close()
 	}
-	if opts.Store, err = OpenStore(path, opts, true); err != nil {
+	if opts.Store, err = OpenStore(filepath.Dir(path), opts, true, dataset.Shard{}); err != nil {
 		t.Fatal(err)
 	}
 	defer opts.Store.Close()
@@ -130,6 +131,47 @@ func TestResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "run again", files(t, again), want)
+}
+
+// Shards in any order, one of them stopped and run again beside the others, give together
+// the files of one run; each computes its own cells only.
+func TestShards(t *testing.T) {
+	names := []Name{TreeShapes}
+	opts := quick()
+	whole, err := Run(t.Context(), names, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 3
+	folder := t.TempDir()
+	cells := 0
+	for _, i := range []int{2, 0, 1, 0} {
+		shard := dataset.Shard{Index: i, Count: n}
+		if opts.Store, err = OpenStore(folder, opts, false, shard); err != nil {
+			t.Fatal(err)
+		}
+		before := opts.Store.Len()
+		err = RunShard(t.Context(), names, opts, shard)
+		cells += opts.Store.Len() - before
+		opts.Store.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	opts.Store, err = OpenStore(folder, opts, true, dataset.Shard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opts.Store.Close()
+	if opts.Store.Len() != cells {
+		t.Errorf("the shards computed %d cells, of which %d are different ones", cells, opts.Store.Len())
+	}
+	opts.Progress = func(Progress) { t.Error("a cell is missing behind all shards") }
+	joined, err := Run(t.Context(), names, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "three shards", files(t, joined), files(t, whole))
 }
 
 // invented returns results of all experiments from cells with invented numbers:

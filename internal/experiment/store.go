@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
+
+	"github.com/treeloss/treeloss/dataset"
 )
 
 // ErrStore says that a file of finished cells cannot be gone on with.
@@ -45,11 +47,16 @@ const (
 	storeVersion = 2 // 1 had trainers of its own
 )
 
-// OpenStore opens the file of cells at path for these options, or makes it. A
-// file that has cells is refused unless resume is set, and one of other options
+// OpenStore opens the file of cells in a folder for these options, or makes it, that
+// of one shard if there are several. The cells that other shards have finished are read, too. A
+// file that has cells is refused unless resume is set or it is of a shard, and one of other options
 // in any case, with an error that wraps ErrStore. What may differ is what
 // changes no cell: runs, protocols and threads.
-func OpenStore(path string, opts Options, resume bool) (*Store, error) {
+func OpenStore(folder string, opts Options, resume bool, shard dataset.Shard) (*Store, error) {
+	path := filepath.Join(folder, "cells.jsonl")
+	if shard.Count > 1 {
+		path, resume = filepath.Join(folder, fmt.Sprintf("cells-%05d-of-%05d.jsonl", shard.Index, shard.Count)), true
+	}
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
@@ -59,17 +66,31 @@ func OpenStore(path string, opts Options, resume bool) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cells: map[string]Values{}}
-	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
 		return nil, err
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	lines := bytes.SplitAfter(data[:whole], []byte("\n"))
-	if whole > 0 {
-		if !resume {
-			return nil, fmt.Errorf("experiment: %s has the cells of an earlier run; resume it, or choose another folder: %w", path, ErrStore)
+	whole := 0 // bytes of the own file up to its last line end
+	for _, e := range entries {
+		if ok, _ := filepath.Match("cells*.jsonl", e.Name()); !ok {
+			continue
 		}
-		if err := s.read(path, head, lines); err != nil {
+		other := filepath.Join(folder, e.Name())
+		data, err := os.ReadFile(other)
+		if err != nil {
+			return nil, err
+		}
+		end := bytes.LastIndexByte(data, '\n') + 1
+		if other == path {
+			whole = end
+		}
+		if end == 0 {
+			continue
+		}
+		if !resume {
+			return nil, fmt.Errorf("experiment: %s has the cells of an earlier run; resume it, or choose another folder: %w", other, ErrStore)
+		}
+		if err := s.read(other, head, bytes.SplitAfter(data[:end], []byte("\n"))); err != nil {
 			return nil, err
 		}
 	}

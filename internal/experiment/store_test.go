@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/dataset"
 )
 
 func TestStoreRefuses(t *testing.T) {
 	opts := quick()
 	path := filepath.Join(t.TempDir(), "cells.jsonl")
-	s, err := OpenStore(path, opts, false)
+	s, err := OpenStore(filepath.Dir(path), opts, false, dataset.Shard{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,11 +25,11 @@ func TestStoreRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenStore(path, opts, false); !errors.Is(err, ErrStore) {
+	if _, err := OpenStore(filepath.Dir(path), opts, false, dataset.Shard{}); !errors.Is(err, ErrStore) {
 		t.Errorf("without resume: %v", err)
 	}
 	opts.Seed++
-	if _, err := OpenStore(path, opts, true); !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), "seed 3") || !strings.Contains(err.Error(), "seed 4") {
+	if _, err := OpenStore(filepath.Dir(path), opts, true, dataset.Shard{}); !errors.Is(err, ErrStore) || !strings.Contains(err.Error(), "seed 3") || !strings.Contains(err.Error(), "seed 4") {
 		t.Errorf("another seed: %v", err)
 	}
 	opts.Seed--
@@ -49,7 +51,7 @@ func TestStoreRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tc.data), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenStore(path, opts, true)
+		s, err := OpenStore(filepath.Dir(path), opts, true, dataset.Shard{})
 		if tc.cells < 0 {
 			if !errors.Is(err, ErrStore) {
 				t.Errorf("%s: %v, want ErrStore", name, err)
@@ -72,8 +74,8 @@ func TestStoreRefuses(t *testing.T) {
 func FuzzOpenStore(f *testing.F) {
 	opts := quick()
 	dir := f.TempDir()
-	path := filepath.Join(dir, "seed.jsonl")
-	s, err := OpenStore(path, opts, false)
+	path := filepath.Join(dir, "cells.jsonl")
+	s, err := OpenStore(filepath.Dir(path), opts, false, dataset.Shard{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func FuzzOpenStore(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := OpenStore(path, opts, true)
+		s, err := OpenStore(filepath.Dir(path), opts, true, dataset.Shard{})
 		if err != nil {
 			return
 		}
@@ -102,7 +104,7 @@ func FuzzOpenStore(f *testing.F) {
 			t.Fatal(err)
 		}
 		s.Close()
-		if s, err = OpenStore(path, opts, true); err != nil || s.Len() < n || s.Len() == 0 {
+		if s, err = OpenStore(filepath.Dir(path), opts, true, dataset.Shard{}); err != nil || s.Len() < n || s.Len() == 0 {
 			t.Fatalf("after one more cell: %v", err)
 		}
 		s.Close()
