@@ -38,6 +38,7 @@ type Options struct {
 	Vectors   string // word vectors of the labels: word2vec, GloVe or fastText
 	Distances string // precomputed distances: lines of two labels and a number
 	Weights   string // a model of the same classes, whose weights show which are similar
+	Encoder   string // folder of a sentence encoder, see package encoder: features of texts beside their n-grams, and vectors of labels where Vectors is ""
 	// Unknown is what becomes of labels without a vector; 0: an error names them.
 	Unknown wordvec.Unknown
 
@@ -82,6 +83,11 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 	}
 	c := corpus.New(kind, columns)
 	c.Memory = opts.Memory
+	if opts.Encoder != "" {
+		if err := c.Encode(opts.Encoder); err != nil {
+			return nil, fmt.Errorf("treeloss: %w", err)
+		}
+	}
 	for i, e := range examples {
 		if e.Label == "" {
 			return nil, fmt.Errorf("treeloss: example %d has no label: %w", i, ErrExample)
@@ -112,7 +118,7 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 	if opts.Data.Unlabelled {
 		return nil, fmt.Errorf("treeloss: %w", option.Check("Unlabelled", true, false, "false: training needs labels"))
 	}
-	c, _, err := corpus.Read(paths, opts.Data, corpus.Limits{Memory: opts.Memory})
+	c, _, err := corpus.Read(paths, opts.Data, corpus.Limits{Memory: opts.Memory, Encoder: opts.Encoder})
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,10 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/encoder"
 	"github.com/treeloss/treeloss/feature"
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -59,6 +61,20 @@ type Origin struct {
 // numeric columns of dataset.Numbers.
 func New(kind dataset.Kind, columns []string) *Corpus {
 	return &Corpus{Table: feature.NewTable(kind, columns), hash: sha256.New(), even: true}
+}
+
+// Encode makes an encoder, read from a folder, give each text features beside its
+// n-grams, and each class name a vector. Call it before the first Add. Data of another
+// kind than texts is an *option.Misuse.
+func (c *Corpus) Encode(folder string) error {
+	if kind := c.Table.Kind(); kind != dataset.Text {
+		return option.Refuse("%s makes features of texts, and the data holds "+kind.String()+"; leave it out", "Encoder")
+	}
+	e, err := encoder.Open(folder)
+	if err != nil {
+		return err
+	}
+	return c.Table.Encode(e)
 }
 
 // Add appends one example. More examples than a training within Corpus.Memory has
@@ -196,6 +212,11 @@ func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 		c.Origins = []Origin{}
 	}
 	c.read = r.Resolved()
+	if limits.Encoder != "" {
+		if err := c.Encode(limits.Encoder); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.readAll(r, limits); err != nil {
 		return nil, err
 	}
@@ -273,6 +294,9 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	// ClassFiles may have dropped some.
 	if len(classes.Labels) < 2 {
 		return nil, fmt.Errorf("%w: of %d classes only %q has a vector in %s; use another policy than drop for the others", ErrOneClass, index.Len(), classes.Labels[0], files.Vectors)
+	}
+	if e := c.Table.Encoder(); e != nil && classes.Vectors == nil {
+		classes.Vectors = feature.EncodeNames(e, classes.Labels)
 	}
 	number := make(map[string]int32, len(classes.Labels))
 	for n, label := range classes.Labels {

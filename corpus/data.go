@@ -195,9 +195,14 @@ type Fitted struct {
 
 // Inputs says what the examples of a fit are, beside the rows.
 type Inputs struct {
-	Names       bool // the names of the classes are examples, too
-	Fourier     int  // random Fourier features behind numeric columns
-	MaxFeatures int  // n-grams at most, the most frequent ones; 0: as many as there is room for a weight of each for all classes
+	Names   bool // the names of the classes are examples, too
+	Fourier int  // random Fourier features behind numeric columns
+
+	// The features of a sentence encoder, where the table has one: see feature.Options.
+	EncoderScale float64
+	EncoderAlone bool
+
+	MaxFeatures int // n-grams at most, the most frequent ones; 0: as many as there is room for a weight of each for all classes
 }
 
 // Fit fits features on rows, with the names of all classes, in their order, after them
@@ -210,7 +215,7 @@ func (d *Data) Fit(rows []int, in Inputs) (*Fitted, error) {
 		}
 		rows = slices.Concat(rows, dataset.Range(d.names, d.names+len(d.Classes.Labels)))
 	}
-	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: cmp.Or(in.MaxFeatures, d.maxFeatures(len(rows))), Fourier: in.Fourier})
+	set, err := d.Table.Fit(rows, feature.Options{MaxFeatures: cmp.Or(in.MaxFeatures, d.maxFeatures(len(rows))), Fourier: in.Fourier, EncoderScale: in.EncoderScale, EncoderAlone: in.EncoderAlone})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type Limits struct {
 	Memory  int64  // as Corpus.Memory
 	Scratch string // folder for a file of the examples that memory does not hold; "": they are an error that wraps ErrMemory
 	Seed    uint64 // of the sample that is kept of them
+	Encoder string // folder of a sentence encoder of the texts, see package encoder; "": none
 	Origins bool   // keep Corpus.Origins: 56 bytes a row, its text and its id
 
 	// Progress is called after some thousand examples that go to the file, with how
@@ -89,7 +90,11 @@ func (c *Corpus) readAll(r *dataset.Reader, limits Limits) error {
 
 // forget takes all rows away.
 func (c *Corpus) forget() {
+	encoder := c.Table.Encoder()
 	c.Table, c.Labels, c.Weight, c.Mix = feature.NewTable(c.Table.Kind(), c.Table.Columns()), nil, nil, nil
+	if encoder != nil {
+		_ = c.Table.Encode(encoder) // as it did before, and no row is there
+	}
 	if c.Origins != nil {
 		c.Origins = []Origin{}
 	}

@@ -1,9 +1,13 @@
 package encoder
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/treeloss/treeloss/internal/half"
 	"github.com/treeloss/treeloss/internal/safetensors"
@@ -162,9 +166,32 @@ func Load(f *safetensors.File) (*Static, error) {
 	return s, s.check()
 }
 
+// Fingerprint is the SHA-256, in hexadecimal, of the encoder as a model file has it: of two
+// with the same one all texts have the same features.
+func (s *Static) Fingerprint() string {
+	f := &safetensors.File{}
+	if err := s.Store(f); err != nil {
+		return "" // of three plain fields as JSON, which cannot fail
+	}
+	sum := sha256.New()
+	sum.Write([]byte(f.Metadata[metadataKey]))
+	for _, t := range f.Tensors {
+		fmt.Fprint(sum, t.Name, t.Shape) // the name and the size go before each part
+		sum.Write(t.Data)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
 // Bytes returns about how many bytes the encoder takes, in memory or in a model file.
 func (s *Static) Bytes() (memory, file int64) {
 	n := int64(len(s.rows.Data))
 	rest := int64(len(s.text)) + 4*int64(len(s.mapping)+len(s.weight))
 	return 4*n + 8*rest, 2*n + rest
+}
+
+// Equal tells whether two encoders have the same tokenizer, vectors and weights, so that
+// every text has the same vector.
+func (s *Static) Equal(other *Static) bool {
+	return s == other || s.normalize == other.normalize && bytes.Equal(s.text, other.text) && s.rows.Columns == other.rows.Columns &&
+		slices.Equal(s.rows.Data, other.rows.Data) && slices.Equal(s.mapping, other.mapping) && slices.Equal(s.weight, other.weight)
 }

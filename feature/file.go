@@ -28,10 +28,12 @@ type setMetadata struct {
 	Hashed  bool     `json:"hashed,omitempty"`  // of "text", in old files only: see errHashed
 	Columns []string `json:"columns,omitempty"` // of "numbers"
 	Fourier int      `json:"fourier,omitempty"` // of "numbers": random Fourier features behind the columns
+	Encoder int      `json:"encoder,omitempty"` // of "text": features of a sentence encoder behind the n-grams
+	Scale   float64  `json:"encoder_scale,omitempty"`
 }
 
 // Store adds the set to a model file: the metadata entry "features" and, for
-// texts, the tensors "vocabulary" and "idf"; for numeric columns "mean" and
+// texts, the tensors "vocabulary" and "idf", with a sentence encoder all of it; for numeric columns "mean" and
 // "scale".
 func (s *Set) Store(f *safetensors.File) error {
 	meta := setMetadata{Dim: s.dim, Columns: s.columns, Fourier: s.fourier.dim()}
@@ -46,6 +48,12 @@ func (s *Set) Store(f *safetensors.File) error {
 		f.Tensors = append(f.Tensors,
 			safetensors.New(vocabularyTensor, []byte(vocabulary.String()), vocabulary.Len()),
 			safetensors.New(idfTensor, s.idf, len(s.idf)))
+		if s.block != nil {
+			meta.Encoder, meta.Scale = s.block.dim(), float64(s.block.scale)
+			if err := s.block.store(f); err != nil {
+				return fmt.Errorf("feature: %w", err)
+			}
+		}
 	case record.Numbers:
 		meta.Kind = "numbers"
 		f.Tensors = append(f.Tensors,
@@ -93,7 +101,9 @@ func Load(f *safetensors.File) (*Set, error) {
 			return nil, errHashed
 		}
 		s.kind = record.Text
-		err = s.loadTexts(f)
+		if err = s.loadTexts(f, meta.Dim-meta.Encoder); err == nil && meta.Encoder != 0 {
+			s.block, err = loadBlock(f, meta.Encoder, meta.Scale)
+		}
 	case "numbers":
 		s.kind, s.columns = record.Numbers, meta.Columns
 		err = s.loadNumbers(f, meta.Fourier)
@@ -108,9 +118,9 @@ func Load(f *safetensors.File) (*Set, error) {
 	return s, nil
 }
 
-// loadTexts reads vocabulary and idf. N-grams must ascend, as those of one block then
+// loadTexts reads vocabulary and idf of so many n-grams. They must ascend, as those of one block then
 // stand together and none comes twice.
-func (s *Set) loadTexts(f *safetensors.File) error {
+func (s *Set) loadTexts(f *safetensors.File, n int) error {
 	t, err := f.Tensor(vocabularyTensor)
 	if err != nil {
 		return err
@@ -132,8 +142,8 @@ func (s *Set) loadTexts(f *safetensors.File) error {
 		}
 		s.grams = append(s.grams, gram)
 	}
-	if s.dim != len(s.grams) {
-		return fmt.Errorf("feature: the vocabulary has %d n-grams, want %d", len(s.grams), s.dim)
+	if n != len(s.grams) {
+		return fmt.Errorf("feature: the vocabulary has %d n-grams, want %d", len(s.grams), n)
 	}
 	s.splitBlocks()
 	if t, err = f.Tensor(idfTensor); err != nil {
@@ -142,7 +152,7 @@ func (s *Set) loadTexts(f *safetensors.File) error {
 	if s.idf, err = t.Float32s(); err != nil {
 		return err
 	}
-	if err := checkNumbers(idfTensor, s.idf, s.dim); err != nil {
+	if err := checkNumbers(idfTensor, s.idf, n); err != nil {
 		return err
 	}
 	for i, v := range s.idf {

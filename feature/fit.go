@@ -22,6 +22,12 @@ type Options struct {
 	// Fourier is the number of random Fourier features of numeric columns, behind
 	// the columns themselves, up to MaxFourier; 0 means none.
 	Fourier int
+	// EncoderScale is the length of the block of features that the encoder of a table of
+	// texts makes, beside blocks of n-grams of length 1: 0 means DefaultEncoderScale, less
+	// leaves the block out. Without an encoder it has no effect.
+	EncoderScale float64
+	// EncoderAlone leaves out the n-grams of a table with an encoder.
+	EncoderAlone bool
 }
 
 // Fit looks at the given rows of t and returns the features they need. What it
@@ -39,7 +45,13 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 	why := "every row is empty"
 	switch t.kind {
 	case record.Text:
-		t.fitText(s, rows, max(opts.MinRows, 1), opts.MaxFeatures)
+		if opts.EncoderAlone = opts.EncoderAlone && t.encoder != nil; !opts.EncoderAlone {
+			t.fitText(s, rows, max(opts.MinRows, 1), opts.MaxFeatures)
+		}
+		if t.encoder != nil && (opts.EncoderScale >= 0 || opts.EncoderAlone) {
+			s.block = t.fitBlock(rows, max(opts.EncoderScale, 0))
+			s.dim += s.block.dim()
+		}
 		why = "every text is empty"
 		if opts.MinRows > 1 {
 			why += fmt.Sprintf(", or no n-gram occurs in %d texts", opts.MinRows)

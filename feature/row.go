@@ -14,6 +14,7 @@ type Rower struct {
 	counter counter
 	row     textRow
 	values  []float32
+	vector  []float32 // of a sentence encoder
 }
 
 // NewRower returns a Rower for s.
@@ -23,6 +24,7 @@ func NewRower(s *Set) *Rower {
 		vocabulary := s.lookup()
 		r.row = textRow{index: []int32{}, value: []float32{}} // a sparse row is not nil, even if empty
 		r.counter.find = vocabulary.find
+		r.vector = make([]float32, s.block.dim())
 	}
 	return r
 }
@@ -48,7 +50,10 @@ func (r *Rower) Row(e record.Example) (index []int32, value []float32, err error
 		for n, f := range ids {
 			r.row.add(f, count[n])
 		}
-		index, value = r.row.tfidf(s)
+		if s.block != nil {
+			s.block.encoder.Encode(e.Text, r.vector)
+		}
+		index, value = r.row.finish(s, r.vector)
 		return index, value, nil
 	case record.Numbers:
 		if len(values) != len(s.columns) {

@@ -20,6 +20,7 @@ type Set struct {
 	grams []string  // n-gram of each feature, ascending
 	idf   []float32 // weight of each n-gram
 	words int       // first feature of the block of words
+	block *block    // features of a sentence encoder behind the n-grams; nil: none
 
 	minRows int // that an n-gram had to occur in to become a feature; 0: not known
 
@@ -64,12 +65,15 @@ func (s *Set) Fourier() int { return s.fourier.dim() }
 // order; nil for other kinds.
 func (s *Set) Columns() []string { return slices.Clone(s.columns) }
 
-// Name returns a readable name of feature j: the n-gram, quoted, the numeric
-// column, or the number of a sparse feature, counted from 1. It panics if j is
+// Name returns a readable name of feature j: the n-gram, quoted, the number of one of a
+// sentence encoder, the numeric column, or the number of a sparse feature, counted from 1. It panics if j is
 // not in 0..Dim()-1.
 func (s *Set) Name(j int) string {
 	switch s.kind {
 	case record.Text:
+		if n := j - len(s.grams); n >= 0 {
+			return "encoder " + strconv.Itoa(n+1)
+		}
 		gram := s.grams[j]
 		if gram[0] == wordGram {
 			return "word " + strconv.Quote(gram[1:])
@@ -95,6 +99,9 @@ func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
 	}
 	switch s.kind {
 	case record.Text:
+		if s.block != nil && t.encoder != s.block.encoder {
+			return nil, fmt.Errorf("feature: the table has no vectors of the encoder that the features were fitted with")
+		}
 		return s.texts(t, rows), nil
 	case record.Numbers:
 		return s.numbers(t, rows)
@@ -156,7 +163,8 @@ func (s *Set) number(row []float32) {
 // Match returns, for each feature of s, the feature of other that means the
 // same, or -1. Sets of different kinds have nothing in common: that is an
 // error. Numeric columns match by name, although they may be scaled otherwise; Fourier
-// features match where the columns are the same in the same order.
+// features match where the columns are the same in the same order, those of a sentence
+// encoder where it is the same.
 func (s *Set) Match(other *Set) ([]int32, error) {
 	if s.kind != other.kind {
 		return nil, fmt.Errorf("feature: features of %v cannot go on from features of %v", s.kind, other.kind)
@@ -165,7 +173,16 @@ func (s *Set) Match(other *Set) ([]int32, error) {
 	switch s.kind {
 	case record.Text:
 		vocabulary := other.lookup()
-		find = func(f int) int32 { return vocabulary.find([]byte(s.grams[f])) }
+		same := s.block.sameAs(other.block)
+		find = func(f int) int32 {
+			switch n := f - len(s.grams); {
+			case n < 0:
+				return vocabulary.find([]byte(s.grams[f]))
+			case same:
+				return int32(len(other.grams) + n)
+			}
+			return -1
+		}
 	case record.Numbers:
 		column := make(map[string]int32, len(other.columns))
 		for j, name := range other.columns {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/treeloss/treeloss/encoder"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/record"
 )
@@ -28,6 +29,9 @@ type Table struct {
 	grams   []string         // the n-grams by number
 	number  map[string]int32 // and the other way round
 	counter counter
+
+	encoder *encoder.Static // of a vector of each text; nil: none
+	vectors matrix.Dense    // rows x its Dim
 }
 
 // tableID tells tables apart without keeping them in memory. It has a size, as
@@ -83,7 +87,7 @@ func (t *Table) Values(rows []int) int {
 		switch t.kind {
 		case record.Text:
 			ids, _ := t.bags.row(i)
-			sum += len(ids)
+			sum += len(ids) + t.vectors.Columns
 		case record.Numbers:
 			sum += t.dense.Columns
 		default:
@@ -100,7 +104,8 @@ func (t *Table) Values(rows []int) int {
 func (t *Table) Bytes() (rows, grams int64) {
 	switch t.kind {
 	case record.Text:
-		return int64(8*(len(t.bags.id)+len(t.bags.start)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
+		// Vectors have an index beside each number once they are features.
+		return int64(8*(len(t.bags.id)+len(t.bags.start)+len(t.vectors.Data)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
 	case record.Numbers:
 		return 4 * int64(len(t.dense.Data)), 0
 	}
@@ -111,12 +116,13 @@ func (t *Table) Bytes() (rows, grams int64) {
 // full, 16 bytes of text and of a list.
 const gramBytes = 96
 
-// Distinct returns the number of n-grams of a table of texts, else the number of
+// Distinct returns the number of n-grams of a table of texts, with the numbers of an
+// encoder, else the number of
 // columns so far: the most features that Fit can find.
 func (t *Table) Distinct() int {
 	switch t.kind {
 	case record.Text:
-		return len(t.grams)
+		return len(t.grams) + t.vectors.Columns
 	case record.Numbers:
 		return t.dense.Columns
 	}
@@ -166,6 +172,9 @@ func (t *Table) AddText(text string) {
 		panic(fmt.Sprintf("feature: AddText on a table of %v", t.kind))
 	}
 	t.bags.add(t.counter.count(text))
+	if t.encoder != nil {
+		t.addVector(text)
+	}
 }
 
 // find returns the number of an n-gram, the next one if it is new.

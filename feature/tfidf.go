@@ -19,6 +19,7 @@ func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
 			}
 		}
 	}
+	values += s.block.dim() * len(rows)
 	out := &matrix.Sparse{
 		Columns: s.dim,
 		Start:   make([]int, 1, len(rows)+1),
@@ -34,7 +35,11 @@ func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
 				row.add(f, count[n])
 			}
 		}
-		out.AppendRow(row.tfidf(s))
+		var vector []float32
+		if s.block != nil {
+			vector = t.vectors.Row(i)
+		}
+		out.AppendRow(row.finish(s, vector))
 	}
 	return out
 }
@@ -75,10 +80,20 @@ func (r *textRow) add(feature int32, count uint32) {
 	r.entries = append(r.entries, uint64(feature)<<32|uint64(count))
 }
 
-// tfidf returns the row: (1 + ln count) * idf, each of the two blocks scaled to
-// length 1. It is valid until the next call.
-func (r *textRow) tfidf(s *Set) (index []int32, value []float32) {
-	r.sort(s.dim)
+// finish returns the row: tf-idf, and behind it the features of a vector of the text, if
+// the set has a sentence encoder. It is valid until the next call.
+func (r *textRow) finish(s *Set, vector []float32) (index []int32, value []float32) {
+	r.tfidf(s)
+	if s.block != nil {
+		r.index, r.value = s.block.append(r.index, r.value, len(s.grams), vector)
+	}
+	return r.index, r.value
+}
+
+// tfidf sets the row: (1 + ln count) * idf, each of the two blocks scaled to
+// length 1.
+func (r *textRow) tfidf(s *Set) {
+	r.sort(len(s.grams))
 	r.index, r.value = r.index[:0], r.value[:0]
 	split := 0
 	for _, e := range r.entries {
@@ -94,7 +109,6 @@ func (r *textRow) tfidf(s *Set) (index []int32, value []float32) {
 	}
 	unit(r.value[:split])
 	unit(r.value[split:])
-	return r.index, r.value
 }
 
 // sort sorts the entries, whose features are below dim: where they are many by a byte of

@@ -109,6 +109,7 @@ func FitBest(ctx context.Context, d *corpus.Data, rows []int, methods []Method, 
 type variants struct {
 	loss    bool // squared hinge, and the mean of it and cross entropy
 	fourier bool // random Fourier features behind numeric columns
+	encoder bool // the scale of encoder features, or n-grams or the encoder alone
 }
 
 // choose trains the best of the methods and its variants.
@@ -159,6 +160,15 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	}
 	if also.fourier && h.takesFourier() {
 		best, tried, why, err := h.withFourier(ctx, chosen)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tried)
+		reasons = append(reasons, why)
+		chosen = best
+	}
+	if also.encoder && h.takesEncoder() {
+		best, tried, why, err := h.withEncoder(ctx, chosen, one)
 		if err != nil {
 			return nil, err
 		}

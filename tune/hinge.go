@@ -21,7 +21,9 @@ const defaultHingePrior = 2
 const hingeScale = 4
 
 // hinge is squared hinge on the examples of m.
-func (m Method) hinge() Method { return Method{Names: m.Names, Fourier: m.Fourier, Loss: SquaredHinge} }
+func (m Method) hinge() Method {
+	return Method{Names: m.Names, Fourier: m.Fourier, EncoderScale: m.EncoderScale, EncoderAlone: m.EncoderAlone, Loss: SquaredHinge}
+}
 
 // scale makes logits of the scores of a layer that m trained.
 func (m Method) scale(l *softmax.Layer, threads int) {

@@ -37,10 +37,17 @@ type Method struct {
 	Names     bool           // names of the classes are examples too
 	Fourier   int            // random Fourier features behind numeric columns; 0: none
 	ClassInfo classinfo.Options
+
+	// Of texts with a sentence encoder: the length of its block of features, 0 for
+	// feature.DefaultEncoderScale, less for none, and whether it is without n-grams.
+	EncoderScale float64
+	EncoderAlone bool
 }
 
 // inputs returns what the examples of m are.
-func (m Method) inputs() corpus.Inputs { return corpus.Inputs{Names: m.Names, Fourier: m.Fourier} }
+func (m Method) inputs() corpus.Inputs {
+	return corpus.Inputs{Names: m.Names, Fourier: m.Fourier, EncoderScale: m.EncoderScale, EncoderAlone: m.EncoderAlone}
+}
 
 // String returns the method's name as compare lists it.
 func (m Method) String() string {
@@ -59,6 +66,12 @@ func (m Method) String() string {
 	}
 	if m.Fourier > 0 {
 		name += "+fourier"
+	}
+	switch {
+	case m.EncoderAlone:
+		name += ", encoder alone"
+	case m.EncoderScale < 0:
+		name += ", no encoder"
 	}
 	return name
 }

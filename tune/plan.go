@@ -162,6 +162,7 @@ func (p Plan) variants() variants {
 	return variants{
 		loss:    p.Loss == "" && (p.Sharing == nil || slices.Equal(p.Sharing, classinfo.Spec{classinfo.None})),
 		fourier: p.Fourier == Auto,
+		encoder: true,
 	}
 }
 

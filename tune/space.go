@@ -28,6 +28,7 @@ const (
 	rhoAxis
 	smoothingAxis
 	baseAxis
+	encoderAxis
 	axes
 )
 
@@ -43,8 +44,9 @@ type Space struct {
 	Prior   float64 // to begin with; 0 means softmax.DefaultPrior
 	Fixed   Fixed
 
-	names bool // names as examples may be switched on and off
-	apart bool // plain cross entropy is a baseline only: the plan asks for something else
+	encoder bool // the scale of encoder features may be changed
+	names   bool // names as examples may be switched on and off
+	apart   bool // plain cross entropy is a baseline only: the plan asks for something else
 }
 
 // maxSquareClasses is the number of classes above which a search leaves out the
@@ -56,7 +58,7 @@ const maxSquareClasses = 2000
 // else the sharing of the plan. Plain cross entropy comes first in any case; where the plan
 // asks for something else it is measured, but never the answer.
 func (p Plan) Space(d *corpus.Data) (Space, error) {
-	s := Space{names: p.Names == Auto && d.Named()}
+	s := Space{names: p.Names == Auto && d.Named(), encoder: d.Table.Encoder() != nil}
 	methods, err := p.among(d, s.names, func() []Method { return sharings(d, s.names) })
 	if err != nil {
 		return Space{}, err
@@ -122,6 +124,8 @@ func (s Space) has(a axis, m Method) bool {
 		return !s.Fixed.Smoothing && m.Loss.plain()
 	case baseAxis:
 		return !s.Fixed.Base && uses(classinfo.VTree, classinfo.UTree)
+	case encoderAxis:
+		return s.encoder
 	}
 	return false
 }
@@ -179,6 +183,8 @@ func (s Space) neighbours(x Settings, a axis, halvings int) []Settings {
 				out = append(out, y)
 			}
 		}
+	case encoderAxis:
+		scaled(x.Method.encoderScale(), encoderStep, leastEncoderScale, mostEncoderScale, func(y *Settings, v float64) { y.Method.EncoderScale = v })
 		// The base lies above 1, and trees change with its distance from 1.
 	case baseAxis:
 		scaled(x.base()-1, baseFactor, minBase-1, maxBase-1, func(y *Settings, v float64) { y.Method.ClassInfo.Base = round(1 + v) })
@@ -220,5 +226,5 @@ func (s Space) start(m Method) Settings {
 func (x Settings) key() string {
 	// Alpha and loss are those of the plan, the same for all; the seed never changes.
 	m := x.Method
-	return fmt.Sprint(m, m.Smoothing, x.rho(), x.base(), m.ClassInfo.From, x.Prior)
+	return fmt.Sprint(m, m.Smoothing, x.rho(), x.base(), m.ClassInfo.From, m.encoderScale(), x.Prior)
 }

@@ -28,7 +28,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	known := []string{"taxonomy", "label-vectors", "unknown", "distances", "weights-model"}
 	trees := []string{"from", "base", "seed"}
 	train := slices.Concat(data, known, trees, []string{"weight", "threads", "memory", "prior", "rho", "class-weight", "json",
-		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha"})
+		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha", "encoder"})
 	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples", "fourier"}
 	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"}
 	decision := []string{"decode", "confidence", "reject", "target-accuracy", "taxonomy"}
@@ -54,6 +54,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"vectors names":  {"vectors", "names", "synonyms", "unknown"},
 
 		"experiment":   {"out", "shard", "runs", "tuned-runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "rate", "base", "n", "d", "k", "sigma"},
+		"encoder info": {"json"}, "encoder nearest": {"top", "json"},
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},
 	} {
 		c, _, err := rootOf().Find(strings.Fields(command))

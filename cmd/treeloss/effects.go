@@ -44,6 +44,7 @@ var effects = map[string]use{
 
 	"names-as-examples": linear,
 	"fourier":           linear,
+	"encoder":           linear,
 	"mode":              linear,
 	"beam":              linear,
 	"calibrate":         linear,

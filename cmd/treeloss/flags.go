@@ -39,8 +39,11 @@ type dataFlags struct {
 	skipped    skippedRows
 	dataset.Options
 	memory  sizeFlag
-	scratch string // folder for examples that memory does not hold; "": they are refused
-	origins bool   // keep place, id and text of the examples
+	encoder string // folder of a sentence encoder; "": none
+
+	encoderPrint string // what tells the encoder from others, once it is read
+	scratch      string // folder for examples that memory does not hold; "": they are refused
+	origins      bool   // keep place, id and text of the examples
 }
 
 func (f *dataFlags) add(c *cobra.Command) {
@@ -83,7 +86,7 @@ func (f *dataFlags) reading(a *app) *console.Bar {
 
 // limits returns the limits of reading.
 func (f *dataFlags) limits(bar *console.Bar) corpus.Limits {
-	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Origins: f.origins, Progress: bar.Rows}
+	return corpus.Limits{Memory: f.memory.bytes, Scratch: f.scratch, Encoder: f.encoder, Origins: f.origins, Progress: bar.Rows}
 }
 
 func (f *dataFlags) addColumns(c *cobra.Command) {
@@ -218,6 +221,7 @@ type trainingFlags struct {
 func (f *trainingFlags) add(c *cobra.Command) {
 	flags, info := c.Flags(), &f.plan.ClassInfo
 	f.data.add(c)
+	flags.StringVar(&f.data.encoder, "encoder", "", "folder of a sentence encoder (model2vec, StaticEmbedding) for features beside the n-grams")
 	f.files.add(c)
 	addFrom(c, &info.From, "what u-tree, v-tree and linkage are built from")
 	flags.Float64Var(&info.Base, "base", classinfo.DefaultBase, baseHelp)
@@ -243,7 +247,7 @@ func (f *trainingFlags) addPlan(c *cobra.Command) {
 
 // check completes the plan and refuses what cannot be meant.
 func (f *trainingFlags) check() error {
-	f.plan.ClassInfo.Seed = f.seed
+	f.plan.ClassInfo.Seed, f.files.Encoder = f.seed, f.data.encoder
 	if f.trainer.flags.Changed("hxe-alpha") && f.plan.Alpha == 0 { // which means the default
 		return usagef("--hxe-alpha 0, want a number above 0, such as %v; 0 would be --loss %s", tune.DefaultHXEAlpha, tune.CrossEntropy)
 	}

@@ -175,6 +175,9 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer data.examples.Close()
+	if e := data.Table.Encoder(); e != nil {
+		f.data.encoderPrint = e.Fingerprint()
+	}
 	about := softmax.Training{Program: program(), Data: data.fingerprint, Options: f.given()}
 	if err := f.files.record(about.Options, data.Found); err != nil {
 		return err
@@ -256,6 +259,8 @@ func (f *trainFlags) given() map[string]string {
 		case "model", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard":
 		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
 			o[flag.Name] = "given"
+		case "encoder":
+			o[flag.Name] = f.data.encoderPrint
 		case "class-weight":
 			o[flag.Name] = corpus.Balanced
 			if f.classWeight != corpus.Balanced {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -137,6 +138,8 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 	out := Contrast{Bias: above(l.Bias), Positive: []Contribution{}, Negative: []Contribution{}}
 	out.Difference = out.Bias
 	terms, row := e.terms[:0], make([]float32, l.Outputs())
+	// The numbers of a sentence encoder mean nothing one by one: together they are one term.
+	encoder := Contribution{column: e.model.Features.EncoderStart()}
 	for i, x := range value {
 		if x == 0 {
 			continue
@@ -147,7 +150,16 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 		}
 		c := above(l.Row(f, row)) * float64(x)
 		out.Difference += c
+		if f >= encoder.column {
+			encoder.Value += float64(x) * float64(x)
+			encoder.Contribution += c
+			continue
+		}
 		terms = append(terms, Contribution{Value: float64(x), Contribution: c, column: f})
+	}
+	if encoder.Value > 0 {
+		encoder.Value = math.Sqrt(encoder.Value)
+		terms = append(terms, encoder)
 	}
 	e.terms = terms
 
@@ -171,6 +183,8 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 
 // named puts in the name of the feature.
 func (e *Explainer) named(c Contribution) Contribution {
-	c.Feature = e.model.Features.Name(c.column)
+	if c.Feature = "sentence encoder"; c.column < e.model.Features.EncoderStart() {
+		c.Feature = e.model.Features.Name(c.column)
+	}
 	return c
 }

@@ -40,6 +40,9 @@ func Formats() []Format { return []Format{Model, ONNX, NPY, JSON, CSV, FastText}
 // ErrHierarchy says that a hierarchical softmax has no weights of classes.
 var ErrHierarchy = errors.New("a hierarchical softmax, whose outputs are groups of classes; write it with the format model or npy, or train with another loss")
 
+// ErrEncoder says that other programs could not make the features.
+var ErrEncoder = errors.New("the model has a sentence encoder, whose features no other format describes; write it with the format model or csv, or train without the encoder")
+
 // Write writes a model to a path, and returns the files that it wrote: for ONNX, npy and
 // fastText also the contract, for npy in a folder. Old files go only when the new ones
 // are whole. O(d k).
@@ -52,6 +55,9 @@ func Write(m *softmax.Model, format Format, path string) (files []string, err er
 	}
 	if format == Model {
 		return []string{path}, m.Save(path)
+	}
+	if m.Features.EncoderScale() > 0 && format != CSV {
+		return nil, ErrEncoder
 	}
 	c, err := newContract(m)
 	if err != nil {

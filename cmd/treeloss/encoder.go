@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/treeloss/treeloss/encoder"
+	"github.com/treeloss/treeloss/internal/input"
+)
+
+// newEncoder returns treeloss encoder, which only holds info and nearest. They read a folder
+// of a sentence encoder and print to standard output.
+func newEncoder(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "encoder",
+		Short: "Look into sentence encoders",
+		Long: `Encoder tells what the folder of a static sentence encoder holds before you train
+with it (train --encoder FOLDER): model2vec's, or StaticEmbedding's of
+sentence-transformers, with model.safetensors and tokenizer.json.`,
+		Example: `  treeloss encoder info potion-base-8M
+  treeloss encoder nearest potion-base-8M "lost card"`,
+		Args: commandsOnly,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newEncoderInfo(a), newEncoderNearest(a))
+	return c
+}
+
+// newEncoderInfo returns treeloss encoder info.
+func newEncoderInfo(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "info FOLDER",
+		Short:   "Tell size and settings of a sentence encoder",
+		Long:    "Info reads all of the folder of a sentence encoder, so that a damaged one is found.",
+		Example: `  treeloss encoder info potion-base-8M --json`,
+		Args:    oneFile("the folder of a sentence encoder"),
+		RunE: func(c *cobra.Command, args []string) error {
+			e, err := encoder.Open(args[0])
+			if err != nil {
+				return err
+			}
+			info := e.Info()
+			if a.json {
+				return a.printJSON(info)
+			}
+			for _, line := range info.Lines() {
+				fmt.Fprintf(a.out, "%-15s%s\n", line[0], line[1])
+			}
+			return nil
+		},
+	}
+	a.jsonFlag(c)
+	return c
+}
+
+// newEncoderNearest returns treeloss encoder nearest.
+func newEncoderNearest(a *app) *cobra.Command {
+	var top int
+	c := &cobra.Command{
+		Use:   "nearest FOLDER TEXT",
+		Short: "Print the tokens whose vectors are nearest to that of a text",
+		Long: `Nearest prints the tokens whose vectors have the largest cosine with the vector of
+a text, best first, one a line: the token, a tab and the cosine. The tokens of
+the text are among them.`,
+		Example: `  treeloss encoder nearest potion-base-8M "lost card" --top 5`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 || top < 1 {
+				return usagef("encoder nearest takes a folder and a text, in quotes if it has spaces, and --top of at least 1")
+			}
+			e, err := encoder.Open(args[0])
+			if err != nil {
+				return err
+			}
+			near, err := e.Nearest(args[1], top)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(map[string]any{"text": args[1], "nearest": near})
+			}
+			for _, n := range near {
+				fmt.Fprintf(a.out, "%s\t%.6f\n", input.Escape(n.Token), n.Cosine)
+			}
+			return nil
+		},
+	}
+	c.Flags().IntVar(&top, "top", 10, "number of tokens to print, the nearest first")
+	a.jsonFlag(c)
+	return c
+}
