@@ -138,3 +138,7 @@ func (s *Static) Matrix(texts []string) *matrix.Dense {
 	}
 	return out
 }
+
+// Vectors returns the rows of the vectors and the weights of the tokens, nil where all are
+// 1. They are the encoder's own: do not change them.
+func (s *Static) Vectors() (rows *matrix.Dense, weight []float32) { return s.rows, s.weight }

@@ -54,7 +54,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"vectors names":  {"vectors", "names", "synonyms", "unknown"},
 
 		"experiment":   {"out", "shard", "runs", "tuned-runs", "seed", "protocol", "threads", "resume", "json", "truth", "init", "average", "rate", "base", "n", "d", "k", "sigma"},
-		"encoder info": {"json"}, "encoder nearest": {"top", "json"},
+		"encoder info": {"json"}, "encoder nearest": {"top", "json"}, "encoder distill": {"from", "vocabulary", "dim", "out", "backend", "json"},
 		"vectors info": {"vectors", "json"}, "vectors get": {"vectors", "json"}, "vectors nearest": {"vectors", "top", "json"},
 	} {
 		c, _, err := rootOf().Find(strings.Fields(command))

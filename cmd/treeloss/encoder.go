@@ -9,8 +9,8 @@ import (
 	"github.com/treeloss/treeloss/internal/input"
 )
 
-// newEncoder returns treeloss encoder, which only holds info and nearest. They read a folder
-// of a sentence encoder and print to standard output.
+// newEncoder returns treeloss encoder, which only holds info, nearest and distill. They read a folder
+// of an encoder and print to standard output; distill writes one.
 func newEncoder(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "encoder",
@@ -23,7 +23,7 @@ sentence-transformers, with model.safetensors and tokenizer.json.`,
 		Args: commandsOnly,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newEncoderInfo(a), newEncoderNearest(a))
+	c.AddCommand(newEncoderInfo(a), newEncoderNearest(a), newEncoderDistill(a))
 	return c
 }
 

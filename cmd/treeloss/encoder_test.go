@@ -180,3 +180,37 @@ func TestEncoderCommands(t *testing.T) {
 		}
 	}
 }
+
+// A static encoder out of a BERT is read by all that reads one.
+func TestEncoderDistill(t *testing.T) {
+	from, out := bertFolder(t), filepath.Join(t.TempDir(), "static")
+	words := file(t, "words.txt", "toll\t17\nnot one\nrain\n\n")
+	o := succeed(t, "encoder", "distill", "--backend", "go", "--from", from, "--vocabulary", words, "--dim", "6", "--out", out)
+	if !strings.Contains(o.out, "55 tokens, 6 dimensions") || !strings.Contains(o.log, `1 words such as "not one"`) {
+		t.Errorf("%s%s", o.log, o.out)
+	}
+	if lines := succeed(t, "encoder", "nearest", out, "Toll").out; !strings.HasPrefix(lines, "toll\t1.000000\n") {
+		t.Errorf("%q", lines)
+	}
+	train, _ := synonymFiles(t)
+	trainOn(t, "--data", train, "--encoder", out)
+	small := filepath.Join(t.TempDir(), "small")
+	if got := parse(t, succeed(t, "encoder", "distill", "--json", "--backend", "go", "--from", from, "--vocabulary", "10", "--out", small).out); got["encoder"].(map[string]any)["tokens"] != 11.0 {
+		t.Errorf("%v", got)
+	}
+	for _, tc := range []struct {
+		status int
+		says   string
+		args   []string
+	}{
+		{2, "needs the folder of a BERT", []string{"--from", from}},
+		{1, "is not empty", []string{"--from", from, "--out", from}},
+		{1, "no such file", []string{"--from", from, "--vocabulary", filepath.Join(out, "none"), "--out", filepath.Join(out, "new")}},
+		{1, "no words", []string{"--from", from, "--vocabulary", file(t, "blank.txt", "\n"), "--out", filepath.Join(out, "new")}},
+		{1, "no config.json", []string{"--from", t.TempDir(), "--out", filepath.Join(out, "new")}},
+	} {
+		if o := failWith(t, tc.status, append([]string{"encoder", "distill", "--backend", "go"}, tc.args...)...); !strings.Contains(o.log, tc.says) {
+			t.Errorf("%v: %s, want %q", tc.args, o.log, tc.says)
+		}
+	}
+}
