@@ -15,6 +15,7 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/internal/kernel"
+	"github.com/treeloss/treeloss/internal/memory"
 	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/softmax"
@@ -38,6 +39,10 @@ type Options struct {
 	// with the same bytes. The caller removes it.
 	Checkpoint string
 	Resume     bool
+
+	// Scratch is the folder of a file of rows where memory does not hold the examples, some
+	// five bytes for each n-gram of a text; "": the system's for temporary files.
+	Scratch string
 
 	// Progress is called as the work goes on, with what is being done.
 	Progress func(stage string, p softmax.Progress)
@@ -111,8 +116,6 @@ func CheckData(d *corpus.Data) error {
 		return fmt.Errorf("the data holds %v: %w", d.Table.Kind(), ErrData)
 	case d.Mix != nil:
 		return fmt.Errorf("the data has rows of several labels: %w", ErrData)
-	case d.Stream != nil:
-		return fmt.Errorf("the examples do not fit the memory budget, raise it with Options.Memory: %w", ErrData)
 	}
 	return nil
 }
@@ -123,16 +126,27 @@ func CheckData(d *corpus.Data) error {
 // the temperature; no weight is trained on them.
 //
 // It holds the rows as features twice, the weights that are kept, and one node a goroutine
-// with all its weights. A cancelled context ends it with an error that wraps ctx.Err().
+// with all its weights. Rows of a stream are in a file instead: a node reads its own. An
+// inner node has those that fit a quarter of the memory budget. A cancelled context ends
+// it with an error that wraps ctx.Err().
 func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about softmax.Training) (*Model, error) {
 	if err := cmp.Or(o.Check(), CheckData(d)); err != nil {
 		return nil, err
 	}
 	fit, held := d.Labelled(rows), d.Labelled(o.Valid)
-	if len(held) == 0 {
+	examples := len(rows)
+	if d.Stream != nil {
+		examples = d.Stream.Rows()
+		if out := slices.IndexFunc(fit, func(row int) bool { return row >= d.Stream.Held }); out > 0 {
+			if len(held) == 0 {
+				held = fit[:min(out, mostHeld)]
+			}
+			fit = fit[out:]
+		}
+	} else if len(held) == 0 {
 		fit, held = holdOut(d, fit, o.Seed)
 	}
-	names, spec, why, err := known(d, fit, o)
+	names, spec, why, err := known(d, fit, examples, o)
 	if err != nil {
 		return nil, err
 	}
@@ -140,16 +154,19 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	if err != nil {
 		return nil, err
 	}
-	x := f.X.(*matrix.Sparse)
-	p := Cluster(ClassVectors(x, f.Class, d.Classes, o.Threads), o.Shape, o.Seed, o.Threads)
+	g, err := gather(ctx, d, f, names, o)
+	if err != nil {
+		return nil, fmt.Errorf("extreme: %w", err)
+	}
+	defer g.close()
+	p := Cluster(g.vectors, o.Shape, o.Seed, o.Threads)
 	settings := Settings{Prior: cmp.Or(o.Prior, DefaultPrior), Sharing: spec, ClassInfo: o.ClassInfo, Threshold: leastThreshold,
 		Negatives: negativesShare, Threads: o.Threads, Seed: o.Seed}
-	t := &trainer{Settings: settings, partition: p, info: d.Classes, rows: inOrder(x, f.Class, f.Weight, p)}
+	t := &trainer{Settings: settings, partition: p, info: d.Classes, rows: g.inOrder(p), memory: memory.Budget(d.Memory)}
 	if o.Progress != nil {
 		t.progress = func(done float64) { o.Progress("tree", softmax.Progress{Fraction: done}) }
 	}
-	f.X, x = nil, nil // the trainer has its own
-	runtime.GC()      // else what making them has left counts beside the root
+	runtime.GC() // else what making them has left counts beside the root
 	if o.Checkpoint != "" {
 		if err := t.resume(o.Checkpoint, o.Resume); err != nil {
 			return nil, fmt.Errorf("extreme: checkpoint: %w", err)
@@ -162,23 +179,117 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, nodes: t.nodes}
 	m.Report = Report{Levels: p.Levels(), Nodes: len(p.Nodes), Leaves: p.Leaves(), Trained: int(t.trained.Load()), Least: leastThreshold, Router: defaultRouter, Beam: DefaultBeam}
 	m.Training = about
-	m.Training.Examples, m.Training.Seed, m.Training.Names, m.Training.Prior = len(rows), o.Seed, names, settings.Prior
+	m.Training.Examples, m.Training.Seed, m.Training.Names, m.Training.Prior = examples, o.Seed, names, settings.Prior
 	m.Training.Sharing, m.Training.Loss, m.Training.Trainer, m.Training.Choice = cmp.Or(spec.String(), string(classinfo.None)), string(tune.CrossEntropy), "tree", why
 	if n := f.Features.MinRows(); n > 1 {
 		m.Training.MinRows = n
 	}
+	if m.Report.Gap, err = gap(ctx, t, o); err != nil {
+		return nil, err
+	}
+	t.rows, t.nodes = nil, nil // what follows needs neither
 	if len(held) > 0 {
 		if err := m.tune(d, held, o); err != nil {
 			return nil, err
 		}
 	}
-	if m.Report.Gap, err = gap(ctx, t, o); err != nil {
-		return nil, err
-	}
 	for _, w := range m.nodes {
 		m.Report.Weights += w.count()
 	}
 	return m, m.Check()
+}
+
+// gathered are the rows that a model is trained on, and the vectors of the classes.
+type gathered struct {
+	vectors *matrix.Dense // k x Dimensions
+	x       *matrix.Sparse
+	file    *rowFile // in place of x
+	class   []int32
+	weight  []float32
+}
+
+// gather takes the rows that features were fitted on, or writes those of the stream of d,
+// with the names among the first, to a file; f has no rows then.
+func gather(ctx context.Context, d *corpus.Data, f *corpus.Fitted, names bool, o Options) (*gathered, error) {
+	x := f.X.(*matrix.Sparse)
+	if d.Stream == nil {
+		g := &gathered{x: x, class: f.Class, weight: f.Weight}
+		g.vectors = ClassVectors(x, f.Class, d.Classes, o.Threads)
+		f.X = nil
+		return g, nil
+	}
+	stream := d.Epochs(f, o.Seed, o.Threads)
+	if stream.Mixed {
+		return nil, fmt.Errorf("the data has rows of several labels: %w", ErrData)
+	}
+	k := len(d.Classes.Labels)
+	var last softmax.Examples // the names
+	if names {
+		last = softmax.Examples{X: x.Select(dataset.Range(x.Rows()-k, x.Rows())), Class: f.Class[len(f.Class)-k:], Weight: slices.Repeat([]float32{1}, k)}
+	}
+	f.X, x = nil, nil
+	file, err := newRowFile(o.Scratch, f.Features.Dim())
+	if err != nil {
+		return nil, err
+	}
+	g := &gathered{file: file, vectors: matrix.NewDense(k, Dimensions)}
+	even := true
+	add := func(ex softmax.Examples) error {
+		x := ex.X.(*matrix.Sparse)
+		addRows(g.vectors, x, ex.Class, o.Threads)
+		for i := range x.Rows() {
+			if err := file.write(x.Row(i)); err != nil {
+				return err
+			}
+			even = even && ex.Weight[i] == 1
+		}
+		g.class, g.weight = append(g.class, ex.Class...), append(g.weight, ex.Weight...)
+		if o.Progress != nil {
+			o.Progress("rows", softmax.Progress{Fraction: float64(len(g.class)) / float64(max(stream.Rows, len(g.class)))})
+		}
+		return nil
+	}
+	for ex, err := range stream.Epoch(ctx, 0) {
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			err = add(ex)
+		}
+		if err != nil {
+			return nil, errors.Join(err, file.close())
+		}
+	}
+	if err = ctx.Err(); err == nil && names {
+		err = add(last)
+	}
+	if err = cmp.Or(err, file.done()); err != nil {
+		return nil, errors.Join(err, file.close())
+	}
+	if even {
+		g.weight = nil
+	}
+	complete(g.vectors, d.Classes, o.Threads)
+	return g, nil
+}
+
+// inOrder returns the rows in the order of a partition; g has them no more.
+func (g *gathered) inOrder(p *Partition) *examples {
+	g.vectors = nil
+	if g.file == nil {
+		e := inOrder(g.x, g.class, g.weight, p)
+		g.x, g.class, g.weight = nil, nil, nil
+		return e
+	}
+	e, rows := ordered(g.class, g.weight, p)
+	e.columns, e.file, e.row = g.file.columns, g.file, rows
+	g.class, g.weight = nil, nil
+	return e
+}
+
+// close removes the file, if there is one. A file that cannot be removed is no reason to
+// lose a model.
+func (g *gathered) close() {
+	if g.file != nil {
+		_ = g.file.close()
+	}
 }
 
 // holdOut draws the rows to measure on, none where there are too few to spare.
@@ -210,12 +321,12 @@ func holdOut(d *corpus.Data, rows []int, seed uint64) (fit, held []int) {
 
 // known chooses what is used of what is known about the classes: what the options say, else
 // what the rows support by three standard errors.
-func known(d *corpus.Data, rows []int, o Options) (names bool, spec classinfo.Spec, why string, err error) {
+func known(d *corpus.Data, rows []int, examples int, o Options) (names bool, spec classinfo.Spec, why string, err error) {
 	names, spec = o.Names == tune.On, o.Sharing
 	if spec != nil && o.Names != tune.Auto {
 		return names, spec, "", nil
 	}
-	few := len(rows) < manyRows*len(d.Classes.Labels)
+	few := examples < manyRows*len(d.Classes.Labels)
 	agree := false
 	if few && d.Named() {
 		sample := sampleOf(rows, evidenceRows, o.Seed)
@@ -260,13 +371,58 @@ type answers struct {
 	class []int32
 }
 
-// answer searches for rows of features.
-func answer(s func() *search, x *matrix.Sparse, class []int32, threads int) answers {
-	a := answers{lists: make([][]candidate, x.Rows()), class: class}
+// routed are rows of features with the leaves that a search comes to.
+type routed struct {
+	x     *matrix.Sparse
+	class []int32
+	to    [][]step // of each row
+}
+
+// route searches for rows of features.
+func route(p *Partition, nodes []*weights, beam int, x *matrix.Sparse, class []int32, threads int) routed {
+	r := routed{x, class, make([][]step, x.Rows())}
 	kernel.Parallel(threads, x.Rows(), 64, func(_, lo, hi int) {
-		s := s()
+		s := newSearch(p, nodes, beam)
 		for i := lo; i < hi; i++ {
-			a.lists[i] = slices.Clone(s.run(x.Row(i)))
+			index, value := x.Row(i)
+			s.down(p.Levels()-1, index, value)
+			r.to[i] = slices.Clone(s.now)
+		}
+	})
+	return r
+}
+
+// answers returns the candidates of the rows, without the weights of leaves below a
+// threshold. It goes leaf by leaf, so that only some are there without these.
+func (r routed) answers(p *Partition, nodes []*weights, threshold float32, threads int) answers {
+	type visit struct{ row, from int } // of a leaf, and where its candidates begin
+	a := answers{lists: make([][]candidate, len(r.to)), class: r.class}
+	visits := make([][]visit, len(nodes))
+	for i, steps := range r.to {
+		n := 0
+		for _, at := range steps {
+			visits[at.node] = append(visits[at.node], visit{i, n})
+			leaf := p.Nodes[at.node]
+			for _, class := range p.Order[leaf.First:leaf.End] {
+				a.lists[i] = append(a.lists[i], candidate{class: class, path: at.log})
+				n++
+			}
+		}
+	}
+	kernel.Parallel(threads, len(nodes), 1, func(v, _, _ int) {
+		if len(visits[v]) == 0 {
+			return
+		}
+		w := nodes[v]
+		if threshold > 0 {
+			w = w.pruned(threshold).index(r.x.Columns)
+		}
+		s := newSearch(p, nodes, 0)
+		for _, at := range visits[v] {
+			index, value := r.x.Row(at.row)
+			for c, log := range s.logs(v, w, index, value) {
+				a.lists[at.row][at.from+c].leaf = log
+			}
 		}
 	})
 	return a
@@ -339,24 +495,26 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 	x := ex.X.(*matrix.Sparse)
 	r := &m.Report
 	r.HeldOut = len(held)
-	ask := func(nodes []*weights, beam, rows int) answers {
+	ask := func(beam, rows int) routed {
 		some := make([]int, rows) // spread over all, as files are often sorted by class
 		class := make([]int32, rows)
 		for n := range some {
 			some[n] = n * len(held) / rows
 			class[n] = ex.Class[some[n]]
 		}
-		return answer(func() *search { return newSearch(m.Partition, nodes, beam) }, x.Select(some).(*matrix.Sparse), class, o.Threads)
+		return route(m.Partition, m.nodes, beam, x.Select(some).(*matrix.Sparse), class, o.Threads)
 	}
 	few := min(len(held), choiceRows)
+	var rows routed
 	var a answers
 	for beam := DefaultBeam; ; beam *= 2 {
-		wider := ask(m.nodes, beam, few)
+		to := ask(beam, few)
+		wider := to.answers(m.Partition, m.nodes, 0, o.Threads)
 		accuracy, router := wider.best()
 		if beam > DefaultBeam && accuracy < r.Accuracy+beamGain {
 			break
 		}
-		a, r.Beam, r.Accuracy, r.Router = wider, beam, accuracy, router
+		rows, a, r.Beam, r.Accuracy, r.Router = to, wider, beam, accuracy, router
 		if beam >= r.Leaves || beam >= mostBeam {
 			break
 		}
@@ -368,16 +526,18 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 	t := c.Temperature
 	best, first, _ := a.measure(r.Router, t)
 	for _, threshold := range thresholds() {
-		nodes := make([]*weights, len(m.nodes))
-		kernel.Parallel(o.Threads, len(nodes), 1, func(v, _, _ int) { nodes[v] = m.nodes[v].pruned(threshold).index(m.Features.Dim()) })
-		b := ask(nodes, r.Beam, few)
-		accuracy, loss, _ := b.measure(r.Router, t)
+		accuracy, loss, _ := rows.answers(m.Partition, m.nodes, threshold, o.Threads).measure(r.Router, t)
 		if loss > first*(1+allowedLoss) || accuracy < best-allowedLoss {
 			break
 		}
-		m.nodes, r.Least = nodes, float64(threshold)
+		r.Least = float64(threshold)
 	}
-	a = ask(m.nodes, r.Beam, len(held))
+	kernel.Parallel(o.Threads, len(m.nodes), 1, func(v, _, _ int) {
+		if r.Least > leastThreshold && m.Partition.Nodes[v].Leaf() {
+			m.nodes[v] = m.nodes[v].pruned(float32(r.Least)).index(m.Features.Dim())
+		}
+	})
+	a = ask(r.Beam, len(held)).answers(m.Partition, m.nodes, 0, o.Threads)
 	_, r.Router = a.best()
 	r.Accuracy, r.LogLoss, r.Reached = a.measure(r.Router, t)
 	if !o.Calibrate {
@@ -465,14 +625,21 @@ func gap(ctx context.Context, t *trainer, o Options) (*Gap, error) {
 		}
 	}
 	info := part(t.info, at(t.partition.Order, classes), false)
-	x, test := t.rows.x.Select(fit).(*matrix.Sparse), t.rows.x.Select(held).(*matrix.Sparse)
+	x, err := t.rows.some(fit)
+	if err != nil {
+		return nil, err
+	}
+	test, err := t.rows.some(held)
+	if err != nil {
+		return nil, err
+	}
 	right := func(shape Shape) ([]bool, error) {
 		p := Cluster(ClassVectors(x, class, info, o.Threads), shape, o.Seed, o.Threads)
 		small := &trainer{Settings: t.Settings, partition: p, info: info, rows: inOrder(x, class, weight, p)}
 		if err := small.run(ctx); err != nil {
 			return nil, err
 		}
-		a := answer(func() *search { return newSearch(p, small.nodes, 0) }, test, truth, o.Threads)
+		a := route(p, small.nodes, 0, test, truth, o.Threads).answers(p, small.nodes, 0, o.Threads)
 		return a.right(defaultRouter), nil
 	}
 	tree, err := right(Shape{MaxLeaf: gapLeaf})

@@ -51,26 +51,27 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	f := format.New()
-	all := &weights{}
-	table := make([]int64, 0, nodeColumns*len(m.nodes))
-	sums := make([]int64, len(m.nodes))
+	nodes := len(m.nodes)
+	table, sums := make([]int64, 0, nodeColumns*nodes), make([]int64, nodes)
+	features, start, rows, bias := make([][]int32, nodes), make([][]int32, nodes), make([][]uint16, nodes+1), make([][]float32, nodes)
+	featuresBefore, wordsBefore := 0, 0
 	for v, n := range m.Partition.Nodes {
-		table = append(table, int64(n.First), int64(n.End), int64(n.Child), int64(n.Children), int64(len(all.features)), int64(len(all.rows)))
 		w := m.nodes[v]
+		table = append(table, int64(n.First), int64(n.End), int64(n.Child), int64(n.Children), int64(featuresBefore), int64(wordsBefore))
 		sums[v] = w.checksum()
-		all.features, all.start = append(all.features, w.features...), append(all.start, w.start...)
-		all.rows = append(all.rows, w.words()...)
-		all.bias = append(all.bias, w.bias...)
+		features[v], start[v], rows[v], bias[v] = w.features, w.start, w.words(), w.bias
+		featuresBefore += len(w.features)
+		wordsBefore += len(w.words())
 	}
-	all.rows = append(all.rows, make([]uint16, kernel.PackedSlack)...)
+	rows[nodes] = make([]uint16, kernel.PackedSlack)
 	f.Tensors = append(f.Tensors,
 		safetensors.New("order", m.Partition.Order, len(m.Partition.Order)),
-		safetensors.New("nodes", table, len(m.nodes), nodeColumns),
-		safetensors.New("node_crc32c", sums, len(sums)),
-		safetensors.New("features", all.features, len(all.features)),
-		safetensors.New("start", all.start, len(all.start)),
-		safetensors.New("rows", all.rows, len(all.rows)),
-		safetensors.New("bias", all.bias, len(all.bias)))
+		safetensors.New("nodes", table, nodes, nodeColumns),
+		safetensors.New("node_crc32c", sums, nodes),
+		safetensors.Joined("features", features...),
+		safetensors.Joined("start", start...),
+		safetensors.Joined("rows", rows...),
+		safetensors.Joined("bias", bias...))
 	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors}
 	if err := parts.Store(f, map[string]any{"labels": m.Labels, "training": m.Training, "report": m.Report}); err != nil {
 		return err

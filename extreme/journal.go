@@ -162,8 +162,9 @@ func (t *trainer) digest() (sum [sha256.Size]byte) {
 	if t.info.Taxonomy != nil {
 		_ = t.info.Taxonomy.WriteJSON(h) // a hash takes everything
 	}
-	parts := []safetensors.Tensor{safetensors.New("", t.partition.Order), safetensors.New("", t.rows.place),
-		safetensors.New("", t.rows.x.Index), safetensors.New("", t.rows.x.Value), safetensors.New("", t.rows.weight)}
+	fmt.Fprintf(h, "%d rows\n", t.rows.len())
+	t.rows.sum(h)
+	parts := []safetensors.Tensor{safetensors.New("", t.partition.Order)}
 	if t.info.Vectors != nil {
 		parts = append(parts, safetensors.New("", t.info.Vectors.Data))
 	}
@@ -183,10 +184,10 @@ func (t *trainer) resume(path string, resume bool) error {
 	}
 	t.nodes = make([]*weights, len(t.partition.Nodes))
 	for _, r := range done {
-		if r.node >= len(t.nodes) || r.weights.check(t.rows.x.Columns, outputs(t.partition, r.node)) != nil || len(r.weights.bias) != outputs(t.partition, r.node) {
+		if r.node >= len(t.nodes) || r.weights.check(t.rows.columns, outputs(t.partition, r.node)) != nil || len(r.weights.bias) != outputs(t.partition, r.node) {
 			return fmt.Errorf("%s: node %d: %w; train without Options.Resume to start again", path, r.node, ErrCheckpoint)
 		}
-		t.nodes[r.node] = r.weights.index(t.rows.x.Columns)
+		t.nodes[r.node] = r.weights.index(t.rows.columns)
 		t.trained.Add(int64(r.trained))
 		t.report(r.node)
 	}

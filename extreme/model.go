@@ -165,7 +165,14 @@ func (s *search) choices(v int, index []int32, value []float32) []float32 {
 		clear(out)
 		return out[:s.partition.Nodes[v].Outputs()]
 	}
-	s.nodes[v].scores(&s.out, index, value, &s.hits)
+	return s.logs(v, s.nodes[v], index, value)
+}
+
+// logs sets s.out to the log probabilities of the choices of a node with given weights.
+func (s *search) logs(v int, w *weights, index []int32, value []float32) []float32 {
+	n := outputs(s.partition, v)
+	out := s.out[:n]
+	w.scores(&s.out, index, value, &s.hits)
 	total := float32(kernel.Softmax(s.p[:n], out))
 	for c := range out {
 		out[c] -= total

@@ -51,12 +51,18 @@ func (w *weights) count() int {
 // mostWeights bounds the weights that are kept for each choice of a node, on average: nine
 // kilobytes in a file. Class information makes a weight of every feature and class; beyond
 // these they add up to nothing.
-const mostWeights = 3000
+//
+// An inner node has mostInner, as nothing makes good what it leaves out: with mostWeights the
+// right leaf of generated texts is among ten of 30 in 89 of 100 cases, with mostInner in 92.
+const (
+	mostWeights = 3000
+	mostInner   = 30_000
+)
 
 // limit returns the threshold, at least least, above which a layer has no more weights than
-// mostWeights a choice; a sample of them tells.
-func limit(l *softmax.Layer, least float32) float32 {
-	most := mostWeights * l.Outputs()
+// so many a choice; a sample of them tells.
+func limit(l *softmax.Layer, each int, least float32) float32 {
+	most := each * l.Outputs()
 	if len(l.Weight) <= most {
 		return least
 	}

@@ -14,12 +14,12 @@ const ManyClasses = 2000
 
 // Pays tells whether so many rows of d are a task for a tree rather than for a flat
 // softmax, and why, in words: there are ManyClasses, or the weights of a flat one do not
-// fit the memory budget.
+// fit the memory budget. A flat softmax on a stream has as many as fit.
 func Pays(d *corpus.Data, rows int) (bool, string) {
 	if k := len(d.Classes.Labels); k >= ManyClasses {
 		return true, fmt.Sprintf("there are %d classes", k)
 	}
-	if n := d.Need(rows); n.Total() > n.Budget {
+	if n := d.Need(rows); d.Stream == nil && n.Total() > n.Budget {
 		return true, fmt.Sprintf("a flat model needs about %s, and the memory budget is %s", memory.Text(n.Total()), memory.Text(n.Budget))
 	}
 	return false, ""

@@ -21,7 +21,7 @@ type Settings struct {
 	Prior     float64        // τ², see softmax.Options
 	Sharing   classinfo.Spec // of the classes of a leaf; nil: none
 	ClassInfo classinfo.Options
-	Threshold float32 // weights of leaves below it, in size, are left out
+	Threshold float32 // weights below it, in size, are left out
 	Negatives float64 // "none of these" rows of a node beside each of its own; 0: none
 	Threads   int
 	Seed      uint64
@@ -35,39 +35,16 @@ const (
 	maxPasses = 40
 	// innerFeatures is how many features an inner node has at most, those of most rows.
 	innerFeatures = 1 << 17
+	// rootShare of the memory budget may go to the rows of the root, where these are in a
+	// file, and nodeShare to those of an inner node below, of which there is one a goroutine;
+	// beyond that they train on a part of the rows of each class. A value takes nodeBytes: as
+	// it is read, with its column in the node, and in the solver.
+	rootShare = 0.5
+	nodeShare = 0.1
+	nodeBytes = 24
 	// wrongNodes is to how many wrong nodes of each level a row is a negative.
 	wrongNodes = 4
 )
-
-// examples are rows of features with their classes, in the order of a partition.
-type examples struct {
-	x      *matrix.Sparse
-	place  []int32   // of the class of each row in Partition.Order, ascending
-	weight []float32 // nil: all 1
-	start  []int     // k+1: the rows of the class at place n are start[n] to start[n+1]-1
-}
-
-// inOrder returns rows in the order of a partition.
-func inOrder(x *matrix.Sparse, class []int32, weight []float32, p *Partition) *examples {
-	at := p.Positions()
-	rows := make([]int, len(class))
-	for i := range rows {
-		rows[i] = i
-	}
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(at[class[a]], at[class[b]]) })
-	e := &examples{x: x.Select(rows).(*matrix.Sparse), place: make([]int32, len(rows)), start: make([]int, len(p.Order)+1)}
-	for n, i := range rows {
-		e.place[n] = at[class[i]]
-		e.start[e.place[n]+1]++
-		if weight != nil {
-			e.weight = append(e.weight, weight[i])
-		}
-	}
-	for n := range p.Order {
-		e.start[n+1] += e.start[n]
-	}
-	return e
-}
 
 // trainer trains the nodes of a partition.
 type trainer struct {
@@ -75,6 +52,7 @@ type trainer struct {
 	partition *Partition
 	info      classinfo.Info
 	rows      *examples
+	memory    int64 // budget of rows that are in a file
 	nodes     []*weights
 	trained   atomic.Int64 // weights before pruning
 	journal   *journal     // of the nodes that are done; nil: none is kept
@@ -114,7 +92,9 @@ func (t *trainer) run(ctx context.Context) error {
 			return err
 		}
 		if next > end && t.Negatives > 0 {
-			t.collect(level+1, end, negatives)
+			if err := t.collect(level+1, end, negatives); err != nil {
+				return err
+			}
 		}
 		from, end = end, next
 	}
@@ -145,13 +125,20 @@ func (t *trainer) report(v int) {
 
 // collect appends to negatives, of the nodes from first on, the rows that the levels above
 // would wrongly send there: each row to the best few but its own.
-func (t *trainer) collect(level, first int, negatives [][]int32) {
-	n := t.rows.x.Rows()
+func (t *trainer) collect(level, first int, negatives [][]int32) error {
+	n := t.rows.len()
 	sent := make([]step, n*wrongNodes)
-	kernel.Parallel(t.Threads, n, 256, func(_, lo, hi int) {
+	const grain = 256
+	errs := make([]error, (n+grain-1)/grain)
+	kernel.Parallel(t.Threads, n, grain, func(block, lo, hi int) {
 		s := newSearch(t.partition, t.nodes, wrongNodes+1)
+		x, err := t.rows.between(lo, hi)
+		if err != nil {
+			errs[block] = err
+			return
+		}
 		for i := lo; i < hi; i++ {
-			index, value := t.rows.x.Row(i)
+			index, value := x.Row(i - lo)
 			s.down(level, index, value)
 			to := sent[i*wrongNodes : i*wrongNodes : (i+1)*wrongNodes]
 			for _, at := range s.now {
@@ -162,6 +149,9 @@ func (t *trainer) collect(level, first int, negatives [][]int32) {
 			}
 		}
 	})
+	if err := cmp.Or(errs...); err != nil {
+		return err
+	}
 	type sentRow struct {
 		row int32
 		log float32
@@ -187,6 +177,7 @@ func (t *trainer) collect(level, first int, negatives [][]int32) {
 			slices.Sort(negatives[v])
 		}
 	})
+	return nil
 }
 
 // node trains one node.
@@ -196,7 +187,11 @@ func (t *trainer) node(ctx context.Context, v int, negatives []int32, threads in
 		return fmt.Errorf("extreme: node %d: %w", v, err)
 	}
 	t.trained.Add(int64(len(layer.Weight)))
-	t.nodes[v] = pack(layer, columns, limit(layer, t.Threshold)).index(t.rows.x.Columns)
+	most := mostWeights
+	if !t.partition.Nodes[v].Leaf() {
+		most = mostInner
+	}
+	t.nodes[v] = pack(layer, columns, limit(layer, most, t.Threshold)).index(t.rows.columns)
 	if t.journal != nil {
 		if err := t.journal.add(record{v, len(layer.Weight), t.nodes[v]}); err != nil {
 			return err
@@ -207,18 +202,19 @@ func (t *trainer) node(ctx context.Context, v int, negatives []int32, threads in
 }
 
 // problem returns the rows of a node and its negatives, with the choice of each.
-func (t *trainer) problem(v int, negatives []int32) softmax.Examples {
+func (t *trainer) problem(v int, negatives []int32) (softmax.Examples, error) {
+	var ex softmax.Examples
 	n := t.partition.Nodes[v]
-	lo, hi := t.rows.start[n.First], t.rows.start[n.End]
-	from, to := t.rows.x.Start[lo], t.rows.x.Start[hi]
-	x := &matrix.Sparse{Columns: t.rows.x.Columns, Start: make([]int, 0, hi-lo+len(negatives)+1)}
-	for _, s := range t.rows.x.Start[lo : hi+1] {
-		x.Start = append(x.Start, s-from)
+	rows, every, err := t.rowsOf(v)
+	if err != nil {
+		return ex, err
 	}
-	x.Index, x.Value = t.rows.x.Index[from:to:to], t.rows.x.Value[from:to:to]
-	ex := softmax.Examples{X: x, Class: make([]int32, 0, hi-lo+len(negatives))}
+	lo, hi := t.rows.start[n.First], t.rows.start[n.End]
+	x := rows
+	ex = softmax.Examples{X: x, Class: make([]int32, 0, x.Rows()+len(negatives))}
 	child := 0
-	for _, place := range t.rows.place[lo:hi] {
+	for i := lo; i < hi; i += every {
+		place := t.rows.place[i]
 		choice := place - int32(n.First)
 		if !n.Leaf() {
 			for int(place) >= t.partition.Nodes[n.Child+child].End {
@@ -227,23 +223,53 @@ func (t *trainer) problem(v int, negatives []int32) softmax.Examples {
 			choice = int32(child)
 		}
 		ex.Class = append(ex.Class, choice)
+		if t.rows.weight != nil {
+			ex.Weight = append(ex.Weight, t.rows.weight[i])
+		}
 	}
-	if t.rows.weight != nil {
-		ex.Weight = t.rows.weight[lo:hi:hi]
-	}
-	for _, i := range negatives {
-		x.AppendRow(t.rows.x.Row(int(i)))
+	wrong := make([]int, len(negatives))
+	for j, i := range negatives {
+		wrong[j] = int(i)
 		ex.Class = append(ex.Class, int32(n.Outputs()))
 		if t.rows.weight != nil {
 			ex.Weight = append(ex.Weight, t.rows.weight[i])
 		}
 	}
-	return ex
+	return ex, t.rows.add(x, wrong)
+}
+
+// rowsOf returns the rows of a node, or every so manieth of them where they are in a file and
+// an inner node has more than memory holds. As rows stand by class, each class keeps
+// its part.
+func (t *trainer) rowsOf(v int) (x *matrix.Sparse, every int, err error) {
+	n, share := t.partition.Nodes[v], nodeShare
+	if v == 0 {
+		share = rootShare
+	}
+	lo, hi := t.rows.start[n.First], t.rows.start[n.End]
+	every = 1
+	if t.rows.x == nil && !n.Leaf() {
+		room := max(int(share*float64(t.memory)/nodeBytes), 1)
+		every = (t.rows.values(hi-lo) + room - 1) / room
+	}
+	if every <= 1 {
+		x, err = t.rows.between(lo, hi)
+		return x, 1, err
+	}
+	var rows []int
+	for i := lo; i < hi; i += every {
+		rows = append(rows, i)
+	}
+	x, err = t.rows.some(rows)
+	return x, every, err
 }
 
 // fit trains the softmax of a node over the columns that its rows have.
 func (t *trainer) fit(ctx context.Context, v int, negatives []int32, threads int) (*softmax.Layer, []int32, error) {
-	ex := t.problem(v, negatives)
+	ex, err := t.problem(v, negatives)
+	if err != nil {
+		return nil, nil, err
+	}
 	n, k := t.partition.Nodes[v], outputs(t.partition, v)
 	x := ex.X.(*matrix.Sparse)
 	if !n.Leaf() {
@@ -256,7 +282,6 @@ func (t *trainer) fit(ctx context.Context, v int, negatives []int32, threads int
 	}
 	opts := softmax.Options{Prior: t.Prior, Trainer: softmax.Converge{Tolerance: tolerance, MaxSteps: maxPasses, Dual: true}, Seed: t.Seed + uint64(v), Threads: threads}
 	if n.Leaf() && len(t.Sharing) > 0 {
-		var err error
 		if opts.Sharing, err = t.sharing(v); err != nil {
 			return nil, nil, err
 		}

@@ -1,8 +1,10 @@
 package extreme
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/feature"
@@ -36,32 +38,53 @@ const (
 // label vector, as far as they are there, each of length 1 times a weight, by a sparse random
 // projection. A class without rows still has a name. It takes O(values of x).
 func ClassVectors(x *matrix.Sparse, class []int32, about classinfo.Info, threads int) *matrix.Dense {
-	k := len(about.Labels)
-	out := matrix.NewDense(k, Dimensions)
-	rows := make([][]int32, k)
+	sums := matrix.NewDense(len(about.Labels), Dimensions)
+	addRows(sums, x, class, threads)
+	complete(sums, about, threads)
+	return sums
+}
+
+// addRows adds the projections of rows to the sums (k x Dimensions) of their classes, in their
+// order.
+func addRows(sums *matrix.Dense, x *matrix.Sparse, class []int32, threads int) {
+	rows := make([]int32, 0, len(class)) // with a class, by it
 	for i, c := range class {
 		if c >= 0 {
-			rows[c] = append(rows[c], int32(i))
+			rows = append(rows, int32(i))
 		}
 	}
+	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(class[a], class[b]) })
+	var starts []int // of the classes in rows
+	for n, i := range rows {
+		if n == 0 || class[i] != class[rows[n-1]] {
+			starts = append(starts, n)
+		}
+	}
+	starts = append(starts, len(rows))
+	kernel.Parallel(threads, len(starts)-1, 64, func(_, lo, hi int) {
+		for _, i := range rows[starts[lo]:starts[hi]] {
+			index, value := x.Row(int(i))
+			project(sums.Row(int(class[i])), rowsPart, index, value)
+		}
+	})
+}
+
+// complete makes class vectors of the sums of rows.
+func complete(sums *matrix.Dense, about classinfo.Info, threads int) {
 	names, err := feature.Names(about.Labels)
 	if err != nil {
 		names = nil // blank names are like no others
 	}
-	kernel.Parallel(threads, k, 256, func(_, lo, hi int) {
+	kernel.Parallel(threads, len(about.Labels), 256, func(_, lo, hi int) {
 		part := make([]float32, Dimensions)
 		for c := lo; c < hi; c++ {
-			v := out.Row(c)
+			v := sums.Row(c)
 			add := func(weight float32) {
 				unit(part)
 				kernel.Axpy(weight, part, v)
 				clear(part)
 			}
-			for _, i := range rows[c] {
-				index, value := x.Row(int(i))
-				project(part, rowsPart, index, value)
-			}
-			add(1)
+			unit(v)
 			if names != nil {
 				index, value := names.Row(c)
 				project(part, namesPart, index, value)
@@ -84,7 +107,6 @@ func ClassVectors(x *matrix.Sparse, class []int32, about classinfo.Info, threads
 			unit(v)
 		}
 	})
-	return out
 }
 
 // project adds a sparse vector to v: each of its numbers, with a random sign, at some

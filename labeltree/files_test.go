@@ -237,6 +237,10 @@ func TestWriteText(t *testing.T) {
 		{"one level", tree, TextOptions{MaxDepth: 1}, "(pseudo1)\n├── a\n├── (pseudo2) … 2 classes\n└── (pseudo3) … 3 classes\n"},
 		{"one child", tree, TextOptions{MaxChildren: 1}, "(pseudo1)\n├── a\n└── … 2 more (5 classes)\n"},
 		{"two children", tree, TextOptions{MaxChildren: 2, Lengths: true}, "(pseudo1) 1\n├── a 1\n├── (pseudo2) 1\n│   ├── b 1\n│   └── \"c\\nd\" 1\n└── … 1 more (3 classes)\n"},
+		{"the way to a class", tree, TextOptions{Along: "f"}, "(pseudo1)\n├── … 2 more (3 classes)\n└── (pseudo3)\n    ├── … 1 more\n    ├── f\n    └── … 1 more\n"},
+		{"and its neighbours", tree, TextOptions{Along: "b", Beside: 1}, "(pseudo1)\n├── a\n├── (pseudo2)\n│   ├── b\n│   └── \"c\\nd\"\n└── (pseudo3) … 3 classes\n"},
+		{"to a class on an inner node", u, TextOptions{Along: "b", Beside: 1}, "a\n└── b\n    └── … 1 more\n"},
+		{"no further than a depth", tree, TextOptions{Along: "f", MaxDepth: 1}, "(pseudo1)\n├── … 2 more (3 classes)\n└── (pseudo3) … 3 classes\n"},
 		{"U-tree", u, TextOptions{}, "a\n└── b\n    └── c\n"},
 		{"U-tree, one level", u, TextOptions{MaxDepth: 1}, "a\n└── b … 1 class\n"},
 	} {
@@ -247,6 +251,16 @@ func TestWriteText(t *testing.T) {
 		if text.String() != tc.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tc.name, text.String(), tc.want)
 		}
+	}
+}
+
+func TestWriteTextOfNoClass(t *testing.T) {
+	tree, err := FromNested(Nested{"a", []Nested{{"a", nil}, {"b", nil}}}, VTree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.WriteText(io.Discard, TextOptions{Along: "none such"}); err == nil || !strings.Contains(err.Error(), `"none such"`) {
+		t.Errorf("an unknown class: %v", err)
 	}
 }
 

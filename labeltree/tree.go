@@ -104,16 +104,25 @@ func (t *Tree) Path(class int) []int {
 // PathNames returns the names along the path of the class with this label. An
 // unknown label is an error. It looks through all labels, O(k).
 func (t *Tree) PathNames(label string) ([]string, error) {
+	c, err := t.classOf(label)
+	if err != nil {
+		return nil, err
+	}
+	var path []string
+	for _, u := range t.Path(c) {
+		path = append(path, t.name[u])
+	}
+	return path, nil
+}
+
+// classOf returns the class with a label. O(k).
+func (t *Tree) classOf(label string) (int, error) {
 	for c, v := range t.node {
 		if t.name[v] == label {
-			var path []string
-			for _, u := range t.Path(c) {
-				path = append(path, t.name[u])
-			}
-			return path, nil
+			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("labeltree: no class %q among the %d of the tree", label, t.Classes())
+	return 0, fmt.Errorf("labeltree: no class %q among the %d of the tree", label, t.Classes())
 }
 
 // Depth returns the number of edges from node v to the root.

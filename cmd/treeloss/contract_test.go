@@ -45,7 +45,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"export":     {"model", "out", "format", "quantize", "prune", "data", "json"},
 		"serve":      {"model", "addr", "watch", "token-file", "tls-cert", "tls-key", "max-body", "max-items", "queue", "timeout", "connections", "drain", "threads", "backend", "log"},
-		"tree show":  {"format", "depth", "width", "json"},
+		"tree show":  {"format", "depth", "width", "path", "around", "json"},
 		"gather":     {"out"},
 		"embed":      {"model", "data", "labels", "label", "text", "format", "encoding", "skip-bad", "label-prefix", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),

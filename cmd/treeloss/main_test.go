@@ -200,6 +200,8 @@ func TestExitStatus(t *testing.T) {
 		{"tree show: nothing", []string{"tree", "show"}, 2, "one file"},
 		{"tree show: bad format", []string{"tree", "show", "t.json", "--format", "png"}, 2, "text, dot, json, newick, svg or npz"},
 		{"tree show: bad depth", []string{"tree", "show", "t.json", "--depth", "-1"}, 2, "--depth"},
+		{"tree show: a class in two ways", []string{"tree", "show", "t.json", "--path", "a", "--around", "a"}, 2, "give one of them"},
+		{"tree show: the way to a class as JSON", []string{"tree", "show", "t.json", "--path", "a", "--json"}, 2, "--format text"},
 		{"tree show: cut JSON", []string{"tree", "show", "t.json", "--depth", "1", "--json"}, 2, "--format text"},
 		{"tree check: two files", []string{"tree", "check", "a", "b"}, 2, "one file"},
 		{"compare: no data", []string{"compare", "--test", deskTest}, 2, "--data"},

@@ -80,7 +80,7 @@ func (f *trainFlags) runTree(ctx context.Context, a *app, data *trainingData, wh
 		a.logf("mode tree: %s; a flat model may be a little better where there is time for one, with --mode flat", why)
 	}
 	o := f.treeOptions()
-	o.Valid = data.measure
+	o.Valid, o.Scratch = data.measure, f.data.scratch
 	bar := a.bar()
 	bar.Examples = len(data.rows)
 	o.Progress = bar.Train

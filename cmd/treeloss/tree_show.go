@@ -15,6 +15,7 @@ import (
 func newTreeShow(a *app) *cobra.Command {
 	var format string
 	var text labeltree.TextOptions
+	var around string
 	c := &cobra.Command{
 		Use:   "show (MODEL | TREE | -)",
 		Short: "Draw the tree of a model or of a file",
@@ -24,10 +25,13 @@ paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. js
 and newick can be read back. npz is the matrix A, classes by nodes, which SciPy's
 sparse.load_npz reads: W = A @ V shares along this tree. --json is --format json.
 
+Of a large tree --path draws the way to a class, --around also its neighbours there.
+
 A model that was trained without a tree is drawn as the linkage of its class
 weights: classes with similar weights are joined first.`,
 		Example: `  treeloss tree show model.safetensors
   treeloss tree show model.safetensors --depth 2 --width 10
+  treeloss tree show model.safetensors --path lost_card
   treeloss tree show tree.json --format svg > tree.svg`,
 		Args: oneFile("a model or a tree"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -39,8 +43,13 @@ weights: classes with similar weights are joined first.`,
 				return usagef("--depth %d, want at least 1, or 0 for all", text.MaxDepth)
 			case text.MaxChildren < 0:
 				return usagef("--width %d, want at least 1, or 0 for all", text.MaxChildren)
-			case format != treeText && (text.MaxDepth > 0 || text.MaxChildren > 0):
-				return usagef("--depth and --width cut a drawing; they go with --format text only")
+			case format != treeText && (text.MaxDepth > 0 || text.MaxChildren > 0 || text.Along+around != ""):
+				return usagef("--depth, --width, --path and --around cut a drawing; they go with --format text only")
+			case text.Along != "" && around != "":
+				return usagef("--path and --around are two ways to draw a class; give one of them")
+			}
+			if around != "" {
+				text.Along, text.Beside = around, max(text.MaxChildren/2, 2)
 			}
 			tree, err := a.readTree(args[0], nil)
 			if errors.Is(err, errNoTree) {
@@ -50,7 +59,7 @@ weights: classes with similar weights are joined first.`,
 				return err
 			}
 			if format == treeText {
-				return writeText(a.out, tree, text)
+				return inFile(args[0], writeText(a.out, tree, text))
 			}
 			all := treeFormats()
 			return all[slices.IndexFunc(all, func(f treeFormat) bool { return f.name == format })].write(tree, a.out)
@@ -60,6 +69,8 @@ weights: classes with similar weights are joined first.`,
 	addWord(c, &format, "format", "text, dot, json, newick, svg, npz", treeText, "dot", "json", "newick", "svg", "npz")
 	flags.IntVar(&text.MaxDepth, "depth", 0, "levels to draw below the root, for a look at a large tree; 0 for all")
 	flags.IntVar(&text.MaxChildren, "width", 0, "children to draw of each group, for a look at a wide tree; 0 for all")
+	flags.StringVar(&text.Along, "path", "", "class to draw the way to, with how much is beside it")
+	flags.StringVar(&around, "around", "", "class to draw the way to, with two neighbours on each side, or half of --width")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
 	return c
 }

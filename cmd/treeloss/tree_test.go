@@ -136,6 +136,15 @@ func TestTreeShow(t *testing.T) {
 	if o := succeed(t, "tree", "show", model, "--depth", "1"); strings.Contains(o.out, "fine") || !strings.Contains(o.out, "(account) … 2 classes") {
 		t.Errorf("one level is drawn as\n%s", o.out)
 	}
+	if o := succeed(t, "tree", "show", model, "--path", "pay a fine"); o.out != "(library)\n├── … 1 more (2 classes)\n├── (account)\n│   ├── pay a fine\n│   └── … 1 more\n└── … 1 more (2 classes)\n" {
+		t.Errorf("the way to a class is drawn as\n%s", o.out)
+	}
+	if o := succeed(t, "tree", "show", model, "--around", "pay a fine"); !strings.Contains(o.out, "lost a card") || !strings.Contains(o.out, "(house) … 2 classes") {
+		t.Errorf("a class and its neighbours are drawn as\n%s", o.out)
+	}
+	if o := call(t, "tree", "show", model, "--path", "none such"); o.status != 1 || !strings.Contains(o.log, `no class "none such"`) {
+		t.Errorf("no such class: status %d, %q", o.status, o.log)
+	}
 	if o := succeed(t, "tree", "show", model, "--width", "2"); strings.Contains(o.out, "house") || !strings.Contains(o.out, "…") {
 		t.Errorf("two children are drawn as\n%s", o.out)
 	}

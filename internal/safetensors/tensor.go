@@ -20,6 +20,27 @@ type Tensor struct {
 	DType DType
 	Shape []int  // no dimensions is a scalar
 	Data  []byte // the elements, little-endian, row-major
+
+	// Parts are the data in pieces, one after the other, in place of Data: of a tensor that
+	// is written and is in memory in several places. Those of a file that was read are nil.
+	Parts [][]byte
+}
+
+// pieces returns the data, one after the other.
+func (t *Tensor) pieces() [][]byte {
+	if t.Parts != nil {
+		return t.Parts
+	}
+	return [][]byte{t.Data}
+}
+
+// size returns the bytes of the data.
+func (t *Tensor) size() int {
+	n := 0
+	for _, p := range t.pieces() {
+		n += len(p)
+	}
+	return n
 }
 
 // number is an element type that Go has, too.
@@ -50,6 +71,17 @@ func dtypeOf[T number]() DType {
 // that does not fit x is found by Write.
 func New[T number](name string, x []T, shape ...int) Tensor {
 	return Tensor{Name: name, DType: dtypeOf[T](), Shape: shape, Data: toBytes(x)}
+}
+
+// Joined returns a tensor of one dimension whose elements are those of several slices, one
+// after the other; see New.
+func Joined[T number](name string, parts ...[]T) Tensor {
+	t := Tensor{Name: name, DType: dtypeOf[T](), Shape: []int{0}, Parts: make([][]byte, len(parts))}
+	for i, x := range parts {
+		t.Shape[0] += len(x)
+		t.Parts[i] = toBytes(x)
+	}
+	return t
 }
 
 // Float16 returns a tensor of type F16 of binary16 numbers, as half.Round makes
@@ -96,9 +128,9 @@ func (t *Tensor) check() error {
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", t.Name, err)
 	}
-	if want != len(t.Data) {
+	if size := t.size(); want != size {
 		return fmt.Errorf("tensor %q has %d bytes of data, want %d for type %s and shape %v",
-			t.Name, len(t.Data), want, t.DType, t.Shape)
+			t.Name, size, want, t.DType, t.Shape)
 	}
 	return nil
 }

@@ -63,7 +63,9 @@ func prepare(f *File) ([]Tensor, []byte, error) {
 	}{{ChecksumKey, newChecksum}, {CRCKey, newCRC}} { // the second has the digits of the first
 		sum := s.begin(header, at[s.key])
 		for i := range tensors {
-			sum.Write(tensors[i].Data)
+			for _, piece := range tensors[i].pieces() {
+				sum.Write(piece)
+			}
 		}
 		hex.Encode(header[at[s.key]:], sum.Sum(nil))
 	}
@@ -77,8 +79,10 @@ func writeAll(w io.Writer, tensors []Tensor, header []byte) error {
 		return fmt.Errorf("safetensors: write the header: %w", err)
 	}
 	for i := range tensors {
-		if _, err := w.Write(tensors[i].Data); err != nil {
-			return fmt.Errorf("safetensors: write tensor %q: %w", tensors[i].Name, err)
+		for _, piece := range tensors[i].pieces() {
+			if _, err := w.Write(piece); err != nil {
+				return fmt.Errorf("safetensors: write tensor %q: %w", tensors[i].Name, err)
+			}
 		}
 	}
 	return nil
@@ -114,8 +118,8 @@ func encodeHeader(tensors []Tensor, metadata map[string]string) (header []byte, 
 		}
 		seen[t.Name] = true
 		shape := strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ",") // [2,3]
-		fields = append(fields, fmt.Sprintf(`%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`, quote(t.Name), t.DType, shape, offset, offset+len(t.Data)))
-		offset += len(t.Data)
+		fields = append(fields, fmt.Sprintf(`%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`, quote(t.Name), t.DType, shape, offset, offset+t.size()))
+		offset += t.size()
 	}
 	if err != nil {
 		return nil, nil, err

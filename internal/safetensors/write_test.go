@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -237,5 +238,18 @@ func TestEqualContentGivesEqualBytes(t *testing.T) {
 		if !bytes.Equal(encodeFile(t, f), want) {
 			t.Fatal("other bytes for the same content")
 		}
+	}
+}
+
+// A tensor in pieces is written as one in a row.
+func TestJoined(t *testing.T) {
+	whole := &File{Tensors: []Tensor{New("x", []int32{1, 2, 3, 4}, 4), New("y", []uint16{5}, 1)}}
+	parts := &File{Tensors: []Tensor{Joined("x", []int32{1}, nil, []int32{2, 3, 4}), Joined("y", []uint16{5})}}
+	if got := encodeFile(t, parts); !bytes.Equal(got, encodeFile(t, whole)) {
+		t.Errorf("pieces are written as %q", got)
+	}
+	parts.Tensors[0].Shape = []int{5}
+	if err := Write(io.Discard, parts); err == nil {
+		t.Error("pieces of another length than the shape, and no error")
 	}
 }
