@@ -15,6 +15,7 @@ import (
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/matrix"
+	"github.com/treeloss/treeloss/softmax"
 )
 
 // Classifier is a trained model of any kind.
@@ -61,6 +62,10 @@ type About struct {
 	Temperature float64              // of the probabilities, 1 unless calibrated
 	Calibrated  bool                 // by rows that it was not trained on
 	Answers     *decide.RiskCoverage // to these rows, by Tree; nil: not counted
+
+	// Multilabel has the thresholds of a model of examples that may have several labels,
+	// whose probabilities do not sum to 1; nil: each example is of one class.
+	Multilabel *softmax.Multilabel
 }
 
 // Input names examples and says how to read them.
@@ -94,7 +99,7 @@ type Examples interface {
 	BlockSize() int   // the largest block
 
 	// Each classifies the examples block by block. It calls visit with each and the
-	// probabilities of the k classes, which sum to 1 and are valid until it returns;
+	// probabilities of the k classes, which sum to 1 (but see About.Multilabel) and are valid until it returns;
 	// at is the place in the block, worker from 0 to Workers()-1. Then it calls
 	// done with the whole block, in order. After an error of an example done still
 	// gets those before it. How the examples are cut into blocks changes no answer.

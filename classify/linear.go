@@ -30,7 +30,7 @@ func Linear(m *softmax.Model) Classifier { return linear{m} }
 // any other.
 func (l linear) About() About {
 	m := l.model
-	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature()}
+	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Multilabel: m.Multilabel}
 	if c := m.Training.Calibration; c != nil {
 		about.Calibrated, about.Answers = true, c.Answers
 	}
@@ -159,12 +159,13 @@ func OpenReader(in Input, o dataset.Options) (*dataset.Reader, error) {
 type Like struct {
 	Kind     dataset.Kind
 	Columns  []string          // of Numbers, by their names; x1, x2, ... for those of an array
-	Training map[string]string // the record of training: "label" and "text" are columns, "label-prefix" that of fastText's files
+	Training map[string]string // the record of training: "label" and "text" are columns, "label-prefix" that of fastText's files, "label-separator" of cells with several labels
+	Several  bool              // examples may have several labels
 }
 
 // LikeModel returns how the examples of a model were read.
 func LikeModel(m *softmax.Model) Like {
-	l := Like{Kind: m.Features.Kind(), Training: m.Training.Options}
+	l := Like{Kind: m.Features.Kind(), Training: m.Training.Options, Several: m.Multilabel != nil}
 	if l.Kind == dataset.Numbers {
 		l.Columns = m.Features.Columns()
 	}
@@ -197,6 +198,12 @@ func OpenLike(like Like, in Input) (*dataset.Reader, error) {
 func (l Like) options(in Input) []dataset.Options {
 	given := in.Options
 	given.LabelPrefix = cmp.Or(given.LabelPrefix, l.Training["label-prefix"])
+	if l.Several {
+		given.Multilabel = true
+		if isTable(given.Format, in.Paths) {
+			given.LabelSeparator = cmp.Or(given.LabelSeparator, l.Training["label-separator"])
+		}
+	}
 	trained := given
 	if trained.Label == "" && !given.Unlabelled {
 		trained.Label = l.Training["label"]
@@ -219,7 +226,8 @@ func (l Like) options(in Input) []dataset.Options {
 			trained.Text = l.Training["text"]
 		}
 	case dataset.Sparse:
-		if given.Format == dataset.Auto && in.Stream() {
+		// Files of the Extreme Classification Repository are called .txt.
+		if given.Format == dataset.Auto && (in.Stream() || strings.HasSuffix(in.Paths[0], ".txt")) {
 			trained.Format = dataset.LIBSVM
 		}
 	}
@@ -267,6 +275,14 @@ func isArray(o dataset.Options, paths []string) bool {
 	name := strings.ToLower(paths[0])
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	return o.Format == dataset.NPY || o.Format == dataset.Auto && strings.HasSuffix(name, ".npy")
+}
+
+// isTable tells whether the first file has, or may have, cells with labels in them.
+func isTable(format dataset.Format, paths []string) bool {
+	if format == dataset.Auto {
+		format = dataset.FormatOfName(paths[0])
+	}
+	return format == dataset.CSV || format == dataset.TSV || format == dataset.Parquet || format == dataset.JSONL
 }
 
 // numbered tells whether columns are x1, x2, ..., the names that training gives

@@ -30,6 +30,9 @@ func Target(about About, rule decide.Rule, accuracy float64) (decide.Promise, er
 			return decide.Promise{}, err
 		}
 	}
+	if about.Multilabel != nil {
+		return decide.Promise{}, option.Refuse("%s has no effect with a model of several labels an example; answer those above a %s", "TargetAccuracy", "Threshold")
+	}
 	held := about.Answers
 	if held == nil {
 		if err := option.Check("TargetAccuracy", accuracy, accuracy > 0 && accuracy < 1, decide.ShareWanted); err != nil {

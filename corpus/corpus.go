@@ -33,6 +33,10 @@ type Corpus struct {
 	// labels, by row. Their label is that with the largest share.
 	Mix map[int][]dataset.Share
 
+	// Sets has the labels of rows that may have any number of them (dataset.Options.Multilabel);
+	// Data is not for these. nil: each row has one.
+	Sets *LabelSets
+
 	// Origins tells what each row was before it was numbers; nil unless
 	// Limits.Origins asked for it.
 	Origins []Origin
@@ -110,6 +114,9 @@ func (c *Corpus) keep(e dataset.Example) error {
 		}
 		c.Mix[len(c.Labels)] = slices.Clone(e.Mix)
 	}
+	if c.Sets != nil {
+		c.Sets.add(e.Labels)
+	}
 	c.Labels = append(c.Labels, e.Label)
 	c.Weight = append(c.Weight, float32(e.Weight))
 	if c.Origins != nil {
@@ -161,6 +168,13 @@ func (c *Corpus) digest(e dataset.Example) {
 		}
 	}
 	number(math.Float64bits(e.Weight))
+	if c.Sets != nil {
+		number(uint64(len(e.Labels)))
+		for _, l := range e.Labels {
+			number(uint64(len(l)))
+			c.hash.Write([]byte(l))
+		}
+	}
 	if len(e.Mix) < 2 {
 		return // as before there were mixes
 	}
@@ -171,6 +185,9 @@ func (c *Corpus) digest(e dataset.Example) {
 		number(math.Float64bits(s.Share))
 	}
 }
+
+// Even tells whether all examples so far have the weight 1.
+func (c *Corpus) Even() bool { return c.even }
 
 // Fingerprint is the SHA-256 of all examples so far, in hexadecimal. The form
 // of their file does not count.
@@ -216,6 +233,9 @@ func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 		if err := c.Encode(limits.Encoder); err != nil {
 			return nil, err
 		}
+	}
+	if c.read.Multilabel {
+		c.Sets = newLabelSets()
 	}
 	if err := c.readAll(r, limits); err != nil {
 		return nil, err

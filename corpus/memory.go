@@ -49,7 +49,7 @@ func (c *Corpus) checkMemory() error {
 	if c.Stream != nil { // rows to measure on, beside a sample
 		copies = 1
 	}
-	need := grams + (1+copies)*rows + c.originBytes()
+	need := grams + (1+copies)*rows + c.originBytes() + c.Sets.bytes()
 	if float64(need) <= rowsShare*float64(budget) {
 		return nil
 	}

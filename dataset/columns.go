@@ -15,6 +15,9 @@ const (
 	textNames  = "text sentence utterance query review tweet content message title question description " +
 		"body comment document phrase headline abstract prompt input"
 	listNames = "features x embedding vector values"
+
+	// Of several labels, before those of one.
+	severalNames = "labels tags categories topics genres classes"
 )
 
 // isID reports whether a column of this name numbers the rows. Spreadsheets
@@ -134,7 +137,19 @@ func (c *chooser) label(got choice) (int, error) {
 	free := func(i int) bool {
 		return i != got.text && i != got.weight && i != got.id && !slices.Contains(c.opts.Columns, c.cols[i].name)
 	}
+	several := func(holds holding) int {
+		return c.usual(severalNames+" "+labelNames, func(i int) bool { return c.cols[i].holds == holds && c.noun == "key" && free(i) })
+	}
+	if i := several(list); i >= 0 && !c.opts.single() {
+		return i, c.unique(i)
+	}
 	i := c.usual(labelNames, func(i int) bool { return c.cols[i].holds < list && free(i) })
+	if i < 0 && c.opts.Several() {
+		i = c.usual(severalNames, func(i int) bool { return c.cols[i].holds < list && free(i) })
+		if i < 0 { // perhaps null, as the first example has no label
+			i = several(other)
+		}
+	}
 	if i < 0 { // an object may be data about the row: a plain label goes before
 		i = c.usual(labelNames, func(i int) bool { return c.cols[i].holds == soft && free(i) })
 	}
@@ -144,8 +159,11 @@ func (c *chooser) label(got choice) (int, error) {
 	case c.opts.Unlabelled:
 		return -1, nil
 	}
+	if i := several(list); i >= 0 {
+		return -1, fmt.Errorf("key %q holds an array, perhaps of %w", c.cols[i].name, ErrSeveralLabels)
+	}
 	if i := c.usual(labelNames, free); i >= 0 && c.noun == "key" {
-		return -1, fmt.Errorf("key %q holds null, an array or an object here, want one label; fill it in, keep one of several, or name another key with Options.Label", c.cols[i].name)
+		return -1, fmt.Errorf("key %q holds null or an object here, want a label; fill it in, or name another key with Options.Label", c.cols[i].name)
 	}
 	return -1, fmt.Errorf("no label %s found: %s; name it with Options.Label", c.noun, c.all())
 }

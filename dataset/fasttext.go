@@ -27,6 +27,9 @@ type fastText struct {
 func newFastText(in *input.Stream, opts Options) (source, error) {
 	f := &fastText{lines: in.Lines(opts.maxRecord()), opts: opts, prefix: opts.labelPrefix()}
 	f.about = "fastText lines, labels begin with " + string(f.prefix)
+	if opts.Several() {
+		f.about += ", any number of them a line"
+	}
 	if opts.Unlabelled {
 		f.about = "lines of text"
 	}
@@ -42,8 +45,8 @@ func (f *fastText) next(ex *Example) error {
 	ex.Place.Line, ex.Weight, ex.Label = f.lines.Number, 1, ""
 	if !bytes.Contains(line, f.prefix) {
 		ex.Text = string(bytes.TrimSpace(line))
-		if !f.opts.Unlabelled {
-			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one, or say so with Options.Format; Options.LabelPrefix is how labels begin", f.prefix)
+		if !f.opts.Unlabelled && !f.opts.Several() {
+			return f.lines.Refuse(0, "no label, want a word such as %sgreeting; name the file .csv, .tsv or .jsonl if it is one, or say so with Options.Format; Options.LabelPrefix is how labels begin, and Options.Multilabel is for lines with several or none", f.prefix)
 		}
 		return nil
 	}
@@ -68,7 +71,7 @@ func (f *fastText) next(ex *Example) error {
 		}
 		from = end
 	}
-	if ex.Label == "" && !f.opts.Unlabelled {
+	if ex.Label == "" && !f.opts.Unlabelled && !f.opts.Several() {
 		return f.lines.Refuse(0, "no label, want a word that begins with %s", f.prefix)
 	}
 	ex.Text = string(bytes.TrimSpace(f.text))
@@ -98,10 +101,14 @@ func (f *fastText) take(ex *Example, name []byte, column int) error {
 	switch strict := !f.opts.Unlabelled; {
 	case len(name) == 0 && strict:
 		return f.lines.Refuse(column, "the label is empty; write its name after %s", f.prefix)
+	case f.opts.Several():
+		if len(name) > 0 && !addLabel(ex, f.labels.get(name)) {
+			return f.lines.Refuse(column, "%s", tooMany())
+		}
 	case ex.Label == "":
 		ex.Label = f.labels.get(name)
-	case ex.Label != string(name) && strict && !f.opts.FirstLabel:
-		return f.lines.Refuse(column, "a second label, %s beside %s, and a model has one class for a text; Options.FirstLabel takes the first of each line", input.Clip(name), input.Clip(ex.Label))
+	case ex.Label != string(name) && f.opts.single():
+		return refuseSeveral(f.lines.Refuse(column, "a second label, %s beside %s", input.Clip(name), input.Clip(ex.Label)), "line")
 	}
 	return nil
 }

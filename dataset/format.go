@@ -62,9 +62,9 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// formatOfName returns the format that the name's ending stands for, after
+// FormatOfName returns the format that the name's ending stands for, after
 // .gz or .zst, or Auto.
-func formatOfName(name string) Format {
+func FormatOfName(name string) Format {
 	name = strings.ToLower(name)
 	ending := filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"))
 	for f, names := range formatNames {

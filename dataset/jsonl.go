@@ -102,7 +102,7 @@ func (j *jsonl) use(c choice) error {
 	for _, i := range slices.Concat([]int{c.label, c.text, c.weight, c.id}, c.numbers) {
 		if i >= 0 {
 			j.part[j.cols[i].name] = i
-			if i != c.label || !j.opts.Unlabelled {
+			if i != c.label || !j.opts.Unlabelled { // of several labels there may be none, but the key says so
 				j.wanted = append(j.wanted, i)
 			}
 		}
@@ -213,17 +213,50 @@ func (j *jsonl) label(ex *Example, i int) error {
 		ex.Label = j.labels.get(bytes.TrimSpace(j.scan.str()))
 	case holds == number, holds == truth:
 		ex.Label = j.labels.get(j.scan.token())
+	case holds == list && j.opts.single():
+		return refuseSeveral(j.fail(i, "an array, perhaps of several labels"), "list")
 	case holds == list:
-		return j.fail(i, "an array, want one label; keep one of them or name another key with Options.Label")
+		return j.list(ex, i)
+	case j.scan.peek() == '{' && j.opts.Several():
+		return j.fail(i, "an object, want a list of labels; soft labels are of one class in doubt, not of several")
 	case j.scan.peek() == '{':
 		return j.distribution(ex, i)
-	case j.opts.Unlabelled:
+	case j.opts.Unlabelled, j.opts.Several():
 	case j.scan.peek() == 'n':
 		return j.fail(i, "null, want a label; fill it in or remove the line")
 	default:
 		return j.fail(i, "%s, want a label: a string, a number, a bool or soft labels", j.scan.describe())
 	}
 	return nil
+}
+
+// list reads a target such as ["small", "grey"], of which only the first counts where one
+// label is wanted.
+func (j *jsonl) list(ex *Example, i int) error {
+	n := 0
+	return j.scan.array(func() error {
+		var label string
+		switch holds := j.scan.holds(); {
+		case holds == words:
+			label = j.labels.get(bytes.TrimSpace(j.scan.str()))
+		case holds == number, holds == truth:
+			label = j.labels.get(j.scan.token())
+		case j.opts.Unlabelled:
+			j.scan.skip()
+		default:
+			return j.fail(i, "%s in the list of labels, want a string, a number or a bool", j.scan.describe())
+		}
+		n++
+		switch {
+		case label == "" && !j.opts.Unlabelled:
+			return j.fail(i, "label %d of the list is empty; fill it in or remove it", n)
+		case !j.opts.Several():
+			ex.Label = cmp.Or(ex.Label, label)
+		case label != "" && !addLabel(ex, label):
+			return j.fail(i, "%s", tooMany())
+		}
+		return nil
+	})
 }
 
 // fail returns an error of key i at the place of the scanner.

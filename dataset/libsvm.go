@@ -2,6 +2,9 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"io"
 	"math"
 	"strconv"
 
@@ -16,6 +19,7 @@ type libsvm struct {
 	lines  *input.Lines
 	opts   Options
 	labels interner
+	xmc    *xmcHeader // of a file of the Extreme Classification Repository; nil: none
 	parts
 }
 
@@ -28,14 +32,42 @@ func newLIBSVM(in *input.Stream, opts Options) (source, error) {
 	if opts.ZeroBased {
 		s.about = "LIBSVM lines, feature numbers from 0"
 	}
-	return s, opts.withoutColumns(in.Name, LIBSVM, Sparse)
+	if err := opts.withoutColumns(in.Name, LIBSVM, Sparse); err != nil {
+		return nil, err
+	}
+	return s, s.header(in.FirstLine())
+}
+
+// header reads the first line if it is that of the Extreme Classification Repository.
+func (s *libsvm) header(line []byte) error {
+	h := parseXMC(line)
+	if h == nil {
+		return nil
+	}
+	name := s.lines.Name()
+	switch {
+	case h.examples < 1 || h.features < 1 || h.features > math.MaxInt32 || h.labels < 1:
+		return input.Refuse(name, 1, 0, "%s as the numbers of examples, features and labels, want each to be at least 1 and features at most %d", input.Clip(bytes.TrimSpace(line)), math.MaxInt32)
+	case s.opts.single():
+		return refuseSeveral(input.Refuse(name, 1, 0, "a file of the Extreme Classification Repository, with any number of labels a line"), "line")
+	}
+	s.xmc, s.opts.ZeroBased = h, true
+	s.about = fmt.Sprintf("lines of the Extreme Classification Repository, %s of %s and %s", input.Plural(int(h.examples), "example"), input.Plural(int(h.features), "feature"), input.Plural(int(h.labels), "label"))
+	_, err := s.lines.Read()
+	return err
 }
 
 // next implements source.
 func (s *libsvm) next(ex *Example) error {
 	line, err := s.lines.Filled(func(line []byte) bool { return len(withoutComment(line)) == 0 })
+	if err == io.EOF && s.xmc != nil {
+		err = cmp.Or(s.xmc.end(s), err)
+	}
 	if err != nil {
 		return err
+	}
+	if s.xmc != nil {
+		s.xmc.seen++
 	}
 	line = withoutComment(line)
 	ex.Place.Line, ex.Weight, ex.Label = s.lines.Number, 1, ""
@@ -57,7 +89,7 @@ func (s *libsvm) next(ex *Example) error {
 		switch labelled := bytes.IndexByte(word, ':') < 0; {
 		case first && labelled:
 			err = s.takeLabel(ex, word, i+1)
-		case first && !s.opts.Unlabelled:
+		case first && !s.opts.Unlabelled && !s.opts.Several():
 			err = s.lines.Refuse(i+1, "%s stands where the label is wanted; begin each line with one", input.Clip(word))
 		default:
 			err = s.takePair(ex, word, i+1)
@@ -82,13 +114,35 @@ func withoutComment(line []byte) []byte {
 // between them the first. column, from 1, is where the word begins.
 func (s *libsvm) takeLabel(ex *Example, word []byte, column int) error {
 	one, _, several := bytes.Cut(word, []byte(","))
-	if several && !s.opts.FirstLabel && !s.opts.Unlabelled {
-		return s.lines.Refuse(column, "several labels, %s, and a model has one class for a line; Options.FirstLabel takes the first of each line", input.Clip(word))
+	switch {
+	case s.opts.Several():
+		return s.takeLabels(ex, word, column)
+	case several && s.opts.single():
+		return refuseSeveral(s.lines.Refuse(column, "several labels, %s", input.Clip(word)), "line")
 	}
 	if one = bytes.TrimSpace(one); len(one) == 0 && !s.opts.Unlabelled {
 		return s.lines.Refuse(column, "the label is empty; begin each line with one")
 	}
 	ex.Label = s.labels.get(one)
+	return nil
+}
+
+// takeLabels adds the labels of the first word of a line.
+func (s *libsvm) takeLabels(ex *Example, word []byte, column int) error {
+	rest := word
+	for more := true; more; {
+		at := column + len(word) - len(rest)
+		var one []byte
+		one, rest, more = bytes.Cut(rest, []byte(","))
+		switch {
+		case len(one) == 0:
+			return s.lines.Refuse(at, "an empty label in %s; write its name, or no comma", input.Clip(word))
+		case s.xmc != nil && !s.xmc.hasLabel(one):
+			return s.lines.Refuse(at, "label %s, want a number from 0 to %d, as the first line says; mend it or the line", input.Clip(one), s.xmc.labels-1)
+		case !addLabel(ex, s.labels.get(one)):
+			return s.lines.Refuse(at, "%s", tooMany())
+		}
+	}
 	return nil
 }
 
@@ -115,6 +169,9 @@ func (s *libsvm) takePair(ex *Example, word []byte, column int) error {
 		return s.lines.Refuse(column, "feature number 0, want 1 or more; if the file counts from 0, write it anew counting from 1 (scikit-learn: zero_based=False)")
 	}
 	index -= base
+	if s.xmc != nil && index >= s.xmc.features {
+		return s.lines.Refuse(column, "feature number %s, want a number from 0 to %d, as the first line says; mend it or the line", input.Clip(name), s.xmc.features-1)
+	}
 	if n := len(ex.Index); n > 0 && index == int64(ex.Index[n-1]) {
 		return s.lines.Refuse(column, "feature %d occurs twice; add up its values", index+base)
 	} else if n > 0 && index < int64(ex.Index[n-1]) {

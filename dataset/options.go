@@ -47,9 +47,16 @@ type Options struct {
 
 	LabelPrefix string // fastText: how a label begins; "" means __label__. A file whose first line begins so is of fastText
 
+	// Multilabel reads examples that have any number of labels each, none included, into
+	// Example.Labels: a JSONL list, the several labels of a line of fastText or LIBSVM, a
+	// cell whose labels LabelSeparator separates. false refuses a second label with an
+	// error that wraps ErrSeveralLabels.
+	Multilabel     bool
+	LabelSeparator string // CSV, TSV, Parquet, texts of JSONL: what stands between the labels of a cell, such as ; implies Multilabel
+
 	Labels     string // .npy: file with the labels, .npy or text with one a line
 	Unlabelled bool   // a missing or empty label is fine, Example.Label stays ""; implies FirstLabel
-	FirstLabel bool   // of several labels on a fastText or LIBSVM line take the first; false refuses the line
+	FirstLabel bool   // of several labels on a fastText or LIBSVM line, or in a JSONL list, take the first; false refuses the line
 	NoQuotes   bool   // CSV, TSV: a double quote is a character like any other
 	ZeroBased  bool   // LIBSVM: feature numbers begin at 0; false: at 1
 	Shard      Shard  // the part of the files to read; zero: all
@@ -58,10 +65,13 @@ type Options struct {
 	later bool // a further file of OpenAll: names come from the first, kinds are compared
 }
 
-// check refuses an encoding that is not known, and a label prefix with white space.
+// check refuses an encoding that is not known, a label prefix with white space, and
+// labels that are to be separated and to be one.
 func (o Options) check() error {
 	_, known := input.EncodingOf(o.Encoding)
 	return cmp.Or(o.Shard.check(), option.Check("Encoding", o.Encoding, known, "a name such as windows-1252, iso-8859-15 or utf-16le"),
+		option.Check("LabelSeparator", o.LabelSeparator, o.LabelSeparator == "" || o.LabelSeparator != "\"" && !strings.ContainsAny(o.LabelSeparator, "\r\n"), "what stands between the labels of a cell, such as ; or |"),
+		option.Exclude("FirstLabel", o.FirstLabel, "Multilabel", o.Several(), "an example has one label or several"),
 		option.Check("LabelPrefix", o.LabelPrefix, !strings.ContainsFunc(o.LabelPrefix, unicode.IsSpace), "what labels begin with, without white space, such as "+labelPrefix))
 }
 
@@ -117,6 +127,8 @@ func (o Options) withoutColumns(file string, format Format, kind Kind) error {
 		option = "Options.Columns"
 	case o.Text != "" && kind != Text:
 		option = "Options.Text"
+	case o.LabelSeparator != "":
+		option = "Options.LabelSeparator"
 	default:
 		return nil
 	}

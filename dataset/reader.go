@@ -132,7 +132,7 @@ func (r *Reader) Width() int { return r.parts.width }
 // labels file goes with one array only.
 func (r *Reader) Resolved() Options {
 	o := r.opts
-	o.Labels = ""
+	o.Labels, o.Multilabel = "", r.opts.Several()
 	o.Label = cmp.Or(r.parts.labelName, o.Label)
 	o.Text = cmp.Or(r.parts.textName, o.Text)
 	if r.parts.columns != nil {
@@ -235,7 +235,12 @@ func (r *Reader) Labels() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		seen[e.Label] = true
+		if e.Labels == nil {
+			seen[e.Label] = true
+		}
+		for _, l := range e.Labels {
+			seen[l] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/treeloss/treeloss/internal/input"
@@ -43,11 +44,13 @@ func oneByOne(c cells, dst []float64, columns []int) ([]float64, error) {
 
 // rows reads what has named columns.
 type rows struct {
-	cells    cells
-	chosen   choice
-	array    string // what the format calls a list of numbers
-	nullable bool   // the label may be missing
-	ahead    bool   // cells has a record that next has not given yet
+	cells          cells
+	chosen         choice
+	array          string // what the format calls a list of numbers
+	nullable       bool   // the label may be missing
+	several        bool   // an example may have several labels
+	labelSeparator string // in a cell; "": it has one label
+	ahead          bool   // cells has a record that next has not given yet
 	parts
 }
 
@@ -55,10 +58,15 @@ type rows struct {
 // and a list; line, 0 for none, is where the columns are named. With typed, what a
 // column holds is known, else it was guessed from the first row.
 func newRows(c cells, in *input.Stream, cols []column, line int, opts Options, noun, array string, typed bool) (*rows, error) {
-	r := &rows{cells: c, array: array, nullable: opts.Unlabelled, ahead: true}
+	r := &rows{cells: c, array: array, nullable: opts.Unlabelled || opts.Several(), several: opts.Several(), labelSeparator: opts.LabelSeparator, ahead: true}
 	var err error
-	if r.chosen, err = newChooser(cols, opts, noun, typed).choose(); err != nil {
+	if r.chosen, err = newChooser(cols, opts, noun, typed).choose(); errors.Is(err, ErrSeveralLabels) {
+		return nil, refuseSeveral(input.Refuse(in.Name, line, 0, "%s", err), "list")
+	} else if err != nil {
 		return nil, input.Refuse(in.Name, line, 0, "%s", err)
+	}
+	if opts.Multilabel && opts.LabelSeparator == "" && noun == "column" && !opts.Unlabelled {
+		return nil, input.Refuse(in.Name, line, 0, "say with Options.LabelSeparator what stands between the labels of a cell of %q, such as ; or |", describe(cols, r.chosen, noun).labelName)
 	}
 	r.parts = describe(cols, r.chosen, noun)
 	if err := c.use(r.chosen); err != nil {
@@ -102,9 +110,12 @@ func (r *rows) next(ex *Example) (err error) {
 		if ex.Label == "" && !r.nullable {
 			return r.cells.refuse(i, "the label is empty; fill it in or remove the row")
 		}
+		if r.several && ex.Label != "" && !addSplit(ex, ex.Label, r.labelSeparator) {
+			return r.cells.refuse(i, "%s", tooMany())
+		}
 	}
 	if i := r.chosen.id; i >= 0 { // what a label may be, an id may be
-		var id Example
+		var id Example // with a label alone
 		if err := r.cells.label(&id, i); err != nil {
 			return err
 		}

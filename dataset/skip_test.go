@@ -17,8 +17,8 @@ func TestSkip(t *testing.T) {
 			"a.csv:6: invalid UTF-8: byte 0xff", "a.csv:7: invalid UTF-8: byte 0xff", "a.csv:9:9: text after the closing quote"}},
 		{"JSONL", "a.jsonl", "{oops\n{\"label\":\"a\",\"text\":\"one\"}\n{\"label\":\"a\"}\n\xff\n{\"label\":null,\"text\":\"x\"}\n{\"label\":\"b\",\"text\":\"two\"}\n", "one|two",
 			[]string{"a.jsonl:1:", "a.jsonl:3:", "a.jsonl:4:", "a.jsonl:5:"}},
-		{"fastText", "a.ft", "no label\n__label__a one\n__label__a __label__b two\n\xff\n__label__b three\n", "one|three",
-			[]string{"a.ft:1: no label", "a.ft:3:12: a second label", "a.ft:4:1: invalid UTF-8"}},
+		{"fastText", "a.ft", "no label\n__label__a one\n__label__ two\n\xff\n__label__b three\n", "one|three",
+			[]string{"a.ft:1: no label", "a.ft:3:1: the label is empty", "a.ft:4:1: invalid UTF-8"}},
 	} {
 		var got []*Error
 		opts := Options{Skip: func(e *Error) { got = append(got, e) }}

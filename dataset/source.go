@@ -38,11 +38,15 @@ type cursor struct {
 // next implements source. It passes over rows that Options.Skip takes.
 func (c *cursor) next(ex *Example) error {
 	for {
+		ex.Labels = ex.Labels[:0]
 		err := c.source.next(ex)
 		if c.ended() != nil {
 			return io.EOF
 		}
 		if err == nil {
+			if c.opts.Several() {
+				sortLabels(ex)
+			}
 			err = checkLabel(ex)
 		}
 		if err == nil || err == io.EOF || !c.opts.skip(err) {
@@ -66,6 +70,11 @@ func checkLabel(ex *Example) error {
 	for _, s := range ex.Mix {
 		if strings.IndexByte(s.Label, 0) >= 0 {
 			label = s.Label
+		}
+	}
+	for _, l := range ex.Labels {
+		if strings.IndexByte(l, 0) >= 0 {
+			label = l
 		}
 	}
 	if strings.IndexByte(label, 0) < 0 {
@@ -107,7 +116,7 @@ func newCursor(in *input.Stream, opts Options) (*cursor, error) {
 func newSource(in *input.Stream, opts Options) (source, error) {
 	format := opts.Format
 	if format == Auto {
-		format = formatOfName(in.Name)
+		format = FormatOfName(in.Name)
 	}
 	if format == Auto {
 		switch {
@@ -124,6 +133,12 @@ func newSource(in *input.Stream, opts Options) (source, error) {
 	}
 	if (format == NPY || format == Parquet) && in.Encoding != "" {
 		return nil, input.Refuse(in.Name, 0, 0, "%s files hold no text of another encoding; leave out Options.Encoding", format)
+	}
+	if format == FastText && opts.Format == Auto && !opts.Unlabelled && parseXMC(in.FirstLine()) != nil {
+		format = LIBSVM // files of the Extreme Classification Repository are called .txt
+	}
+	if format == NPY && opts.Several() {
+		return nil, input.Refuse(in.Name, 0, 0, "%s files have one label a row; leave out Options.Multilabel", format)
 	}
 	switch format {
 	case CSV, TSV:

@@ -18,6 +18,11 @@ type Rule struct {
 	RejectRoot bool    // with Confidence: no answer in place of the root, which says nothing
 	Reject     float64 // above 0, up to 1: no answer below this probability
 	Top        int     // classes of an answer; 0 means 1
+
+	// Threshold is for models of examples that may have several labels, whose probabilities
+	// have no Decider (see classify.Answerer): above 0, up to 1, all classes from this
+	// probability on; 0: from the thresholds of the model.
+	Threshold float64
 }
 
 // ErrNoTree says that a rule decides over a tree and there is none.
@@ -34,6 +39,7 @@ func (r Rule) Check() error {
 		option.Check("Confidence", r.Confidence, r.Confidence >= 0 && r.Confidence <= 1, "a probability above 0, up to 1, such as 0.9"),
 		option.Check("Reject", r.Reject, r.Reject >= 0 && r.Reject <= 1, "a probability from 0 to 1, such as 0.5"),
 		option.Check("Top", r.Top, r.Top >= 0, "at least 1"),
+		option.Check("Threshold", r.Threshold, r.Threshold >= 0 && r.Threshold <= 1, "a probability above 0, up to 1, such as 0.5"),
 		option.Exclude("Confidence", hedges, "Reject", r.Reject > 0, "an unsure answer is either vague or none"),
 		option.Exclude("Confidence", hedges, "Cost", r.Cost, "both decide by the tree, in different ways"),
 		option.Exclude("Confidence", hedges, fmt.Sprint("Top ", r.Top), r.Top > 1, "an answer of a confidence is one node"))

@@ -93,6 +93,9 @@ type sureness struct {
 // New prepares an evaluation. A rule that needs a tree where there is none is a
 // decide.ErrNoTree, an option out of range an *option.Error.
 func New(c classify.Classifier, o Options) (*Evaluation, error) {
+	if c.About().Multilabel != nil {
+		return nil, fmt.Errorf("a model of %w, which have no one right class: its measures are those of Multilabel", ErrMultilabel)
+	}
 	e := &Evaluation{about: c.About(), options: o, class: map[string]int{}, unknown: map[string]*UnknownLabel{}}
 	for range e.confidences() {
 		e.hedging = append(e.hedging, newHedging(len(e.about.Labels)))

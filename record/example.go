@@ -48,13 +48,13 @@ type Share struct {
 	Share float64 // above 0, at most 1
 }
 
-// Example is one row. Its strings may be kept; Values, Index and Mix are used
+// Example is one row. Its strings may be kept; Values, Index, Mix and Labels are used
 // again for the next example: Clone copies them.
 type Example struct {
 	Text   string    // Kind Text; may be empty, is not trimmed
 	Values []float64 // Numbers: one a column; Sparse: one an entry of Index; all finite
 	Index  []int32   // Sparse: feature numbers from 0, ascending; nil otherwise
-	Label  string    // without outer white space; "" only if Options.Unlabelled
+	Label  string    // without outer white space; "" only if Options.Unlabelled or Multilabel
 	Weight float64   // finite and >= 0; 1 unless Options.Weight names a column
 
 	ID string // of the column that Options.ID names
@@ -66,11 +66,16 @@ type Example struct {
 	// in the order of bytes. Weight holds for the row as a whole.
 	Mix []Share
 
+	// Labels has all labels of an example that may have any number of them, none
+	// included (Options.Multilabel): in the order of their bytes, each once. Label is
+	// then the first of them, "" if there is none. nil where an example has one label.
+	Labels []string
+
 	Place Place // for the messages of later stages
 }
 
 // Clone returns a copy that shares no memory with the Reader.
 func (e Example) Clone() Example {
-	e.Values, e.Index, e.Mix = slices.Clone(e.Values), slices.Clone(e.Index), slices.Clone(e.Mix)
+	e.Values, e.Index, e.Mix, e.Labels = slices.Clone(e.Values), slices.Clone(e.Index), slices.Clone(e.Mix), slices.Clone(e.Labels)
 	return e
 }

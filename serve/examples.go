@@ -14,6 +14,7 @@ import (
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
+	"github.com/treeloss/treeloss/internal/option"
 )
 
 // examplesRequest is the body of /v1/predict and /v1/explain.
@@ -25,7 +26,8 @@ type examplesRequest struct {
 	Top        *int     `json:"top"`
 	Confidence *float64 `json:"confidence"`
 	Reject     *float64 `json:"reject"`
-	Decode     string   `json:"decode"` // "likely" or "cost"
+	Decode     string   `json:"decode"`    // "likely" or "cost"
+	Threshold  *float64 `json:"threshold"` // of a model of several labels an example
 
 	Features int    `json:"features"` // of /v1/explain: how many to name
 	Against  string `json:"against"`  // of /v1/explain: the class to compare with
@@ -300,6 +302,14 @@ func (q *examplesRequest) rule(top int) (decide.Rule, error) {
 	if q.Reject != nil {
 		r.Reject = *q.Reject
 	}
+	if q.Threshold != nil {
+		if r.Threshold = *q.Threshold; r.Threshold == 0 { // which would be those of the model
+			return r, refuse(http.StatusBadRequest, "threshold is 0, want a probability above 0, up to 1, such as 0.5")
+		}
+		if q.Top == nil { // all above it, but for those that no answer has room for
+			r.Top = maxTop
+		}
+	}
 	switch q.Decode {
 	case "", "likely":
 	case "cost":
@@ -321,6 +331,16 @@ const (
 func (v *version) fits(r decide.Rule, n int) (decide.Rule, error) {
 	if v.about.Tree == nil && r.NeedsTree() {
 		return r, refuse(http.StatusBadRequest, "model %s has %v, which confidence and cost need; train it with a taxonomy", v.name, decide.ErrNoTree)
+	}
+	if err := classify.CheckRule(v.about, r); err != nil {
+		message := err.Error()
+		if m, ok := errors.AsType[*option.Misuse](err); ok {
+			message = m.In(strings.ToLower)
+		}
+		return r, refuse(http.StatusBadRequest, "model %s: %s", v.name, message)
+	}
+	if r.Threshold > 0 && r.Top == maxTop {
+		r.Top = min(maxTop, max(1, maxChoices/max(n, 1)))
 	}
 	r.Top = min(r.Top, len(v.about.Labels))
 	if r.Top > maxTop {

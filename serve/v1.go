@@ -90,7 +90,7 @@ func (v *version) explain(ctx context.Context, use func(*explain.Explainer) ([]*
 	if v.explainer == nil {
 		e, err := explain.New(m, explain.Options{})
 		if err != nil {
-			return nil, err
+			return nil, refuse(http.StatusBadRequest, "model %s is %v", v.name, err)
 		}
 		v.explainer = e
 	}

@@ -224,7 +224,7 @@ func (x *exchange) readInfer() (*inferRequest, error) {
 func (q *inferRequest) options() (*examplesRequest, error) {
 	rule := new(examplesRequest)
 	err := errors.Join(q.Parameters.read("top", &rule.Top), q.Parameters.read("confidence", &rule.Confidence),
-		q.Parameters.read("reject", &rule.Reject), q.Parameters.read("decode", &rule.Decode))
+		q.Parameters.read("reject", &rule.Reject), q.Parameters.read("threshold", &rule.Threshold), q.Parameters.read("decode", &rule.Decode))
 	return rule, err
 }
 

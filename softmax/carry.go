@@ -17,6 +17,9 @@ func (m *Model) CarryOver(features *feature.Set, labels []string) (*Layer, error
 	if err != nil {
 		return nil, fmt.Errorf("softmax: the model to start from: %w", err)
 	}
+	if m.Layer.Sigmoid {
+		return nil, fmt.Errorf("softmax: the model to start from is one of several labels an example, with which no training goes on")
+	}
 	if m.Layer.Hierarchy != nil {
 		if !slices.Equal(labels, m.Labels) {
 			return nil, fmt.Errorf("softmax: the model to start from is a hierarchical softmax over %d labels, it cannot go on with %d others or another order", len(m.Labels), len(labels))

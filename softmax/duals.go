@@ -105,7 +105,7 @@ func (h *hinge) start(d *Duals, k, threads int) {
 	kernel.Parallel(threads, len(h.blocks), 1, func(_, lo, hi int) {
 		for _, b := range h.blocks[lo:hi] {
 			moved := make([]float32, b.width)
-			for i := range h.class {
+			for i := range h.square {
 				from := d.value[i*k+b.first:][:b.classes]
 				if d.known != nil && !d.known[i] {
 					continue
@@ -114,9 +114,7 @@ func (h *hinge) start(d *Duals, k, threads int) {
 				for c, a := range from {
 					moved[c] = -a
 				}
-				if own := int(h.class[i]) - b.first; own >= 0 && own < b.classes {
-					moved[own] = from[own]
-				}
+				h.flip(b, i, moved)
 				h.add(b, i, moved)
 			}
 		}
@@ -125,11 +123,11 @@ func (h *hinge) start(d *Duals, k, threads int) {
 
 // keep sets d to the multipliers.
 func (h *hinge) keep(d *Duals, k int, prior float64, threads int) {
-	d.room(len(h.class), k, prior, true)
+	d.room(len(h.square), k, prior, true)
 	clear(d.bias)
 	kernel.Parallel(threads, len(h.blocks), 1, func(_, lo, hi int) {
 		for _, b := range h.blocks[lo:hi] {
-			for i := range h.class {
+			for i := range h.square {
 				copy(d.value[i*k+b.first:][:b.classes], b.dual[i*b.width:])
 			}
 		}

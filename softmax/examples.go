@@ -1,6 +1,7 @@
 package softmax
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -19,6 +20,31 @@ type Examples struct {
 	// example which is of its Class alone. Training on it is training on one copy
 	// of the example for each class, with the share as weight. nil: none.
 	Mix *matrix.Sparse
+
+	// Labels (n x k) has the classes of examples that may be of any number of them, none
+	// included, each with the value 1; Class and Mix are then nil. SquaredHinge alone
+	// trains on them: it makes a decision for each class by itself. nil: none.
+	Labels *matrix.Sparse
+}
+
+// checkLabels returns an error unless Labels has sets of k classes, one an example.
+func (ex Examples) checkLabels(k int) error {
+	n := ex.X.Rows()
+	switch {
+	case ex.Class != nil || ex.Mix != nil:
+		return fmt.Errorf("softmax: examples of several labels that have one class, too")
+	case ex.Labels.Rows() != n || ex.Labels.Cols() != k:
+		return fmt.Errorf("softmax: labels of %d examples and %d classes, want %d and %d", ex.Labels.Rows(), ex.Labels.Cols(), n, k)
+	}
+	if err := ex.Labels.Check(); err != nil {
+		return fmt.Errorf("softmax: labels: %w", err)
+	}
+	for n, v := range ex.Labels.Value {
+		if v != 1 {
+			return fmt.Errorf("softmax: label %d has the value %v, want 1", n, v)
+		}
+	}
+	return nil
 }
 
 // target is what one example is: a class, or a mix of several.
@@ -65,6 +91,9 @@ func (ex Examples) checkMix(k int) error {
 
 // checkTargets returns an error unless each example has a target among k classes.
 func (ex Examples) checkTargets(k int) error {
+	if ex.Labels != nil {
+		return fmt.Errorf("softmax: examples of several labels where those of one are wanted: %w", ErrOptions)
+	}
 	if len(ex.Class) != ex.X.Rows() {
 		return fmt.Errorf("softmax: %d classes for %d examples", len(ex.Class), ex.X.Rows())
 	}
@@ -92,7 +121,7 @@ func (ex Examples) check(k int) error {
 	case k < 1:
 		return fmt.Errorf("softmax: %d classes, want at least 1", k)
 	}
-	if err := ex.checkParts(k); err != nil {
+	if err := ex.checkParts(k, true); err != nil {
 		return err
 	}
 	if ex.totalWeight() == 0 {
@@ -105,15 +134,16 @@ func (ex Examples) check(k int) error {
 }
 
 // checkParts returns an error unless inputs, targets and weights are sound and belong
-// together.
-func (ex Examples) checkParts(k int) error {
+// together. Examples may be of several labels if a trainer for those is at work.
+func (ex Examples) checkParts(k int, several bool) error {
 	if err := ex.X.Check(); err != nil {
 		return fmt.Errorf("softmax: examples: %w", err)
 	}
-	if err := ex.checkTargets(k); err != nil {
-		return err
+	targets := ex.checkTargets
+	if several && ex.Labels != nil {
+		targets = ex.checkLabels
 	}
-	return ex.checkWeights()
+	return cmp.Or(targets(k), ex.checkWeights())
 }
 
 // checkWeights returns an error unless each example has a weight of at least 0.

@@ -15,12 +15,13 @@ import (
 
 // The model file is a safetensors file. Tensors: "weight" (outputs x d) or, of many
 // weights, others in its place (packed.go has their names), "bias" (outputs), those of
-// the features and, where the classes have vectors, "label_vectors" (k x dimensions).
+// the features and, where the classes have vectors, "label_vectors" (k x dimensions); of a
+// model of several labels an example "threshold" and "label_examples" (k each).
 // Metadata, JSON where not a plain word:
 //
 //	format          "treeloss-model"
 //	format_version  "2"
-//	output          "flat" or "hierarchical-softmax"
+//	output          "flat", "hierarchical-softmax" or "sigmoid", of several labels
 //	labels          the class names
 //	features        see package feature
 //	tree            see package labeltree, if there is one
@@ -33,9 +34,13 @@ const (
 
 	flatOutput         = "flat"
 	hierarchicalOutput = "hierarchical-softmax"
+	sigmoidOutput      = "sigmoid"
 
 	weightTensor = "weight"
 	biasTensor   = "bias"
+
+	thresholdTensor = "threshold"
+	countTensor     = "label_examples"
 )
 
 var format = modelfile.Format{Name: formatName, Version: formatVersion}
@@ -79,6 +84,10 @@ func (m *Model) file() (*safetensors.File, error) {
 	f.Metadata["output"] = flatOutput
 	if m.Layer.Hierarchy != nil {
 		f.Metadata["output"] = hierarchicalOutput
+	}
+	if several := m.Multilabel; several != nil {
+		f.Metadata["output"] = sigmoidOutput
+		f.Tensors = append(f.Tensors, safetensors.New(thresholdTensor, several.Threshold, len(m.Labels)), safetensors.New(countTensor, several.Count, len(m.Labels)))
 	}
 	d, k := m.Layer.Features, m.Layer.Outputs()
 	f.Tensors = append(f.Tensors, safetensors.New(biasTensor, m.Layer.Bias, k))
@@ -153,8 +162,16 @@ func fromFile(f *safetensors.File) (*Model, error) {
 		if m.Tree.Classes() != l.Classes {
 			return nil, fmt.Errorf("a tree of %d classes for %d labels", m.Tree.Classes(), l.Classes)
 		}
+	case output == sigmoidOutput:
+		l.Sigmoid, m.Multilabel = true, &Multilabel{Examples: m.Training.Examples}
+		if m.Multilabel.Threshold, err = tensor(f, thresholdTensor, (*safetensors.Tensor).Float32s, l.Classes); err != nil {
+			return nil, err
+		}
+		if m.Multilabel.Count, err = tensor(f, countTensor, (*safetensors.Tensor).Int32s, l.Classes); err != nil {
+			return nil, err
+		}
 	case output != flatOutput:
-		return nil, fmt.Errorf("output %q, want %q or %q with a tree", output, flatOutput, hierarchicalOutput)
+		return nil, fmt.Errorf("output %q, want %q, %q, or %q with a tree", output, flatOutput, sigmoidOutput, hierarchicalOutput)
 	}
 	outputs := l.Classes
 	if l.Hierarchy != nil {

@@ -117,6 +117,9 @@ func FitPath(ctx context.Context, ex Examples, k int, opts Options, priors []flo
 	if err != nil {
 		return err
 	}
+	if _, hinge := opts.Trainer.(SquaredHinge); ex.Labels != nil && !hinge {
+		return fmt.Errorf("softmax: examples of several labels go with squared hinge alone, not with %T: %w", opts.Trainer, ErrOptions)
+	}
 	switch trainer := opts.Trainer.(type) {
 	case Converge:
 		return converge[float32](ctx, ex, opts, trainer, priors, visit)

@@ -18,6 +18,8 @@ import (
 //
 //	½‖w‖² + τ² Σ_i max(0, 1 - y_i (w x_i + b))²,  y_i = 1 in the class, else -1,
 //
+// (an example of several labels, Examples.Labels, is in each of them)
+//
 // where b is a weight of a feature that is 1 in every example and x_i has mean
 // squared length 1, so that Options.Prior is C of LIBLINEAR and scikit-learn's
 // LinearSVC. It ascends the dual a coordinate at a time (Hsieh et al. 2008), all
@@ -70,7 +72,8 @@ func (h SquaredHinge) check(ex Examples, opts Options) error {
 // hinge is the state of a fit: the classes in blocks that never meet.
 type hinge struct {
 	x       matrix.Matrix
-	class   []int32
+	class   []int32        // of each example; nil with labels
+	labels  *matrix.Sparse // classes of each example; nil: one each
 	weight  []float32
 	scale   float32   // of the inputs
 	square  []float32 // ‖x_i‖² + 1, of scaled inputs
@@ -118,7 +121,7 @@ func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer S
 func newHinge(ex Examples, k int, opts Options) *hinge {
 	n, d := ex.X.Rows(), ex.X.Cols()
 	scale := 1 / math.Sqrt(ex.meanSquaredNorm())
-	h := &hinge{x: ex.X, class: ex.Class, weight: ex.Weight, scale: float32(scale), square: make([]float32, n), seed: opts.Seed}
+	h := &hinge{x: ex.X, class: ex.Class, labels: ex.Labels, weight: ex.Weight, scale: float32(scale), square: make([]float32, n), seed: opts.Seed}
 	if _, dense := ex.X.(*matrix.Dense); dense {
 		h.columns = make([]int32, d)
 		for j := range h.columns {
@@ -137,6 +140,22 @@ func newHinge(ex Examples, k int, opts Options) *hinge {
 			v: make([]float32, d*w), bias: make([]float32, w), dual: make([]float32, n*w)})
 	}
 	return h
+}
+
+// flip changes the signs of the numbers, one a class of the block, of those classes that an
+// example is in.
+func (h *hinge) flip(b *hingeBlock, i int, of []float32) {
+	var own []int32
+	if h.labels != nil {
+		own, _ = h.labels.Row(i)
+	} else {
+		own = h.class[i : i+1]
+	}
+	for _, class := range own {
+		if c := int(class) - b.first; c >= 0 && c < b.classes {
+			of[c] = -of[c]
+		}
+	}
 }
 
 // row returns the features of an example and their values.
@@ -162,7 +181,7 @@ func (h *hinge) solve(ctx context.Context, prior float64, trainer SquaredHinge, 
 		record.Converged = record.Converged && r.Converged
 	}
 	if progress != nil {
-		progress(Progress{Step: record.Steps, Loss: record.Objective / float64(len(h.class)), Fraction: 1})
+		progress(Progress{Step: record.Steps, Loss: record.Objective / float64(len(h.square)), Fraction: 1})
 	}
 	if err := ctx.Err(); err != nil {
 		return record, fmt.Errorf("softmax: stopped after %d passes: %w", record.Steps, err)
@@ -179,7 +198,7 @@ func (h *hinge) solveBlock(ctx context.Context, b *hingeBlock, diagonal float32,
 	record.Objective = h.dualObjective(b, diagonal)
 	for record.Steps < trainer.MaxPasses && ctx.Err() == nil && !record.Converged {
 		var rise float64
-		for _, i := range order.Perm(len(h.class)) {
+		for _, i := range order.Perm(len(h.square)) {
 			rise += h.visit(b, i, diagonal, scores, moved)
 		}
 		record.Steps++
@@ -203,17 +222,13 @@ func (h *hinge) visit(b *hingeBlock, i int, diagonal float32, scores, moved []fl
 	kernel.CombineRows(index, value, b.v, b.width, scores)
 	kernel.Scale(h.scale, scores)
 	kernel.Add(b.bias, scores)
+	h.flip(b, i, scores)
 	dual := b.dual[i*b.width:][:b.classes]
-	own := int(h.class[i]) - b.first
 	curvature := h.square[i] + diagonal
 	step := 1 / curvature
 	changed := false
 	for c, a := range dual {
-		s := -scores[c] // y s
-		if c == own {
-			s = -s
-		}
-		slope := 1 - s - diagonal*a // of the dual objective
+		slope := 1 + scores[c] - diagonal*a // of the dual objective: 1 - y s - a/(2C)
 		change := max(-a, slope*step)
 		moved[c] = -change
 		if change == 0 {
@@ -222,13 +237,11 @@ func (h *hinge) visit(b *hingeBlock, i int, diagonal float32, scores, moved []fl
 		changed = true
 		dual[c] = a + change
 		rise += float64(change * (slope - change*curvature/2))
-		if c == own {
-			moved[c] = change
-		}
 	}
 	if !changed {
 		return 0
 	}
+	h.flip(b, i, moved)
 	h.add(b, i, moved)
 	return rise
 }
@@ -245,7 +258,7 @@ func (h *hinge) add(b *hingeBlock, i int, moved []float32) {
 // dualObjective returns Σ_i (a_i - a_i² diagonal/2) - ½‖w‖² over the classes of a block.
 func (h *hinge) dualObjective(b *hingeBlock, diagonal float32) float64 {
 	var sum float64
-	for i := range h.class {
+	for i := range h.square {
 		d := float64(diagonal)
 		if h.weight != nil {
 			if h.weight[i] == 0 {

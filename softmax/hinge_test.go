@@ -37,7 +37,11 @@ func hingeObjective(ex Examples, l *Layer, prior float64) (objective, gradient f
 				s += in[f] * w[f]
 			}
 			y := -1.0
-			if int(ex.Class[i]) == c {
+			if ex.Labels != nil {
+				if own, _ := ex.Labels.Row(i); slices.Contains(own, int32(c)) {
+					y = 1
+				}
+			} else if int(ex.Class[i]) == c {
 				y = 1
 			}
 			weight := prior

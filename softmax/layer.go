@@ -21,6 +21,7 @@ type Layer struct {
 	Weight    []float32                 // d x outputs, feature-major: Weight[f*outputs+c]; nil for a large model from a file, see Row and Dense
 	Bias      []float32                 // outputs
 	Hierarchy *loss.HierarchicalSoftmax // nil: flat
+	Sigmoid   bool                      // each class has a probability of its own, 1/(1 + exp(-score)), as an example may be of several; else they share 1
 
 	packed packed // the weights, if not nil, and Weight is
 }
@@ -44,7 +45,7 @@ func (l *Layer) Scores(out []float32, index []int32, value []float32) {
 }
 
 // Probabilities sets p (k) to the class probabilities of one input, at
-// temperature 1, which sum to 1. scratch has room for 2*Outputs numbers.
+// temperature 1, which sum to 1 but for those of Sigmoid. scratch has room for 2*Outputs numbers.
 func (l *Layer) Probabilities(p, scratch []float32, index []int32, value []float32) {
 	scores := scratch[:len(l.Bias)]
 	l.Scores(scores, index, value)
@@ -55,6 +56,12 @@ func (l *Layer) Probabilities(p, scratch []float32, index []int32, value []float
 func (l *Layer) normalise(p, spare, scores []float32) {
 	if l.Hierarchy != nil {
 		loss.Probabilities(l.Hierarchy, p, spare, scores)
+		return
+	}
+	if l.Sigmoid {
+		for c, s := range scores[:l.Classes] {
+			p[c] = float32(1 / (1 + math.Exp(-float64(s))))
+		}
 		return
 	}
 	kernel.Softmax(p[:l.Classes], scores)
@@ -121,7 +128,7 @@ func (l *Layer) fits(k, d int, h *loss.HierarchicalSoftmax) error {
 	switch {
 	case l.Classes != k || l.Features != d:
 		return fmt.Errorf("softmax: the model to start from has %d classes and %d features, the data has %d and %d", l.Classes, l.Features, k, d)
-	case (l.Hierarchy != nil) != (h != nil), h != nil && !sameTree(l.Hierarchy.Tree(), h.Tree()):
+	case l.Sigmoid, (l.Hierarchy != nil) != (h != nil), h != nil && !sameTree(l.Hierarchy.Tree(), h.Tree()):
 		return fmt.Errorf("softmax: the model to start from has another output than the one to be trained, or another tree")
 	}
 	return l.check()
@@ -137,6 +144,8 @@ func (l *Layer) check() error {
 	switch {
 	case l.Classes < 1 || l.Features < 1:
 		return fmt.Errorf("softmax: a layer of %d classes and %d features, want at least 1 of each", l.Classes, l.Features)
+	case l.Hierarchy != nil && l.Sigmoid:
+		return fmt.Errorf("softmax: a hierarchical softmax with a sigmoid for each class")
 	case l.Hierarchy != nil && l.Hierarchy.Classes() != l.Classes:
 		return fmt.Errorf("softmax: a tree of %d classes for %d classes", l.Hierarchy.Classes(), l.Classes)
 	case len(l.Bias) != outputs:

@@ -22,6 +22,49 @@ type Model struct {
 	Tree     *labeltree.Tree // what is known about the classes as a tree; nil: nothing
 	Vectors  *matrix.Dense   // k x dimensions, what is known about them as vectors, zeros for a class without; nil: nothing
 	Training Training
+
+	// Multilabel makes decisions of the probabilities of a layer of sigmoids; nil for a
+	// model of one class an example.
+	Multilabel *Multilabel
+}
+
+// Multilabel is what a model of examples that may have any number of labels has beside its
+// layer, whose Sigmoid is set.
+type Multilabel struct {
+	// Threshold has, for each of the k classes, the probability from which it is answered.
+	Threshold []float32
+	// Count is the number of training examples of each of the k classes. Measures that
+	// weigh rare classes by how likely they were overlooked need it.
+	Count []int32
+	// Examples is the number of training examples, that of Model.Training in a file.
+	Examples int
+}
+
+// check returns an error unless there is a threshold and a count of each of k classes.
+func (m *Multilabel) check(k int) error {
+	if len(m.Threshold) != k || len(m.Count) != k {
+		return fmt.Errorf("softmax: %d thresholds and %d counts for %d classes", len(m.Threshold), len(m.Count), k)
+	}
+	for c, t := range m.Threshold {
+		if !(t >= 0 && t <= 2) { // above 1: never
+			return fmt.Errorf("softmax: the threshold of class %d is %v, want 0 to 2", c, t)
+		}
+		if m.Count[c] < 0 {
+			return fmt.Errorf("softmax: %d examples of class %d, want 0 or more", m.Count[c], c)
+		}
+	}
+	return nil
+}
+
+// Answer appends the classes that are answered, in their order: those whose probability
+// reaches the threshold, or least if that is above 0.
+func (m *Multilabel) Answer(list []int32, p []float32, least float32) []int32 {
+	for c, v := range p {
+		if t := m.Threshold[c]; least <= 0 && v >= t || least > 0 && v >= least {
+			list = append(list, int32(c))
+		}
+	}
+	return list
 }
 
 // Training tells how a model came about. It holds no times, paths or thread
@@ -44,8 +87,26 @@ type Training struct {
 	Choice     string            `json:"choice,omitempty"`     // why this method, in words
 	Gain       *Gain             `json:"gain,omitempty"`       // over plain cross entropy, on held-out rows
 
+	// Multilabel tells of a model of several labels an example; nil for others.
+	Multilabel *MultilabelTraining `json:"multilabel,omitempty"`
+
 	// Calibration has the temperature of the probabilities; nil means 1.
 	Calibration *decide.Calibration `json:"calibration,omitempty"`
+}
+
+// MultilabelTraining tells what was chosen on held-out rows for a model of several labels.
+type MultilabelTraining struct {
+	HeldOut    int                   `json:"held_out"`   // rows; 0: too few to choose by
+	Thresholds string                `json:"thresholds"` // global or class; "": none was chosen
+	Candidates []MultilabelCandidate `json:"candidates"` // the priors that were tried
+}
+
+// MultilabelCandidate is a prior that was measured on held-out rows.
+type MultilabelCandidate struct {
+	Prior      float64 `json:"prior"`
+	Precision1 float64 `json:"precision_at_1"`
+	Precision5 float64 `json:"precision_at_5"`
+	MicroF1    float64 `json:"micro_f1"` // at the threshold that is best for these rows
 }
 
 // Candidate is one choice that was measured on held-out rows.
@@ -81,8 +142,15 @@ func (m *Model) Check() error {
 		return fmt.Errorf("softmax: weights for %d features, the model has %d", l.Features, m.Features.Dim())
 	case m.Vectors != nil && m.Vectors.Rows() != l.Classes:
 		return fmt.Errorf("softmax: %d label vectors for %d classes", m.Vectors.Rows(), l.Classes)
+	case l.Sigmoid != (m.Multilabel != nil):
+		return fmt.Errorf("softmax: sigmoids and thresholds go together")
 	case m.Tree != nil && m.Tree.Classes() != l.Classes:
 		return fmt.Errorf("softmax: a tree of %d classes for %d classes", m.Tree.Classes(), l.Classes)
+	}
+	if m.Multilabel != nil {
+		if err := m.Multilabel.check(l.Classes); err != nil {
+			return err
+		}
 	}
 	class := make(map[string]int, len(m.Labels))
 	for c, label := range m.Labels {
@@ -96,6 +164,9 @@ func (m *Model) Check() error {
 			return fmt.Errorf("softmax: classes %d and %d are both called %q", first, c, label)
 		}
 		class[label] = c
+	}
+	if m.Multilabel != nil && m.Training.Calibration != nil {
+		return fmt.Errorf("softmax: a temperature, which a model of several labels has none of")
 	}
 	return m.checkCalibration()
 }

@@ -48,7 +48,7 @@ func pack(l *Layer, threads int) *Layer {
 	if l.packed != nil || l.Hierarchy != nil || len(l.Weight) < leastPacked {
 		return l
 	}
-	p := &Layer{Classes: l.Classes, Features: l.Features, Bias: l.Bias}
+	p := &Layer{Classes: l.Classes, Features: l.Features, Bias: l.Bias, Sigmoid: l.Sigmoid}
 	switch r, ok := newRests(l, threads); {
 	case !ok:
 		return l

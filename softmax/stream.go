@@ -114,7 +114,7 @@ func (ex Examples) checkBlock(k, d int) error {
 	if ex.X == nil || ex.X.Cols() != d {
 		return fmt.Errorf("softmax: a block of a stream without examples of %d features", d)
 	}
-	return ex.checkParts(k)
+	return ex.checkParts(k, false)
 }
 
 // rateFactor is the factor of a schedule in a block of an epoch, both from 0. A

@@ -83,6 +83,7 @@ func (f *decisionFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.rule.Confidence, "confidence", 0, "answer with the deepest node of the tree that has this probability, such as 0.9")
 	flags.Float64Var(&f.rule.Reject, "reject", 0, "answer nothing below this probability, such as 0.5: where some examples belong to no class")
 	flags.Float64Var(&f.target, "target-accuracy", 0, "answer only where held-out examples support that accuracy of the answers, such as 0.95")
+	flags.Float64Var(&f.rule.Threshold, "threshold", 0, "models of several labels: answer the classes from this probability on (default as training chose)")
 	flags.StringVar(&f.taxonomy, "taxonomy", "", "tree over the classes, in place of that of the model: a taxonomy or a tree file, as for train")
 }
 
@@ -90,6 +91,9 @@ func (f *decisionFlags) add(c *cobra.Command) {
 func (f *decisionFlags) check(c *cobra.Command) error {
 	if c.Flags().Changed("confidence") && f.rule.Confidence == 0 { // which means none
 		return usagef("--confidence 0, want a probability above 0, up to 1, such as 0.9")
+	}
+	if c.Flags().Changed("threshold") && f.rule.Threshold == 0 { // which means those of the model
+		return usagef("--threshold 0, want a probability above 0, up to 1, such as 0.5")
 	}
 	f.rule.Cost = f.decode == decodeCost
 	if !c.Flags().Changed("target-accuracy") {
@@ -119,6 +123,9 @@ func (f *decisionFlags) promise(a *app, about classify.About, model string) erro
 // tree reads the tree of --taxonomy, nil if it was not given. A rule that is left
 // without one is refused.
 func (f *decisionFlags) tree(about classify.About, model string) (*labeltree.Tree, error) {
+	if err := classify.CheckRule(about, f.rule); err != nil {
+		return nil, err
+	}
 	if f.taxonomy != "" {
 		return corpus.ReadTaxonomy(f.taxonomy, about.Labels)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/treeloss/treeloss/classify"
 )
 
 // deskModel is calibrated and knows the groups of its classes.
@@ -50,7 +52,7 @@ func TestPredictHedges(t *testing.T) {
 			if p, err := strconv.ParseFloat(cells[1], 64); err != nil || p < least-1e-5 {
 				t.Errorf("line %q, want a probability of %v at least", line, least)
 			}
-			var a answer
+			var a classify.Line
 			if err := json.Unmarshal([]byte(jsonl[i]), &a); err != nil || a.Label != cells[0] || strings.Join(a.Path, " > ") != cells[2] {
 				t.Errorf("JSON %q, want the same as %q", jsonl[i], line)
 			}
@@ -87,7 +89,7 @@ func TestPredictRejects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var a answer
+		var a classify.Line
 		if err := json.Unmarshal([]byte(jsonl[i]), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +140,7 @@ func TestDecodeCost(t *testing.T) {
 	likely := lines(succeed(t, "predict", "--json", "--top", "6", "--model", model, deskTest).out)
 	right, severity := 0.0, 0.0
 	for i, line := range lines(succeed(t, "predict", "--json", "--top", "6", "--decode", "cost", "--model", model, deskTest).out) {
-		var got, p answer
+		var got, p classify.Line
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +219,7 @@ func TestEvaluateOutOfScope(t *testing.T) {
 	table := file(t, "strange.csv", labelled)
 	confidence := func(path string) (p []float64) {
 		for _, line := range lines(succeed(t, "predict", "--json", "--model", model, path).out) {
-			var a answer
+			var a classify.Line
 			if err := json.Unmarshal([]byte(line), &a); err != nil {
 				t.Fatal(err)
 			}

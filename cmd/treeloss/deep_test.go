@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/deep/fit"
 	"github.com/treeloss/treeloss/deep/network"
 	"github.com/treeloss/treeloss/deep/train"
@@ -249,7 +250,7 @@ func TestNetworkOnFolder(t *testing.T) {
 	predict := func(path string) string {
 		var answers []string
 		for line := range strings.Lines(succeed(t, "predict", "--backend", "go", "--model", model, "--json", path).out) {
-			var x answer
+			var x classify.Line
 			if err := json.Unmarshal([]byte(line), &x); err != nil {
 				t.Fatal(err)
 			}
@@ -373,7 +374,7 @@ func decideWithNetwork(t *testing.T, model, data, outside string) {
 		t.Errorf("evaluate: %v, want hedged and rejected answers and those out of scope", o)
 	}
 	for line := range strings.Lines(succeed(t, "predict", "--backend", "go", "--model", model, "--confidence", "0.99", "--json", data).out) {
-		var x answer
+		var x classify.Line
 		if err := json.Unmarshal([]byte(line), &x); err != nil || x.Path == nil || x.Probability < 0.99-1e-5 {
 			t.Errorf("%q, %v: want a node of probability 0.99 at least", line, err)
 		}

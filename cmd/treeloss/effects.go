@@ -36,6 +36,7 @@ var effects = map[string]use{
 	"format":   linear | onTexts,
 	"encoding": linear | onTexts,
 	"skip-bad": linear | onTexts, "shard": linear | onTexts, "label-prefix": linear | onTexts, "first-label": linear | onTexts,
+	"multilabel": byConvergence, "label-separator": linear, "thresholds": byConvergence, "threshold": linear,
 	"features": linear,
 	"id":       linear | onTexts,
 	"echo":     linear | onTexts,

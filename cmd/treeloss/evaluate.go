@@ -69,6 +69,10 @@ In JSONL a row may share its label among classes ("labels": {"cat": 0.75, "dog":
 cross entropy against the shares, which is above 0 for the best of models. A share
 of a label that was never trained makes the row one of --unknown-labels.
 
+Of a model of several labels an example it prints precision at 1, 3 and 5, nDCG, the
+propensity-scored precision (rare classes count more: Jain et al. 2016), micro and
+macro F1, and the share of examples with exactly the right set.
+
 With a tree over the classes, that of the model or --taxonomy:
 
   mistake severity       mean height of the lowest common ancestor of the predicted
@@ -120,6 +124,7 @@ SVG, PNG and CSV.`,
 	f.data.addColumns(c)
 	f.decision.add(c)
 	flags := c.Flags()
+	flags.StringVar(&f.data.LabelSeparator, "label-separator", "", labelSeparatorHelp+" (default as in training)")
 	f.modelFlags.add(c)
 	addWord(c, &f.options.UnknownLabels, "unknown-labels", "labels that were never trained: wrong counts them as wrong, skip leaves them out, or error", evaluate.Wrong, evaluate.Stop, evaluate.Skip)
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
@@ -149,6 +154,9 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer m.Close()
+	if m.About().Multilabel != nil {
+		return f.runMultilabel(ctx, a, m)
+	}
 	if f.options.Tree, err = f.decision.tree(m.About(), f.model); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/internal/explain"
 )
 
@@ -54,7 +55,7 @@ func TestExplainAgreesWithPredict(t *testing.T) {
 				t.Fatalf("%d explanations for %d answers", len(got), len(lines))
 			}
 			for i, line := range lines {
-				var a answer
+				var a classify.Line
 				if err := json.Unmarshal([]byte(line), &a); err != nil {
 					t.Fatal(err)
 				}

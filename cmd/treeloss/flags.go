@@ -96,7 +96,7 @@ func (f *dataFlags) addColumns(c *cobra.Command) {
 	flags.StringVar(&f.Text, "text", "", "column of the text; give it if it is not called text, sentence, question or the like")
 	flags.StringSliceVar(&f.Columns, "features", nil, "numeric columns, separated by commas, in place of a text; margin* is all that begin so")
 	flags.StringVar(&f.Labels, "labels", "", "labels of the rows of an .npy file, which holds none: another .npy, or text with one a line")
-	flags.BoolVar(&f.FirstLabel, "first-label", false, "fastText, LIBSVM: of several labels on a line take the first, as a model has one class a text")
+	flags.BoolVar(&f.FirstLabel, "first-label", false, "of several labels of an example take the first, as a model has one class a text")
 	f.addFormat(c)
 }
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,6 +52,10 @@ replaced by U+FFFD, with a note in the log. Other files are read as in training;
 label column, or labels of fastText (__label__name), are no part of the text.
 Answers to lines of a pipe or a terminal come at once.
 Tabs, line breaks and backslashes in class names are written as \t, \n and \\.
+
+A model of several labels writes all classes that it answers, which may be none:
+a blank line, or "labels": [] with --json. --threshold P answers those of a
+probability of P and more, --top N the N most probable, both at most N of them.
 
 ` + decideHelp + `
 
@@ -187,22 +190,25 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 	}
 	defer x.Close()
 	f.decision.hint(a, about)
+	if about.Multilabel != nil && !f.flags.Changed("top") {
+		f.decision.rule.Top = 0 // as many as are answered
+	}
 	answerers := make([]*classify.Answerer, x.Workers())
 	for i := range answerers {
 		if answerers[i], err = classify.NewAnswerer(about, f.decision.rule, tree); err != nil {
 			return err
 		}
 	}
-	answers := make([]answer, x.BlockSize())
+	answers := make([]classify.Line, x.BlockSize())
 	var front []byte
 	out := bufio.NewWriterSize(a.out, 1<<16)
-	write := answer.writeTSV
+	write := classify.Line.WriteTSV
 	switch {
 	case a.json || f.output == outputJSONL:
-		write = func(line answer, out *bufio.Writer) error { return encode(out, line) }
+		write = func(line classify.Line, out *bufio.Writer) error { return encode(out, line) }
 	case f.output == outputFastText:
 		prefix := cmp.Or(f.data.LabelPrefix, "__label__")
-		write = func(line answer, out *bufio.Writer) error { return line.writeFastText(out, prefix) }
+		write = func(line classify.Line, out *bufio.Writer) error { return line.WriteFastText(out, prefix) }
 	}
 	labelled, examples := 0, 0
 	err = x.Each(ctx, func(worker, at int, e dataset.Example, p []float32) error {
@@ -210,7 +216,7 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 		if err != nil {
 			return err
 		}
-		answers[at] = answer{Answer: decided}
+		answers[at] = classify.Line{Answer: decided, ByTop: f.decision.rule.Top > 0 && f.decision.rule.Threshold == 0}
 		if e.Place.Line == 0 {
 			answers[at].File = e.Place.File
 		}
@@ -254,62 +260,6 @@ func (f *predictFlags) front(line []byte, e dataset.Example) []byte {
 		line = append(append(line, input.Escape(e.Text)...), '\t')
 	}
 	return line
-}
-
-// pathSeparator stands between the nodes of a path.
-const pathSeparator = " > "
-
-// answer is one line of JSON.
-type answer struct {
-	ID   string  `json:"id,omitempty"`
-	Text *string `json:"text,omitempty"`
-	File string  `json:"file,omitempty"`
-	classify.Answer
-}
-
-// writeTSV writes label and probability of each class on one line, behind them
-// the path of a hedged answer. A rejected answer has an empty label and ends
-// with its probability.
-func (x answer) writeTSV(out *bufio.Writer) error {
-	all := x.Top
-	if all == nil || x.Rejected {
-		all = []classify.Answer{x.Answer}
-	}
-	var line []byte
-	for i, c := range all {
-		if i > 0 {
-			line = append(line, '\t')
-		}
-		line = append(append(line, input.Escape(c.Label)...), '\t')
-		line = strconv.AppendFloat(line, c.Probability, 'g', 6, 64)
-	}
-	if x.Path != nil {
-		line = append(append(line, '\t'), input.Escape(strings.Join(x.Path, pathSeparator))...)
-	}
-	_, err := out.Write(append(line, '\n'))
-	return err
-}
-
-// writeFastText writes prefix, label and probability of each class on one line. A
-// rejected answer is a blank line, as of fastText below its threshold.
-func (x answer) writeFastText(out *bufio.Writer, prefix string) error {
-	all := x.Top
-	if all == nil {
-		all = []classify.Answer{x.Answer}
-	}
-	if x.Rejected {
-		all = nil
-	}
-	var line []byte
-	for i, c := range all {
-		if i > 0 {
-			line = append(line, ' ')
-		}
-		line = append(append(line, prefix...), strings.Join(strings.Fields(c.Label), "_")...)
-		line = strconv.AppendFloat(append(line, ' '), c.Probability, 'g', 6, 64)
-	}
-	_, err := out.Write(append(line, '\n'))
-	return err
 }
 
 // encode writes one line of JSON, with < and > as they are.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/treeloss/treeloss/classify"
 )
 
 func TestPredictTSV(t *testing.T) {
@@ -77,7 +79,7 @@ func TestPredictJSONL(t *testing.T) {
 			t.Fatalf("%d lines, want 12", len(lines))
 		}
 		for _, line := range lines {
-			var a answer
+			var a classify.Line
 			if err := json.Unmarshal([]byte(line), &a); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/feature"
@@ -108,7 +109,7 @@ func TestScoreInPython(t *testing.T) {
 				if err := json.Unmarshal([]byte(answers[i]), &p); err != nil {
 					t.Fatal(err)
 				}
-				var want answer
+				var want classify.Line
 				if err := json.Unmarshal([]byte(line), &want); err != nil {
 					t.Fatal(err)
 				}

@@ -13,6 +13,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/multilabel"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -27,6 +28,7 @@ type trainFlags struct {
 	resume      bool
 	calibrate   onOff
 	mode        string // auto, flat or tree
+	thresholds  multilabel.Thresholds
 	network     networkFlags
 
 	calibration string         // what came of calibrate, in words
@@ -74,6 +76,11 @@ out) or root (it shares nothing).
 Of the losses, simloss gives credit to similar classes, soft-labels spreads the
 target to near ones, and hxe counts the right group more than the class in it,
 best with --taxonomy; hierarchical-softmax is a softmax among siblings.
+
+Examples may have several labels, or none: "labels": ["grey", "wild"] in JSONL,
+several __label__ words in fastText, 3,17 in LIBSVM and the files of the Extreme
+Classification Repository, cells with a --label-separator. Each class is then
+decided by itself (one-vs-rest). Train finds this by the data and says so.
 
 With --trainer sgd or adamw every epoch writes MODEL.checkpoint. An interrupted
 run resumes from there with the same command and --resume, and its model is
@@ -140,6 +147,7 @@ tokenizer too; evaluate and predict take it like any other.`,
 	flags.BoolVar(&f.resume, "resume", false, "sgd, adamw, mode tree: go on from MODEL.checkpoint after an interrupted run")
 	a.jsonFlag(c)
 	f.flags = flags
+	f.addMultilabel()
 	return c
 }
 
@@ -170,7 +178,16 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	f.data.scratch = filepath.Dir(f.model)
+	if f.data.Several() {
+		return f.runMultilabel(ctx, a, start)
+	}
+	if f.flags.Changed("thresholds") {
+		a.logf("--thresholds has an effect only if examples have several labels")
+	}
 	data, err := f.read(ctx, a, f.measured())
+	if f.hasSeveral(a, err) {
+		return f.runMultilabel(ctx, a, start)
+	}
 	if err != nil {
 		return err
 	}
@@ -256,7 +273,7 @@ func (f *trainFlags) given() map[string]string {
 			return
 		}
 		switch flag.Name {
-		case "model", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard":
+		case "model", "multilabel", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard":
 		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
 			o[flag.Name] = "given"
 		case "encoder":

@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -85,6 +86,9 @@ type Explainer struct {
 func New(m *softmax.Model, opts Options) (*Explainer, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
+	}
+	if m.Multilabel != nil {
+		return nil, errors.New("a model of several labels an example, and only an answer of one class is explained; predict answers with the probability of each class")
 	}
 	if opts.Features < 0 || opts.Nearest < 0 {
 		return nil, fmt.Errorf("explain: %d features and %d nearest classes, want at least 0 of each", opts.Features, opts.Nearest)

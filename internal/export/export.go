@@ -110,7 +110,8 @@ type contract struct {
 	Direction   []float32           `json:"fourier_direction,omitempty"` // D x columns
 	Phase       []float32           `json:"fourier_phase,omitempty"`
 	Calibration *decide.Calibration `json:"calibration,omitempty"`
-	Tree        json.RawMessage     `json:"tree,omitempty"` // of a hierarchical softmax
+	Threshold   []float32           `json:"threshold,omitempty"` // of several labels an example: the probability from which each class is answered; it is 1 / (1 + exp(-score))
+	Tree        json.RawMessage     `json:"tree,omitempty"`      // of a hierarchical softmax
 }
 
 // newContract takes the features as a model file has them.
@@ -120,6 +121,9 @@ func newContract(m *softmax.Model) (*contract, error) {
 		return nil, err
 	}
 	c := &contract{Rules: "docs/model-file.md", Labels: m.Labels, Calibration: m.Training.Calibration}
+	if m.Multilabel != nil {
+		c.Threshold = m.Multilabel.Threshold
+	}
 	if err := json.Unmarshal([]byte(f.Metadata["features"]), c); err != nil {
 		return nil, err
 	}

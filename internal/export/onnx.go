@@ -17,6 +17,8 @@ import (
 //	columns (N x p) -> Cast, Sub, Mul, Clip, Cast -> z -> MatMul, Add, Cos, Mul -> Concat with z
 //	features (N x d) -> Gemm with W and b -> scores -> calibration -> Softmax -> probabilities (N x k)
 //
+// or, of a model of several labels an example, scores -> Sigmoid -> probabilities
+//
 // The first line is for numeric columns alone. Calibrated scores are divided by the
 // temperature T and, where it depends on how sure the row is, multiplied by
 // scale (-log(1 - p))^power, p the largest probability at T.
@@ -182,7 +184,11 @@ func writeONNX(w io.Writer, m *softmax.Model, c *contract) error {
 	}
 	k := m.Layer.Outputs()
 	scores := g.node("Gemm", "scores", []string{features, constant(g, "weight", m.Layer.Dense(), m.Layer.Features, k), constant(g, "bias", m.Layer.Bias, k)})
-	g.node("Softmax", outputName, []string{g.calibrated(scores)}, integer("axis", 1))
+	if m.Layer.Sigmoid {
+		g.node("Sigmoid", outputName, []string{scores})
+	} else {
+		g.node("Softmax", outputName, []string{g.calibrated(scores)}, integer("axis", 1))
+	}
 
 	var body, version, out message
 	for _, n := range g.nodes {

@@ -41,7 +41,7 @@ func Print(out io.Writer, r *evaluate.Result, perClass bool) {
 	fmt.Fprintf(out, "%d examples, %d classes, %.1f s\n", r.Report.Examples, r.Report.Classes, r.Seconds)
 	printCoverage(out, r)
 	printDecisions(out, r)
-	printClasses(out, r, perClass)
+	printClasses(out, r.Worst(), perClass)
 	if len(r.Confusions) == 0 {
 		return
 	}
@@ -51,6 +51,20 @@ func Print(out io.Writer, r *evaluate.Result, perClass bool) {
 		t.Row(c.True, c.Predicted, strconv.Itoa(c.Examples))
 	}
 	t.Flush()
+}
+
+// PrintMultilabel is Print for a model of several labels an example.
+func PrintMultilabel(out io.Writer, r *evaluate.MultilabelResult, perClass bool) {
+	t := console.NewTable(out, "measure", "points")
+	for _, m := range score.MultilabelMetrics() {
+		if x := m.Of(r.Report); x == x {
+			t.Row(m.Name, percent(x))
+		}
+	}
+	t.Flush()
+	n := float64(max(r.Report.Examples, 1))
+	fmt.Fprintf(out, "%d examples, %d classes, %.2f labels an example, %.2f answered, %.1f s\n", r.Report.Examples, r.Report.Classes, float64(r.Report.Labels)/n, float64(r.Report.Answers)/n, r.Seconds)
+	printClasses(out, r.Worst(), perClass)
 }
 
 // printSeverity prints how bad the mistakes are, the accuracy always beside it.
@@ -126,8 +140,7 @@ func printDecisions(out io.Writer, r *evaluate.Result) {
 }
 
 // printClasses prints the classes that were met, the worst first.
-func printClasses(out io.Writer, r *evaluate.Result, perClass bool) {
-	met := r.Worst()
+func printClasses(out io.Writer, met []evaluate.Class, perClass bool) {
 	shown := met
 	if !perClass {
 		shown = met[:min(len(met), shownClasses)]
