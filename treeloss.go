@@ -38,7 +38,7 @@ type Options struct {
 	Vectors   string // word vectors of the labels: word2vec, GloVe or fastText
 	Distances string // precomputed distances: lines of two labels and a number
 	Weights   string // a model of the same classes, whose weights show which are similar
-	Encoder   string // folder of a sentence encoder, see package encoder: features of texts beside their n-grams, and vectors of labels where Vectors is ""
+	Encoder   string // sentence encoder, see encoder.OpenAny: features of texts beside their n-grams, and vectors of labels where Vectors is ""
 	// Unknown is what becomes of labels without a vector; 0: an error names them.
 	Unknown wordvec.Unknown
 

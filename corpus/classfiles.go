@@ -28,7 +28,7 @@ type ClassFiles struct {
 	Unknown   wordvec.Unknown // what becomes of class names without a vector
 	KeepFirst bool            // of two vectors of one word take the first; else that is an error
 	Distances string          // list of precomputed distances, see metric.ReadDistances; "": none, "-": standard input
-	Encoder   string          // folder of a sentence encoder, which has vectors of the names where Vectors has none; "": none
+	Encoder   string          // sentence encoder, which has vectors of the names where Vectors has none; "": none
 	Weights   string          // model file whose weights tell which classes are similar; "": none
 	Stdin     io.Reader       // what "-" reads; nil: that of the process
 }

@@ -67,14 +67,14 @@ func New(kind dataset.Kind, columns []string) *Corpus {
 	return &Corpus{Table: feature.NewTable(kind, columns), hash: sha256.New(), even: true}
 }
 
-// Encode makes an encoder, read from a folder, give each text features beside its
+// Encode makes an encoder, read by encoder.OpenAny, give each text features beside its
 // n-grams, and each class name a vector. Call it before the first Add. Data of another
 // kind than texts is an *option.Misuse.
-func (c *Corpus) Encode(folder string) error {
+func (c *Corpus) Encode(path string) error {
 	if kind := c.Table.Kind(); kind != dataset.Text {
 		return option.Refuse("%s makes features of texts, and the data holds "+kind.String()+"; leave it out", "Encoder")
 	}
-	e, err := encoder.Open(folder)
+	e, err := encoder.OpenAny(context.Background(), path)
 	if err != nil {
 		return err
 	}

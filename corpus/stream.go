@@ -22,7 +22,7 @@ type Limits struct {
 	Memory  int64  // as Corpus.Memory
 	Scratch string // folder for a file of the examples that memory does not hold; "": they are an error that wraps ErrMemory
 	Seed    uint64 // of the sample that is kept of them
-	Encoder string // folder of a sentence encoder of the texts, see package encoder; "": none
+	Encoder string // sentence encoder of the texts, see encoder.OpenAny; "": none
 	Origins bool   // keep Corpus.Origins: 56 bytes a row, its text and its id
 
 	// Progress is called after some thousand examples that go to the file, with how

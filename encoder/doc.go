@@ -1,11 +1,11 @@
 // Package encoder makes vectors of texts with a static sentence encoder: a vector for
 // each token of a vocabulary, learned or distilled from a language model beforehand.
 //
-//	folder --Open--> Static --Encode--> the vector of a text
-//	                   |  ^
-//	            Compact|  |Load
-//	                   v  |
-//	                model file
+//	folder --Open-----------> Static --Encode--> the vector of a text
+//	word vectors --OpenWords---^ |  ^
+//	                     Compact |  | Load
+//	                             v  |
+//	                          model file
 //
 // The folder is in the layout of model2vec or of sentence-transformers' StaticEmbedding:
 //

@@ -291,3 +291,28 @@ func TestSubwordOfTextFormat(t *testing.T) {
 		t.Errorf("Subword of a text file: %v", err)
 	}
 }
+
+// First keeps the beginning of a file, and adds to Words.
+func TestFirst(t *testing.T) {
+	table := newTable(3, 4, "a", "b", "c", "d")
+	bin := newModel(3, 4, 50, 3, 4, "a", "b", "c", "d")
+	for name, b := range map[string][]byte{"fastText": bin.bytes(), "text": append([]byte(table.header()), table.text(" ", "\n")...), "GloVe": table.text(" ", "\n"), "binary": table.binary("\n")} {
+		for _, tc := range []struct {
+			opts Options
+			want []string
+		}{
+			{Options{First: 2}, []string{"a", "b"}},
+			{Options{First: 9}, []string{"a", "b", "c", "d"}},
+			{Options{First: 1, Words: []string{"d"}}, []string{"a", "d"}},
+		} {
+			v, err := readBytes(b, tc.opts)
+			if err != nil || !slices.Equal(v.Words(), tc.want) || v.Info().Words != 4 {
+				t.Errorf("%s, %+v: %v, %v", name, tc.opts, v, err)
+				continue
+			}
+			if x, _ := v.Vector("a"); name == "fastText" && !slices.Equal(x, bin.slowVector("a")) {
+				t.Errorf("%+v: %v, want %v", tc.opts, x, bin.slowVector("a"))
+			}
+		}
+	}
+}

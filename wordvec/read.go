@@ -28,9 +28,12 @@ type Options struct {
 	// Words are words to keep, spelled exactly so. From a fastText .bin they
 	// get a vector from their n-grams if the vocabulary does not have them.
 	//
-	// Names and Words add up. If both are nil, everything is kept; an empty
-	// slice that is not nil keeps nothing, which is enough for Info.
+	// Names and Words add up. If both are nil and First is 0, everything is kept; an
+	// empty slice that is not nil keeps nothing, which is enough for Info.
 	Words []string
+	// First keeps the first so many words of the file, beside Names and Words; most files
+	// have frequent words first. 0 means none beyond these.
+	First int
 	// Format skips the detection, for a file that it gets wrong.
 	Format Format
 	// KeepFirst keeps the first vector of a word that the file has twice, as
@@ -85,6 +88,7 @@ func read(in *input.Stream, opts Options) (*Vectors, error) {
 		info:   Info{Name: in.Name, Format: opts.Format},
 		index:  map[string]int{},
 		wanted: wanted(opts),
+		first:  opts.First,
 	}
 	if err := v.fill(in, opts); err != nil {
 		return nil, input.At(in.Name, 0, err)
@@ -113,7 +117,7 @@ func (v *Vectors) fill(in *input.Stream, opts Options) (err error) {
 
 // wanted returns the spellings to keep, or nil for all.
 func wanted(opts Options) map[string]struct{} {
-	if opts.Names == nil && opts.Words == nil {
+	if opts.Names == nil && opts.Words == nil && opts.First <= 0 {
 		return nil
 	}
 	set := make(map[string]struct{})
@@ -126,9 +130,13 @@ func wanted(opts Options) map[string]struct{} {
 	return set
 }
 
-// keeps reports whether the word with these bytes is to be kept. It does not
-// allocate, which counts with millions of unwanted words.
+// keeps reports whether the next word of the file, with these bytes, is to be kept. It
+// does not allocate, which counts with millions of unwanted words.
 func (v *Vectors) keeps(word []byte) bool {
+	if v.first > 0 {
+		v.first--
+		return true
+	}
 	if v.wanted == nil {
 		return true
 	}

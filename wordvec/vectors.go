@@ -23,6 +23,7 @@ type Vectors struct {
 	rows   [][]float32
 	index  map[string]int
 	wanted map[string]struct{} // what Options asked for; nil: everything
+	first  int                 // words of the file that are kept whatever they are, those to come
 
 	ngrams  *ngrams              // how words are cut up; nil but for fastText .bin
 	buckets [][]float32          // the n-gram rows, where everything was kept

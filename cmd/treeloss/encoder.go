@@ -17,7 +17,8 @@ func newEncoder(a *app) *cobra.Command {
 		Short: "Look into sentence encoders",
 		Long: `Encoder tells what the folder of a static sentence encoder holds before you train
 with it (train --encoder FOLDER): model2vec's, or StaticEmbedding's of
-sentence-transformers, with model.safetensors and tokenizer.json.`,
+sentence-transformers, with model.safetensors and tokenizer.json. A file of word
+vectors is an encoder, too: the mean of the vectors of a text's words.`,
 		Example: `  treeloss encoder info potion-base-8M
   treeloss encoder nearest potion-base-8M "lost card"`,
 		Args: commandsOnly,
@@ -36,7 +37,7 @@ func newEncoderInfo(a *app) *cobra.Command {
 		Example: `  treeloss encoder info potion-base-8M --json`,
 		Args:    oneFile("the folder of a sentence encoder"),
 		RunE: func(c *cobra.Command, args []string) error {
-			e, err := encoder.Open(args[0])
+			e, err := encoder.OpenAny(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -68,7 +69,7 @@ the text are among them.`,
 			if len(args) != 2 || top < 1 {
 				return usagef("encoder nearest takes a folder and a text, in quotes if it has spaces, and --top of at least 1")
 			}
-			e, err := encoder.Open(args[0])
+			e, err := encoder.OpenAny(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

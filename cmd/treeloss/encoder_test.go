@@ -167,7 +167,7 @@ func TestEncoderCommands(t *testing.T) {
 		args []string
 	}{
 		{1, "no such file", []string{"encoder", "info", filepath.Join(folder, "none")}},
-		{1, "is a file; want a folder", []string{"encoder", "info", train}},
+		{1, "want word2vec", []string{"encoder", "info", train}},
 		{1, "has no token with a vector", []string{"encoder", "nearest", folder, "zzz"}},
 		{2, "takes a folder and a text", []string{"encoder", "nearest", folder}},
 		{2, "takes one file", []string{"encoder", "info"}},
@@ -194,6 +194,7 @@ func TestEncoderDistill(t *testing.T) {
 	}
 	train, _ := synonymFiles(t)
 	trainOn(t, "--data", train, "--encoder", out)
+	trainOn(t, "--data", train, "--encoder", file(t, "cards.vec", cardVectors)) // word vectors are one, too
 	small := filepath.Join(t.TempDir(), "small")
 	if got := parse(t, succeed(t, "encoder", "distill", "--json", "--backend", "go", "--from", from, "--vocabulary", "10", "--out", small).out); got["encoder"].(map[string]any)["tokens"] != 11.0 {
 		t.Errorf("%v", got)

@@ -39,7 +39,7 @@ type dataFlags struct {
 	skipped    skippedRows
 	dataset.Options
 	memory  sizeFlag
-	encoder string // folder of a sentence encoder; "": none
+	encoder string // folder of a sentence encoder, or file of word vectors; "": none
 
 	encoderPrint string // what tells the encoder from others, once it is read
 	scratch      string // folder for examples that memory does not hold; "": they are refused
@@ -221,7 +221,7 @@ type trainingFlags struct {
 func (f *trainingFlags) add(c *cobra.Command) {
 	flags, info := c.Flags(), &f.plan.ClassInfo
 	f.data.add(c)
-	flags.StringVar(&f.data.encoder, "encoder", "", "folder of a sentence encoder (model2vec, StaticEmbedding) for features beside the n-grams")
+	flags.StringVar(&f.data.encoder, "encoder", "", "sentence encoder for features beside n-grams: a folder of model2vec's kind, or word vectors")
 	f.files.add(c)
 	addFrom(c, &info.From, "what u-tree, v-tree and linkage are built from")
 	flags.Float64Var(&info.Base, "base", classinfo.DefaultBase, baseHelp)
