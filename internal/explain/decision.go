@@ -127,42 +127,9 @@ func (e *Explainer) runnerUp(chosen int, outputs []int) int {
 // contrast compares the score of one output with the mean score of others. It
 // takes O(len(others)) for each feature that is not 0.
 func (e *Explainer) contrast(chosen int, others []int, index []int32, value []float32) Contrast {
-	l := e.model.Layer
-	above := func(row []float32) float64 {
-		var sum float64
-		for _, o := range others {
-			sum += float64(row[o])
-		}
-		return float64(row[chosen]) - sum/float64(len(others))
-	}
-	out := Contrast{Bias: above(l.Bias), Positive: []Contribution{}, Negative: []Contribution{}}
-	out.Difference = out.Bias
-	terms, row := e.terms[:0], make([]float32, l.Outputs())
-	// The numbers of a sentence encoder mean nothing one by one: together they are one term.
-	encoder := Contribution{column: e.model.Features.EncoderStart()}
-	for i, x := range value {
-		if x == 0 {
-			continue
-		}
-		f := i
-		if index != nil {
-			f = int(index[i])
-		}
-		c := above(l.Row(f, row)) * float64(x)
-		out.Difference += c
-		if f >= encoder.column {
-			encoder.Value += float64(x) * float64(x)
-			encoder.Contribution += c
-			continue
-		}
-		terms = append(terms, Contribution{Value: float64(x), Contribution: c, column: f})
-	}
-	if encoder.Value > 0 {
-		encoder.Value = math.Sqrt(encoder.Value)
-		terms = append(terms, encoder)
-	}
-	e.terms = terms
-
+	out := Contrast{Positive: []Contribution{}, Negative: []Contribution{}}
+	out.Bias, out.Difference = e.contributions(chosen, others, index, value)
+	terms := e.terms
 	slices.SortFunc(terms, func(a, b Contribution) int {
 		return cmp.Or(cmp.Compare(b.Contribution, a.Contribution), cmp.Compare(a.column, b.column))
 	})
@@ -179,6 +146,47 @@ func (e *Explainer) contrast(chosen int, others []int, index []int32, value []fl
 	}
 	out.Others = len(terms)
 	return out
+}
+
+// contributions sets e.terms to the contribution of each feature that is not 0 to the
+// difference of one score and the mean of others, which it returns with its bias. The
+// numbers of a sentence encoder mean nothing one by one: together they are one term.
+func (e *Explainer) contributions(chosen int, others []int, index []int32, value []float32) (bias, difference float64) {
+	l := e.model.Layer
+	above := func(row []float32) float64 {
+		var sum float64
+		for _, o := range others {
+			sum += float64(row[o])
+		}
+		return float64(row[chosen]) - sum/float64(len(others))
+	}
+	bias = above(l.Bias)
+	difference = bias
+	terms, row := e.terms[:0], make([]float32, l.Outputs())
+	encoder := Contribution{column: e.model.Features.EncoderStart()}
+	for i, x := range value {
+		if x == 0 {
+			continue
+		}
+		f := i
+		if index != nil {
+			f = int(index[i])
+		}
+		c := above(l.Row(f, row)) * float64(x)
+		difference += c
+		if f >= encoder.column {
+			encoder.Value += float64(x) * float64(x)
+			encoder.Contribution += c
+			continue
+		}
+		terms = append(terms, Contribution{Value: float64(x), Contribution: c, column: f})
+	}
+	if encoder.Value > 0 {
+		encoder.Value = math.Sqrt(encoder.Value)
+		terms = append(terms, encoder)
+	}
+	e.terms = terms
+	return bias, difference
 }
 
 // named puts in the name of the feature.
