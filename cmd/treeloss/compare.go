@@ -190,7 +190,7 @@ func (f *compareFlags) checkDraws() error {
 	if err := spareIn("--report", f.report, f.sources()); err != nil {
 		return err
 	}
-	return checkReport(f.report)
+	return checkReport("--report", f.report)
 }
 
 // sources are the files that are read.

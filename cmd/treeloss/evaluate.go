@@ -252,7 +252,7 @@ func (f *evaluateFlags) card(about classify.About) (*card, error) {
 		return nil, nil
 	}
 	files := slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.Labels), sources("--oos", f.oos), sources("--taxonomy", f.decision.taxonomy), sources("--model", f.model))
-	if err := cmp.Or(spareIn("--report", f.report, files), checkReport(f.report)); err != nil {
+	if err := cmp.Or(spareIn("--report", f.report, files), checkReport("--report", f.report)); err != nil {
 		return nil, err
 	}
 	if f.options.Tree != nil || about.Tree != nil {

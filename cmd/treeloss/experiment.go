@@ -141,7 +141,7 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 		}
 	}
 	if f.folder != "" {
-		if err := checkReport(f.folder); err != nil {
+		if err := checkReport("--report", f.folder); err != nil {
 			return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "--report", "--out"))
 		}
 		if err := os.MkdirAll(f.folder, 0o777); err != nil {

@@ -79,7 +79,7 @@ func (f *quickstartFlags) check() error {
 		}
 	}
 	if f.report != "" {
-		return checkReport(f.report)
+		return checkReport("--report", f.report)
 	}
 	return nil
 }

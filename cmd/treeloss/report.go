@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,34 +18,12 @@ func reportFlag(c *cobra.Command, folder *string) {
 	c.Flags().StringVar(folder, "report", "", "folder to write a page with figures into, DIR/index.html; other files in it are left alone")
 }
 
-// checkReport finds out before the work begins whether a report can be written.
-func checkReport(folder string) error {
-	info, err := os.Stat(folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		folder = filepath.Dir(filepath.Clean(folder)) // it will be made
-	case err != nil:
-		return fmt.Errorf("--report: %w", err)
-	case !info.IsDir():
-		return fmt.Errorf("--report %s is a file; name a folder", folder)
-	case foreignPage(folder):
-		return fmt.Errorf("--report: %s is a page of another program; it is left as it is: name another folder", filepath.Join(folder, "index.html"))
+// checkReport finds out before the work begins whether a flag's folder can get a page.
+func checkReport(flag, folder string) error {
+	if err := report.CheckFolder(folder); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
 	}
-	probe, err := os.CreateTemp(folder, ".treeloss-probe-*")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--report: there is no folder %s; create it first", folder)
-	case err != nil:
-		return fmt.Errorf("--report: no file can be written to the folder %s: %w", folder, reason(err))
-	}
-	probe.Close()
-	return os.Remove(probe.Name())
-}
-
-// foreignPage tells whether a folder has an index.html that treeloss did not write.
-func foreignPage(folder string) bool {
-	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
-	return err == nil && len(page) > 0 && !bytes.Contains(page, []byte(`<meta name="generator" content="treeloss">`))
+	return nil
 }
 
 // reason returns what went wrong without the name of the file.
