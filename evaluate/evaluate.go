@@ -163,6 +163,9 @@ func (e *Evaluation) Count(ctx context.Context, x classify.Examples) error {
 	return x.Each(ctx, e.count, e.tally)
 }
 
+// Examples returns how many examples were counted or skipped so far.
+func (e *Evaluation) Examples() int { return e.examples }
+
 // prepare makes room for a block and for all goroutines.
 func (e *Evaluation) prepare(x classify.Examples) error {
 	// Goroutines write outcomes by their place in the block: no lock, and the order of the

@@ -2,6 +2,7 @@ package extreme
 
 import (
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/labeltree"
 )
 
 // classifier is a model as a classify.Classifier.
@@ -23,6 +24,9 @@ func (c classifier) About() classify.About {
 	}
 	return about
 }
+
+// LabelTree returns the tree that predictions walk down, for people to look at.
+func (c classifier) LabelTree() (*labeltree.Tree, error) { return c.model.LabelTree() }
 
 // Close does nothing: the memory of a model goes when nobody holds it.
 func (c classifier) Close() error { return nil }

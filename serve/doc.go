@@ -10,7 +10,8 @@
 //	/v2/...                          the Open Inference Protocol, for clients of KServe,
 //	                                 Triton, Seldon and OpenVINO, with binary tensors
 //
-// Beside them /healthz, /readyz, /metrics, /openapi.json and a page at / to try a text.
+// Beside them /healthz, /readyz, /metrics, /openapi.json, and at / the explorer: the tree of
+// the classes, and what a text does to it; it asks /api.
 //
 // # What it promises
 //

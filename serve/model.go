@@ -72,6 +72,9 @@ type version struct {
 
 	explainer *explain.Explainer // nil: not asked for yet
 	explains  chan struct{}      // room for the one who explains
+
+	exploring sync.Mutex
+	explored  *prepared // nil: not asked for yet
 }
 
 // open opens the file of a model and starts what classifies for it: as many goroutines as

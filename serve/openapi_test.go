@@ -172,13 +172,13 @@ func TestOpenAPI(t *testing.T) {
 	}
 	version := parse[answers](t, ask(t, s, "POST", "/v1/predict", `{"text": "a"}`), 200).Version
 	bodies := map[string]string{
-		"/v1/predict": `{"text": "a", "top": 2, "reject": 0.1}`, "/v1/explain": `{"examples": ["a"]}`,
+		"/v1/predict": `{"text": "a", "top": 2, "reject": 0.1}`, "/v1/explain": `{"examples": ["a"]}`, "/api/why": `{"text": "a", "confidence": 0.5}`,
 		"/v2/models/{model}/infer": `{"inputs": [{"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}]}`,
 	}
 	bodies["/v2/models/{model}/versions/{version}/infer"] = bodies["/v2/models/{model}/infer"]
 	for path, methods := range d.Paths {
 		for method, op := range methods {
-			at := strings.NewReplacer("{model}", "text", "{version}", version).Replace(path)
+			at := strings.NewReplacer("{model}", "text", "{version}", version, "{piece}", "start").Replace(path)
 			if r := ask(t, s, strings.ToUpper(method), at, bodies[path]); r.status != 200 {
 				t.Errorf("%s %s: %d %s", method, path, r.status, r.body)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/internal/explorer"
 	"github.com/treeloss/treeloss/internal/option"
 )
 
@@ -25,6 +26,10 @@ type Options struct {
 	Tokens  string       // file of bearer tokens, one a line, read again when it changes; "": everybody may ask
 	Program string       // name and version that /v2 gives
 	Log     *slog.Logger // one line a request, and reloads; nil: none
+
+	// Explorer is what the page at / shows of the first model, with test examples, as treeloss
+	// explore gives it; nil: the model alone. It stays when the model is reloaded.
+	Explorer *explorer.Explorer
 }
 
 // Model is a model file and its name in URLs.

@@ -8,7 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/treeloss/treeloss/internal/option"
@@ -21,6 +24,31 @@ type RunOptions struct {
 	Reload      <-chan struct{} // opens all models anew; nil: never
 	Watch       time.Duration   // how often to look for models whose file was replaced; 0: never
 	Drain       time.Duration   // how long requests may still run when it stops; 0: 30 s
+}
+
+// ServeUntilSignal is Serve that also reloads all models when the process gets SIGHUP.
+func (s *Server) ServeUntilSignal(ctx context.Context, l net.Listener, o RunOptions) error {
+	hangUps := make(chan os.Signal, 1)
+	signal.Notify(hangUps, syscall.SIGHUP)
+	defer signal.Stop(hangUps)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reload := make(chan struct{})
+	o.Reload = reload
+	go func() {
+		for {
+			select {
+			case <-hangUps:
+				select {
+				case reload <- struct{}{}:
+				case <-ctx.Done():
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return s.Serve(ctx, l, o)
 }
 
 // Serve answers requests on l until ctx is done, and then those that have begun. Slow

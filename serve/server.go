@@ -89,11 +89,14 @@ func (s *Server) table() []route {
 		{"GET", "/v1/models", false, s.listModels},
 		{"POST", "/v1/predict", false, s.predict},
 		{"POST", "/v1/explain", false, s.explain},
+		{"GET", "/api/{model}/{piece}", false, s.piece},
+		{"POST", "/api/why", false, s.why},
 		{"GET", "/v2", false, s.v2Server},
 		{"GET", "/v2/{$}", false, s.v2Server},
 		{"GET", "/v2/health/live", true, s.v2Live},
 		{"GET", "/v2/health/ready", true, s.v2Ready},
 	}
+	list = append(list, s.assets()...)
 	for _, at := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		list = append(list,
 			route{"GET", at, false, s.v2Model},

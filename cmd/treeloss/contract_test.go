@@ -44,6 +44,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "memory", "json"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"export":     {"model", "out", "format", "quantize", "prune", "data", "json"},
+		"explore":    slices.Concat(data, []string{"model", "baseline", "addr", "out", "threads", "backend", "beam", "class-names"}),
 		"serve":      {"model", "addr", "watch", "token-file", "tls-cert", "tls-key", "max-body", "max-items", "queue", "timeout", "connections", "drain", "threads", "backend", "log"},
 		"tree show":  {"format", "depth", "width", "path", "around", "json"},
 		"gather":     {"out"},

@@ -5,11 +5,8 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +49,7 @@ file or by NAME, until Ctrl-C or SIGTERM, and then those that have begun.
   /v2/...            the Open Inference Protocol, for clients of KServe, Triton,
                      Seldon and OpenVINO, with binary tensors
   /healthz /readyz   for who starts and stops it; /metrics for Prometheus
-  /openapi.json      all of that for programs; / a page to try a text
+  /openapi.json      all of that for programs; / the page of treeloss explore
 
 An example is a text, a list of numbers or an object of columns. Answers are those
 of predict, to the bit. Errors are {"error": "..."}: 4xx for a wrong request, 429
@@ -100,8 +97,7 @@ func (f *serveFlags) serve(c *cobra.Command, a *app) error {
 	for _, given := range f.models {
 		name, path, named := strings.Cut(given, "=")
 		if !named {
-			path = given
-			name, _, _ = strings.Cut(filepath.Base(path), ".")
+			name, path = modelName(given), given
 		}
 		f.Models = append(f.Models, serve.Model{Name: name, Path: path})
 	}
@@ -122,39 +118,30 @@ func (f *serveFlags) serve(c *cobra.Command, a *app) error {
 	if c.Flags().Changed("backend") && networks == 0 {
 		return usagef("--backend has no effect without a network")
 	}
-	l, err := (&net.ListenConfig{}).Listen(c.Context(), "tcp", f.address)
-	if err != nil {
-		return usagef("--addr %s: %v; name a host of this machine and a port that is free", f.address, cmp.Or(cause(err), err))
-	}
-	hangUps := make(chan os.Signal, 1)
-	signal.Notify(hangUps, syscall.SIGHUP)
-	defer signal.Stop(hangUps)
-	ctx, cancel := context.WithCancel(c.Context())
-	defer cancel()
-	reload := make(chan struct{})
-	f.run.Reload = reload
-	go func() {
-		for {
-			select {
-			case <-hangUps:
-				select {
-				case reload <- struct{}{}:
-				case <-ctx.Done():
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	scheme := "http"
-	if f.run.Cert != "" {
-		scheme = "https"
-	}
 	for _, m := range f.Models {
 		a.logf("%s: %s", m.Name, m.Path)
 	}
+	return listen(c.Context(), a, s, f.address, f.run)
+}
+
+// listen answers on an address until it is told to stop, and reloads on SIGHUP.
+func listen(ctx context.Context, a *app, s *serve.Server, address string, o serve.RunOptions) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return usagef("--addr %s: %v; name a host of this machine and a port that is free", address, cmp.Or(cause(err), err))
+	}
+	scheme := "http"
+	if o.Cert != "" {
+		scheme = "https"
+	}
 	a.logf("serving on %s://%s", scheme, l.Addr())
-	return s.Serve(ctx, l, f.run)
+	return s.ServeUntilSignal(ctx, l, o)
+}
+
+// modelName is how a model is called unless told otherwise: its file without endings.
+func modelName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return name
 }
 
 // logger returns the access log.

@@ -13,6 +13,8 @@ import (
 	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/metric"
 	"github.com/treeloss/treeloss/softmax"
+
+	"github.com/treeloss/treeloss/internal/treefile"
 )
 
 // deskDistances is a list of distances between the classes of desk: 1 within a
@@ -191,7 +193,7 @@ func TestImageNetDistances(t *testing.T) {
 	if o.status != 0 || strings.Contains(o.log, "no metric") {
 		t.Fatalf("status %d, %q", o.status, o.log)
 	}
-	tree, err := new(app).readTree(path, nil)
+	tree, err := treefile.Read(path, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/treeloss/treeloss/internal/treefile"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -51,15 +52,16 @@ weights: classes with similar weights are joined first.`,
 			if around != "" {
 				text.Along, text.Beside = around, max(text.MaxChildren/2, 2)
 			}
-			tree, err := a.readTree(args[0], nil)
-			if errors.Is(err, errNoTree) {
-				tree, err = a.weightTree(c.Context(), args[0])
+			tree, err := treefile.Read(args[0], a.in, nil)
+			if errors.Is(err, treefile.ErrNone) {
+				a.logf("%s was trained without a tree; this is the linkage of its class weights", args[0])
+				tree, err = treefile.OfWeights(args[0])
 			}
 			if err != nil {
 				return err
 			}
 			if format == treeText {
-				return inFile(args[0], writeText(a.out, tree, text))
+				return treefile.InFile(args[0], writeText(a.out, tree, text))
 			}
 			all := treeFormats()
 			return all[slices.IndexFunc(all, func(f treeFormat) bool { return f.name == format })].write(tree, a.out)
@@ -114,12 +116,12 @@ func checkTree(a *app, path string, flags *labelFlags) error {
 			return err
 		}
 	}
-	tree, err := a.readTree(path, labels)
+	tree, err := treefile.Read(path, a.in, labels)
 	if err != nil {
 		return err
 	}
 	if err := tree.Check(); err != nil {
-		return inFile(path, err)
+		return treefile.InFile(path, err)
 	}
 	facts := treeFacts{File: path, Shape: tree.Shape()}
 	if a.json {

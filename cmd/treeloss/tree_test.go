@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/internal/treefile"
 	"github.com/treeloss/treeloss/internal/treetest"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/softmax"
@@ -62,7 +62,7 @@ func TestTreeBuild(t *testing.T) {
 				if o := succeed(t, "tree", "show", path); o.out != drawn {
 					t.Errorf("%s holds\n%s, want\n%s", ending, o.out, drawn)
 				}
-				tree, err := new(app).readTree(path, nil)
+				tree, err := treefile.Read(path, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -214,27 +214,6 @@ func TestTreeShowRefusesAModelOnStandardInput(t *testing.T) {
 	if o := callWith(t, string(content(t, model)), "tree", "show", "-"); o.status != 1 || !strings.Contains(o.log, "name its file") {
 		t.Errorf("status %d, %q", o.status, o.log)
 	}
-}
-
-// Whatever the bytes, the outcome is a lawful tree or an error.
-func FuzzReadTree(f *testing.F) {
-	for _, seed := range []string{"", "child,parent\na,b\nc,b\n", "a\tb\nb\ta\n", "a,a\n", "\ufeffa,b,c\n\"", "(a,b);", "digraph {a -> b}",
-		`{"format":"treeloss-tree","version":1,"nodes":[{"name":"a","parent":-1,"class":0}]}`, "1234567\x00{"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, content []byte) {
-		a := &app{in: bytes.NewReader(content)}
-		tree, err := a.readTree("-", nil)
-		if err != nil {
-			return
-		}
-		if err := tree.Check(); err != nil {
-			t.Error(err)
-		}
-		if facts := tree.Shape(); facts.Nodes < facts.Classes || facts.Classes < 1 {
-			t.Errorf("facts %+v", facts)
-		}
-	})
 }
 
 // A model that was trained without a tree is drawn by its weights, and the log says so.

@@ -1,8 +1,13 @@
-package main
+// Package treefile reads the tree of a model file, or a tree or taxonomy from a file in any
+// form, whichever a path names:
+//
+//	model ---------------\
+//	JSON, Newick, rows ----Read--> labeltree.Tree
+//	standard input ------/
+package treefile
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,20 +16,21 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/treeloss/treeloss/classinfo"
-	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/extreme"
+	"github.com/treeloss/treeloss/internal/explorer"
 	"github.com/treeloss/treeloss/internal/memory"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
-// readTree reads a tree from a model, or from a file in any form that
+// Read reads a tree from a model, or from a file in any form that
 // labeltree.ReadTaxonomy knows. Without labels, the classes of a taxonomy are
 // the names that are nobody's parent; with labels, a tree of other classes is
-// refused, but a taxonomy may know more than these.
-func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
-	name, content, err := a.readWhole(path)
+// refused, but a taxonomy may have more than these. The path "-" reads stdin. A model
+// without a tree is ErrNone.
+func Read(path string, stdin io.Reader, labels []string) (*labeltree.Tree, error) {
+	name, content, err := readWhole(path, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +41,7 @@ func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
 	default:
 		tree, err := modelTree(path)
 		if err == nil && labels != nil {
-			err = inFile(path, tree.CheckLabels(labels))
+			err = InFile(path, tree.CheckLabels(labels))
 		}
 		return tree, err
 	}
@@ -44,13 +50,13 @@ func (a *app) readTree(path string, labels []string) (*labeltree.Tree, error) {
 		return tree, err
 	}
 	if whole, err := labeltree.Read(bytes.NewReader(content), name); err == nil {
-		return tree, inFile(name, whole.CheckOthers(labels))
+		return tree, InFile(name, whole.CheckOthers(labels))
 	}
 	return tree, nil // rows, paths and nested JSON do not say which nodes are classes
 }
 
-// inFile names a file in an error about its content.
-func inFile(name string, err error) error {
+// InFile names a file in an error about its content.
+func InFile(name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -62,10 +68,10 @@ const longestTree = 256 << 20
 
 // readWhole returns the content of a file, or of the standard input for "-",
 // but of a model only as much as shows that it is one.
-func (a *app) readWhole(path string) (name string, content []byte, err error) {
+func readWhole(path string, stdin io.Reader) (name string, content []byte, err error) {
 	if path == "-" {
-		content, err = io.ReadAll(a.in)
-		return stdinName, content, err
+		content, err = io.ReadAll(stdin)
+		return classify.StdinName, content, err
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,29 +114,24 @@ func modelTree(path string) (*labeltree.Tree, error) {
 		}
 		return m.LabelTree()
 	}
-	m, err := loadModel(path)
+	m, err := anymodel.Linear(path)
 	if err != nil {
 		return nil, err
 	}
 	if m.Tree == nil {
-		return nil, fmt.Errorf("%s: %w, its sharing is %s; train with --sharing v-tree or linkage, or build a tree with treeloss tree build", path, errNoTree, m.Training.Sharing)
+		return nil, fmt.Errorf("%s: %w, its sharing is %s; train with --sharing v-tree or linkage, or build a tree with treeloss tree build", path, ErrNone, m.Training.Sharing)
 	}
 	return m.Tree, nil
 }
 
-// errNoTree says that a model was trained without a tree.
-var errNoTree = errors.New("the model has no tree")
+// ErrNone says that a model was trained without a tree.
+var ErrNone = errors.New("the model has no tree")
 
-// weightTree builds a tree of a model's classes by their weights.
-func (a *app) weightTree(ctx context.Context, path string) (*labeltree.Tree, error) {
-	m, err := loadModel(path)
+// OfWeights builds a tree of a model's classes by their weights.
+func OfWeights(path string) (*labeltree.Tree, error) {
+	m, err := anymodel.Linear(path)
 	if err != nil {
 		return nil, err
 	}
-	classes, _, err := corpus.ClassFiles{Weights: path}.Read(ctx, m.Labels)
-	if err != nil {
-		return nil, err
-	}
-	a.logf("%s was trained without a tree; this is the linkage of its class weights", path)
-	return classinfo.BuildTree(classinfo.Linkage, classes, classinfo.Options{From: classinfo.Weights})
+	return explorer.WeightTree(m)
 }
