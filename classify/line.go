@@ -17,6 +17,7 @@ type Line struct {
 	Text *string `json:"text,omitempty"`
 	File string  `json:"file,omitempty"`
 	Answer
+	Probabilities []float32 `json:"probabilities,omitempty"` // of all classes, where they are asked for
 
 	// ByTop writes the likeliest classes of a model of several labels, Answer.Top, whether they
 	// reach their threshold or not.

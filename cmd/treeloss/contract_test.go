@@ -36,7 +36,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
 		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume", "multilabel", "label-separator", "thresholds"}),
 		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "beam", "class-names", "label-separator"}),
-		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "threads", "backend", "beam", "shard", "out"}),
+		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "probabilities", "threads", "backend", "beam", "shard", "out"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type predictFlags struct {
 	output   string
 	echo     bool
 	shard    shardFlags
+	all      bool // the probabilities of all classes
 }
 
 // newPredict returns treeloss predict.
@@ -80,7 +82,8 @@ With --json, or --output jsonl, each line is one JSON object:
 {"label":"...","probability":0.93}, and with --top N also "top", the list of the
 N most probable; with --confidence also "path", a list, and "classes", how many are
 left open; with --decode cost also "expected_cost"; "rejected":true with a label
-of "" where --reject held the answer back; and for pictures of a folder "file".`,
+of "" where --reject held the answer back; for pictures of a folder "file"; and with
+--probabilities "probabilities", of all classes in the order of the model file.`,
 		Example: `  treeloss predict --model intents.safetensors questions.txt
   echo "my card has not arrived" | treeloss predict --model intents.safetensors --top 3
   treeloss predict --model m.safetensors --output jsonl measurements.csv
@@ -101,6 +104,7 @@ of "" where --reject held the answer back; and for pictures of a folder "file".`
 	f.modelFlags.add(c)
 	flags.IntVar(&f.decision.rule.Top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
 	flags.BoolVar(&f.echo, "echo", false, "write the text in front of its answer; with --json as \"text\"")
+	flags.BoolVar(&f.all, "probabilities", false, "with --json: the probabilities of all classes, too, in the order of \"labels\" in the model file")
 	flags.StringVar(&f.data.ID, "id", "", "column that tells the examples apart, written in front of each answer; with --json as \"id\"")
 	addWord(c, &f.output, "output", "tsv for people and spreadsheets, jsonl, one JSON object a line, for programs, or fasttext", outputTSV, outputJSONL, outputFastText)
 	flags.StringVar(&f.data.Text, "text", "", "column of the text (default as in training, or text, sentence, question and the like)")
@@ -160,6 +164,8 @@ func (f *predictFlags) run(ctx context.Context, a *app) error {
 		return usagef("--top %d, want at least 1", rule.Top)
 	case f.output == outputFastText && (a.json || rule.Confidence > 0 || f.decision.target > 0 || rule.Cost):
 		return usagef("--output fasttext has labels and probabilities only; leave out --json, --confidence, --target-accuracy and --decode cost")
+	case f.all && !a.json && f.output != outputJSONL:
+		return usagef("--probabilities goes with --json; without it use --top N")
 	case f.decision.taxonomy != "" && !rule.NeedsTree():
 		return usagef("--taxonomy is the tree of --confidence or --decode cost; give one of them, too")
 	}
@@ -217,6 +223,9 @@ func (f *predictFlags) predict(ctx context.Context, a *app, m classify.Classifie
 			return err
 		}
 		answers[at] = classify.Line{Answer: decided, ByTop: f.decision.rule.Top > 0 && f.decision.rule.Threshold == 0}
+		if f.all {
+			answers[at].Probabilities = slices.Clone(p)
+		}
 		if e.Place.Line == 0 {
 			answers[at].File = e.Place.File
 		}

@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -308,4 +310,46 @@ func TestPredictKeepsTheInputBeside(t *testing.T) {
 			t.Errorf("%q: status %d, %q, want an error that names --id", args, o.status, o.log)
 		}
 	}
+}
+
+// The probabilities of all classes come in the order of the model file, and are those of
+// --top.
+func TestPredictProbabilities(t *testing.T) {
+	model := quickModel(t)
+	labels := headerLabels(t, model)
+	lines := strings.Split(strings.TrimSpace(succeed(t, "predict", "--model", model, "--json", "--top", "99", "--probabilities", deskTest).out), "\n")
+	for _, line := range lines {
+		var got struct {
+			Top []struct {
+				Label       string
+				Probability float64
+			}
+			Probabilities []float64
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil || len(got.Probabilities) != len(labels) || len(got.Top) != len(labels) {
+			t.Fatalf("%s: %v, want %d probabilities", line, err, len(labels))
+		}
+		for _, c := range got.Top {
+			if p := got.Probabilities[slices.Index(labels, c.Label)]; float32(p) != float32(c.Probability) {
+				t.Errorf("%s: %v among the probabilities, %v in the list", c.Label, p, c.Probability)
+			}
+		}
+	}
+	if o := call(t, "predict", "--model", model, "--probabilities", deskTest); o.status != 2 || !strings.Contains(o.log, "--top N") {
+		t.Errorf("without --json: status %d, %q", o.status, o.log)
+	}
+}
+
+// headerLabels reads the names of the classes out of a model file, as its document
+// says.
+func headerLabels(t *testing.T, model string) (labels []string) {
+	t.Helper()
+	b := content(t, model)
+	var header struct {
+		Metadata map[string]string `json:"__metadata__"`
+	}
+	if err := errors.Join(json.Unmarshal(b[8:8+binary.LittleEndian.Uint64(b)], &header), json.Unmarshal([]byte(header.Metadata["labels"]), &labels)); err != nil {
+		t.Fatal(err)
+	}
+	return labels
 }
