@@ -305,7 +305,8 @@ class TreeLossClassifier(*_bases):
             return
         if names is None:
             warnings.warn(
-                "X does not have valid feature names, but TreeLossClassifier was fitted with feature names", stacklevel=4
+                "X does not have valid feature names, but TreeLossClassifier was fitted with feature names",
+                stacklevel=4,
             )
             return
         fitted = list(fitted)
@@ -357,15 +358,16 @@ class TreeLossClassifier(*_bases):
         flags = []
 
         def flag(name, value):
-            if isinstance(value, bool) or type(value).__name__ == "bool_":
+            if isinstance(value, bool):
                 value = "true" if value else "false"
             elif isinstance(value, (list, tuple)):
                 value = ",".join(map(str, value))
             flags.append("--%s=%s" % (name, value))
 
         for name in ("sharing", "loss", "prior", "names_as_examples", "calibrate", "fourier", "threads", "memory"):
-            if getattr(self, name) is not None:
-                flag(name.replace("_", "-"), getattr(self, name))
+            value = getattr(self, name)
+            if value is not None:
+                flag(name.replace("_", "-"), {True: "on", False: "off"}[value] if isinstance(value, bool) else value)
         if self.random_state is not None:
             flag("seed", _seed(self.random_state))
         if self.taxonomy is not None:
