@@ -248,6 +248,12 @@ class Errors(unittest.TestCase):
     def test_files(self):
         self.refused("", lambda: load("none.safetensors"), FileNotFoundError)
         self.refused("no model file", lambda: load(questions_file()))
+        with tempfile.TemporaryDirectory() as folder:
+            data, model = os.path.join(folder, "x.jsonl"), os.path.join(folder, "m.safetensors")
+            with open(data, "w") as f:
+                f.write('{"text": "a b", "labels": ["a", "b"]}\n{"text": "a", "labels": ["a"]}\n{"text": "b", "labels": ["b"]}\n' * 4)
+            program("train", "--quiet", "--multilabel", "--data", data, "--model", model)
+            self.refused("several labels", lambda: load(model))
         with tempfile.NamedTemporaryFile(suffix=".safetensors") as f:
             self.refused("no model file", lambda: load(f.name))
 

@@ -123,6 +123,8 @@ def _header(path):
 
 def _about(header, path):
     if "labels" in header and "features" in header:
+        if header.get("output") not in (None, "flat", "hierarchical-softmax"):
+            raise ValueError("%s is a model of several labels for an example; use the program with it" % path)
         features = json.loads(header["features"])
         kind = features.get("kind")
         labels = json.loads(header["labels"])

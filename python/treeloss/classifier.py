@@ -34,7 +34,7 @@ except ImportError:
 # Flags of treeloss train that say where examples come from or go to, which is done here.
 _OURS = (
     "data model label labels label-prefix first-label text features format encoding weight"
-    " skip-bad resume json quiet help help-all"
+    " skip-bad multilabel label-separator resume json quiet help help-all"
 ).split()
 
 
