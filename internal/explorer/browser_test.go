@@ -183,9 +183,9 @@ func TestInBrowser(t *testing.T) {
 func TestDrawsWhatIsInView(t *testing.T) {
 	browser := pagetest.Open(t)
 	for _, taxonomy := range []bool{true, false} {
-		p := browser.Page(saved(t, synthetic(t, 20_000, taxonomy)), 1280, 800, true)
+		p := browser.Page(saved(t, synthetic(t, 5000, taxonomy)), 1280, 800, true)
 		p.Wait("state.m && T.drawn > 0")
-		for _, script := range []string{"T.drawn", "treeZoom(30, 300), drawTree(), T.drawn", "treeZoom(1e9, 300), drawTree(), T.drawn"} {
+		for _, script := range []string{"T.drawn", "treeZoom(8, 300), drawTree(), T.drawn", "treeZoom(1e9, 300), drawTree(), T.drawn"} {
 			n, err := strconv.Atoi(p.Eval(script))
 			if err != nil || n < 10 || n > 4000 {
 				t.Errorf("taxonomy %v: %s is %d, want what fits into a window", taxonomy, script, n)
@@ -193,7 +193,7 @@ func TestDrawsWhatIsInView(t *testing.T) {
 		}
 		p.Eval("setView('map')")
 		p.Wait("state.m.cells && C.drawn > 0")
-		if n, err := strconv.Atoi(p.Eval("mapZoom(200, 400, 400), drawMap(), C.drawn")); err != nil || n > 4000 {
+		if n, err := strconv.Atoi(p.Eval("mapZoom(50, 400, 400), drawMap(), C.drawn")); err != nil || n > 4000 {
 			t.Errorf("taxonomy %v: the map draws %d cells and names", taxonomy, n)
 		}
 	}

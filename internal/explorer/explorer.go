@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"sync"
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/evaluate"
@@ -24,7 +23,7 @@ type Explorer struct {
 	origin Origin
 	data   *measured // nil: no examples
 
-	mutex     sync.Mutex         // of the explainer
+	free      chan struct{}      // has room for the one who uses the explainer
 	explainer *explain.Explainer // nil: not asked for yet
 	class     map[string]int
 }
@@ -49,7 +48,7 @@ func New(c classify.Classifier, name string) (*Explorer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explorer: %w", err)
 	}
-	e := &Explorer{name: short(name, mostName), about: c.About(), model: classify.LinearModelOf(c), tree: t, origin: origin, class: map[string]int{}}
+	e := &Explorer{name: short(name, mostName), about: c.About(), model: classify.LinearModelOf(c), tree: t, origin: origin, class: map[string]int{}, free: make(chan struct{}, 1)}
 	if e.model != nil && e.model.Layer.Hierarchy != nil {
 		e.model = nil // its weights are of nodes
 	}
@@ -69,6 +68,9 @@ func (e *Explorer) Tree() *labeltree.Tree { return e.tree }
 // and a few examples of each class; see keeper. Examples with a label that was never
 // trained are left out. files are named on the page.
 func (e *Explorer) Measure(ctx context.Context, c classify.Classifier, x classify.Examples, files []string) error {
+	if e.about.Multilabel != nil {
+		return fmt.Errorf("a model of several labels an example has no confusions to show; explore it without examples")
+	}
 	keep := newKeeper(e.about.Labels)
 	v, err := evaluate.New(c, evaluate.Options{UnknownLabels: evaluate.Skip, Rows: keep.add})
 	if err != nil {
@@ -143,10 +145,15 @@ func (e *Explorer) Compare(ctx context.Context, baseline classify.Classifier, op
 	return nil
 }
 
-// explain calls use with the explainer of the model, which one goroutine has at a time.
-func (e *Explorer) explain(use func(*explain.Explainer) error) error {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
+// explain calls use with the explainer of the model, which one goroutine has at a time. Who
+// has waited until ctx is done goes.
+func (e *Explorer) explain(ctx context.Context, use func(*explain.Explainer) error) error {
+	select {
+	case e.free <- struct{}{}:
+		defer func() { <-e.free }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if e.explainer == nil {
 		x, err := explain.New(e.model, explain.Options{})
 		if err != nil {

@@ -276,10 +276,43 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// A model of several labels an example is shown without confusions; its probabilities have no
+// sum, and a group has the largest of them.
+func TestSeveralLabels(t *testing.T) {
+	e, m, path := measuredSmall(t, 8)
+	e.about.Multilabel = new(softmax.Multilabel)
+	p := []float32{0.9, 0.8, 0, 0, 0.001, 0, 0.3, 0}
+	a, err := e.Why(context.Background(), Question{Example: dataset.Example{Text: "word00 word01", Weight: 1}, Probabilities: p, Confidence: 0.9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Hedged != nil || a.Rival != nil || a.Words != nil || a.Classes[0].Class != 0 || a.Classes[1].Class != 1 || a.Classes[2].Class != 6 {
+		t.Errorf("answer %+v", a)
+	}
+	for _, n := range a.Mass {
+		want := float32(0)
+		for _, c := range e.tree.ClassesBelow(n.Node) {
+			want = max(want, p[c])
+		}
+		if math.Abs(n.Probability-float64(want)) > 1e-4 {
+			t.Errorf("node %d has %v, want %v", n.Node, n.Probability, want)
+		}
+	}
+	if s := e.start(1); s.Hedges {
+		t.Error("a hedged answer makes sense")
+	}
+	if err := e.Measure(context.Background(), m, open(t, m, path), []string{path}); err == nil || !strings.Contains(err.Error(), "several labels") {
+		t.Errorf("confusions: %v", err)
+	}
+	if _, err := e.Why(context.Background(), Question{Probabilities: p[1:]}); err == nil {
+		t.Error("seven probabilities of eight classes")
+	}
+}
+
 // Long texts have a bounded number of words, which still are the text and its sum.
 func TestLongText(t *testing.T) {
 	e, m, _ := measuredSmall(t, 24)
-	x := dataset.Example{Text: strings.Repeat("please word01 of thing02 and words ", 3000), Weight: 1}
+	x := dataset.Example{Text: strings.Repeat("please word01 of thing02 and words ", 1800), Weight: 1}
 	p, err := classify.LinearModelOf(m).NewPredictor().Probabilities(x)
 	if err != nil {
 		t.Fatal(err)
@@ -294,6 +327,10 @@ func TestLongText(t *testing.T) {
 	}
 	if whole != x.Text || len(a.Words) > 3*mostPieces {
 		t.Errorf("%d words, %d letters of %d", len(a.Words), len(whole), len(x.Text))
+	}
+	x.Text += x.Text // from here on the n-grams of all words would take too much memory
+	if a, err = e.Why(context.Background(), Question{Example: x, Probabilities: p}); err != nil || a.Words != nil || a.Rival == nil {
+		t.Errorf("a text of %d bytes: %d words, rival %v, %v", len(x.Text), len(a.Words), a.Rival, err)
 	}
 }
 

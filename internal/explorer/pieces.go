@@ -64,7 +64,7 @@ type startData struct {
 func (e *Explorer) start(chunk int) *start {
 	t := e.tree
 	s := &start{Model: e.name, Kind: string(e.about.Kind), Examples: e.about.Like.Kind.String(), Tree: e.origin,
-		Hedges: e.origin != OfNames, Weights: e.model != nil, Chunk: chunk}
+		Hedges: e.origin != OfNames && e.about.Multilabel == nil, Weights: e.model != nil, Chunk: chunk}
 	for _, name := range e.about.Like.Columns {
 		s.Columns = append(s.Columns, short(name, mostName))
 	}
@@ -193,7 +193,7 @@ func (e *Explorer) details(ctx context.Context, classes []int, far, pairs bool) 
 	if e.model == nil {
 		return out, nil
 	}
-	return out, e.explain(func(x *explain.Explainer) error {
+	return out, e.explain(ctx, func(x *explain.Explainer) error {
 		strongest, err := x.Strongest(ctx, compared, classFeatures)
 		if err != nil {
 			return err
@@ -272,7 +272,7 @@ func (e *Explorer) Piece(ctx context.Context, name string) ([]byte, error) {
 		return json.Marshal(chunk{list})
 	case kind == "pair" && len(numbers) == 2 && e.model != nil:
 		p := pairDetails{Other: numbers[1]}
-		err := e.explain(func(x *explain.Explainer) error {
+		err := e.explain(ctx, func(x *explain.Explainer) error {
 			list, err := x.Strongest(ctx, [][2]int{{numbers[0], numbers[1]}}, pairFeatures)
 			if err == nil {
 				p.Features = featuresOf(list[0], pairFeatures)

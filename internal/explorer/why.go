@@ -9,6 +9,7 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/internal/explain"
+	"github.com/treeloss/treeloss/score"
 )
 
 // Question asks about one example.
@@ -58,31 +59,33 @@ const (
 	answersShown = 10
 	leastMass    = 0.002 // probability of a node that is drawn
 	mostPieces   = 2000  // words of a text that are highlighted
+
+	// Bytes of a text whose words are: a byte is in some ten n-grams, of 24 bytes each here.
+	mostHighlighted = 64 << 10
 )
 
 // Why says how the probabilities of an example are spread over the tree, the hedged answer, and
-// which features, and words of a text, speak for it. A confidence out of range and an
-// unknown class are errors. O(nodes), and O(k) for each feature of the example.
-func (e *Explorer) Why(_ context.Context, q Question) (*Answer, error) {
-	k, t := len(e.about.Labels), e.tree
-	top, err := decide.NewDecider(decide.Rule{Top: answersShown}, k, nil)
-	if err != nil {
-		return nil, err
-	}
-	likely, err := top.Decide(q.Probabilities)
-	if err != nil {
-		return nil, err
+// which features, and words of a text, speak for it. Of a model of several labels an example,
+// whose probabilities have no sum, a group has the largest of its classes, and there is no
+// hedged answer and no rival. A confidence out of range and an unknown class are errors.
+// O(nodes), and O(k) for each feature of the example.
+func (e *Explorer) Why(ctx context.Context, q Question) (*Answer, error) {
+	k, t, several := len(e.about.Labels), e.tree, e.about.Multilabel != nil
+	if len(q.Probabilities) != k {
+		return nil, fmt.Errorf("explorer: %d probabilities for %d classes", len(q.Probabilities), k)
 	}
 	a := &Answer{Mass: []massNode{}}
-	for _, c := range likely.Choices {
-		a.Classes = append(a.Classes, choice{c.Class, round(c.Probability, 5)})
+	for _, c := range score.First(make([]int, 0, min(answersShown, k)), q.Probabilities, nil) {
+		a.Classes = append(a.Classes, choice{c, round(float64(q.Probabilities[c]), 5)})
 	}
 	mass := make([]float64, t.Len())
 	for v := t.Len() - 1; v >= 0; v-- {
 		if c := t.Class(v); c >= 0 {
 			mass[v] += float64(q.Probabilities[c])
 		}
-		if v > 0 {
+		if v > 0 && several {
+			mass[t.Parent(v)] = max(mass[t.Parent(v)], mass[v])
+		} else if v > 0 {
 			mass[t.Parent(v)] += mass[v]
 		}
 	}
@@ -91,7 +94,7 @@ func (e *Explorer) Why(_ context.Context, q Question) (*Answer, error) {
 			a.Mass = append(a.Mass, massNode{v, round(p, 5)})
 		}
 	}
-	if q.Confidence != 0 && e.origin != OfNames {
+	if q.Confidence != 0 && e.origin != OfNames && !several {
 		d, err := decide.NewDecider(decide.Rule{Confidence: q.Confidence}, k, t)
 		if err != nil {
 			return nil, err
@@ -102,7 +105,7 @@ func (e *Explorer) Why(_ context.Context, q Question) (*Answer, error) {
 		}
 		a.Hedged = &hedged{Node: h.Node, Class: h.Choices[0].Class, Classes: h.Classes, Probability: round(h.Choices[0].Probability, 5), Confidence: q.Confidence}
 	}
-	if e.model == nil || k < 2 {
+	if e.model == nil || k < 2 || several {
 		return a, nil
 	}
 	answer := a.Classes[0].Class
@@ -116,7 +119,7 @@ func (e *Explorer) Why(_ context.Context, q Question) (*Answer, error) {
 			rival = against
 		}
 	}
-	return a, e.explain(func(x *explain.Explainer) error { return a.evidence(x, q.Example, answer, rival) })
+	return a, e.explain(ctx, func(x *explain.Explainer) error { return a.evidence(x, q.Example, answer, rival) })
 }
 
 // evidence compares the answer with its rival.
@@ -134,6 +137,9 @@ func (a *Answer) evidence(x *explain.Explainer, example dataset.Example, answer,
 		return out
 	}
 	a.Positive, a.Negative = list(c.Positive), list(c.Negative)
+	if len(example.Text) > mostHighlighted {
+		return nil
+	}
 	words, whole, err := x.Evidence(example, answer, rival)
 	if err != nil {
 		return err

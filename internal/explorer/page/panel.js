@@ -240,6 +240,7 @@ async function tryText(text, against) {
     }
     parts.push(heading("Evidence"), el("p", { class: "note" }, "Blue words speak for ", bdi(label(m, a.classes[0].class)), ", orange ones for ", bdi(label(m, a.rival)), "." + (a.encoder ? " The sentence encoder adds " + signed(a.encoder, 2) + " nats that belong to no single word." : "")), box);
   }
+  if (a.rival !== undefined && state.first.examples === "text" && !a.words) parts.push(note("The text is too long for its words to be highlighted."));
   if (a.rival !== undefined) {
     const list = [...(a.positive || []), ...(a.negative || [])];
     parts.push(el("details", el("summary", "Features: " + signed(a.difference, 2) + " nats above ", bdi(label(m, a.rival)), ", " + signed(a.bias, 2) + " of them bias"), list.length ? featureTable(list, "nats") : note("The model has none of the features of this example.")),
