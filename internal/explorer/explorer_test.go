@@ -490,3 +490,18 @@ func TestScriptsAreSmall(t *testing.T) {
 		t.Errorf("%d bytes of scripts, want at most %d", total, most)
 	}
 }
+
+// Who waits for the weights goes when its time is over.
+func TestWaitsForWeights(t *testing.T) {
+	e, _, _ := measuredSmall(t, 8)
+	e.free <- struct{}{} // somebody has them
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := e.Piece(ctx, "classes-1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was cancelled", err)
+	}
+	<-e.free
+	if _, err := e.Piece(ctx, "classes-1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that reading the weights was cancelled", err)
+	}
+}

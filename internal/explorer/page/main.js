@@ -33,8 +33,8 @@ function legend() {
   box.replaceChildren();
   const scale = (edges, inks, mark) => el("span", { class: "scale" }, ...inks.map((k, i) => { const sw = el("i"); sw.style.background = ink[k]; return el("span", sw, el("b", edges[i] !== undefined ? mark(edges[i]) : "\u00a0")); }));
   if (state.view === "map") {
-    const by = C.bin > 1 ? 5 : 1;
-    box.append("right:", scale(rightEdges, ["ir1", "ir2", "ir3", "ir4", "ir5"], x => 100 * x + ""), "mistakes:", scale(cellEdges, ["im1", "im2", "im3", "im4", "im5"], x => +(100 * x / by).toFixed(1) + ""), "% of the examples of the true class");
+    const by = C.bin > 1 ? 5 : 1, part = (name, edges, inks, f) => el("span", { class: "part" }, name, scale(edges, inks, x => +(f * x).toFixed(1) + ""));
+    if (state.first?.data) box.append(part("right:", rightEdges, diverging.slice(5), 100), part("mistakes:", cellEdges, diverging.slice(0, 5).reverse(), 100 / by), "% of the examples of the true class");
   } else if (s) box.append(s.name + ":", scale(s.edges, s.inks, s.mark), s.unit);
   else box.append("No test examples: all classes have one colour.");
 }

@@ -100,8 +100,9 @@ function drawMap() {
   names(Y, C.top, min(h, Y(m.k)), false);
   names(X, C.left, min(w, X(m.k)), true);
   m.closed = closed;
-  g.font = font(11); g.fillStyle = ink.ia; g.textAlign = "left"; g.textBaseline = "top";
-  g.fillText(w < 560 ? "true ↓ predicted →" : "true class ↓   predicted class →", 8, 8);
+  g.font = font(11); g.fillStyle = ink.ia; g.textAlign = "right"; g.textBaseline = "top";
+  g.fillText("predicted →", C.left - 8, C.top - 32);
+  g.fillText("true ↓", C.left - 8, C.top - 16);
 }
 
 const cellAt = (m, x, y) => {
