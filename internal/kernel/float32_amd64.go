@@ -162,6 +162,20 @@ func addPackedRows32(k kind, y *[PackedWidth]float32, at []int32, x []float32, r
 	}
 }
 
+func extent32(k kind, x []float32) (least, largest, sum float32) {
+	whole := len(x) - len(x)%extentParts
+	if k == plain || whole == 0 {
+		return extentGo(x)
+	}
+	var all [3][extentParts]float32
+	if k == avx512 {
+		extentAVX512(first(x), whole, &all[0][0])
+	} else {
+		extentAVX2(first(x), whole, &all[0][0])
+	}
+	return joinExtents(&all, x[whole:])
+}
+
 // panicOutside panics for the first row outside rows.
 func panicOutside(index []int32, rows []float32, stride, cols int) {
 	for _, i := range index {

@@ -69,4 +69,6 @@ func addPackedRows32(_ kind, y *[PackedWidth]float32, at []int32, x []float32, r
 	addPackedRowsGo(y, at, x, rows)
 }
 
+func extent32(_ kind, x []float32) (least, largest, sum float32) { return extentGo(x) }
+
 func pause() {}

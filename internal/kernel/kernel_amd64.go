@@ -154,6 +154,11 @@ func addParentsAVX512(z *float32, first int, parent *int32, length *float32, nod
 //go:noescape
 func addPackedRowsAVX512(y *float32, at *int32, x *float32, n int, rows *uint16)
 
+// extentAVX512 sets out to the least numbers of x, the largest and the sums: 16 of each, number i of those at i, i+16, i+32 and so on. n is a multiple of 16 above 0.
+//
+//go:noescape
+func extentAVX512(x *float32, n int, out *float32)
+
 // axpyAVX2 adds a*x to y.
 //
 //go:noescape
@@ -303,6 +308,11 @@ func addParentsAVX2(z *float32, first int, parent *int32, length *float32, nodes
 //
 //go:noescape
 func addPackedRowsAVX2(y *float32, at *int32, x *float32, n int, rows *uint16)
+
+// extentAVX2 sets out to the least numbers of x, the largest and the sums: 16 of each, number i of those at i, i+16, i+32 and so on. n is a multiple of 16 above 0.
+//
+//go:noescape
+func extentAVX2(x *float32, n int, out *float32)
 
 // fetchRows asks for the first lines cache lines of rows that are stride bytes apart. rows and lines are at least 1.
 //

@@ -18813,6 +18813,47 @@ DATA c8fffe000<>+56(SB)/4, $0x8fffe000
 DATA c8fffe000<>+60(SB)/4, $0x8fffe000
 GLOBL c8fffe000<>(SB), RODATA|NOPTR, $64
 
+// func extentAVX512(x *float32, n int, out *float32)
+// Requires: AVX, AVX512F
+TEXT ·extentAVX512(SB), NOSPLIT, $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    out+16(FP), CX
+	MOVQ    n+8(FP), DX
+	VPXORD  Z0, Z0, Z0
+	VMOVUPS c7f800000<>+0(SB), Z1
+	VMOVUPS cff800000<>+0(SB), Z2
+
+sixteen584:
+	VMINPS  (AX), Z1, Z1
+	VMAXPS  (AX), Z2, Z2
+	VADDPS  (AX), Z0, Z0
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, DX
+	JNZ     sixteen584
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, 64(CX)
+	VMOVUPS Z0, 128(CX)
+	VZEROUPPER
+	RET
+
+DATA c7f800000<>+0(SB)/4, $0x7f800000
+DATA c7f800000<>+4(SB)/4, $0x7f800000
+DATA c7f800000<>+8(SB)/4, $0x7f800000
+DATA c7f800000<>+12(SB)/4, $0x7f800000
+DATA c7f800000<>+16(SB)/4, $0x7f800000
+DATA c7f800000<>+20(SB)/4, $0x7f800000
+DATA c7f800000<>+24(SB)/4, $0x7f800000
+DATA c7f800000<>+28(SB)/4, $0x7f800000
+DATA c7f800000<>+32(SB)/4, $0x7f800000
+DATA c7f800000<>+36(SB)/4, $0x7f800000
+DATA c7f800000<>+40(SB)/4, $0x7f800000
+DATA c7f800000<>+44(SB)/4, $0x7f800000
+DATA c7f800000<>+48(SB)/4, $0x7f800000
+DATA c7f800000<>+52(SB)/4, $0x7f800000
+DATA c7f800000<>+56(SB)/4, $0x7f800000
+DATA c7f800000<>+60(SB)/4, $0x7f800000
+GLOBL c7f800000<>(SB), RODATA|NOPTR, $64
+
 // func axpyAVX2(a float32, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
@@ -18821,9 +18862,9 @@ TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower585
+	JLT          narrower586
 
-block584:
+block585:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18852,13 +18893,13 @@ block584:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block584
+	JGE         block585
 
-narrower585:
+narrower586:
 	CMPQ DX, $0x00000010
-	JLT  narrower587
+	JLT  narrower588
 
-block586:
+block587:
 	VMOVUPS     (CX), Y1
 	VFMADD231PS (AX), Y0, Y1
 	VMOVUPS     Y1, (CX)
@@ -18869,11 +18910,11 @@ block586:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block586
+	JGE         block587
 
-narrower587:
+narrower588:
 	TESTQ       DX, DX
-	JZ          done588
+	JZ          done589
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y1
@@ -18887,7 +18928,7 @@ narrower587:
 	VFMADD231PS Y3, Y0, Y1
 	VMASKMOVPS  Y1, Y2, 32(CX)
 
-done588:
+done589:
 	VZEROUPPER
 	RET
 
@@ -18964,9 +19005,9 @@ TEXT ·addAVX2(SB), NOSPLIT, $0-24
 	MOVQ y+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000040
-	JLT  narrower590
+	JLT  narrower591
 
-block589:
+block590:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -18995,13 +19036,13 @@ block589:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block589
+	JGE     block590
 
-narrower590:
+narrower591:
 	CMPQ DX, $0x00000010
-	JLT  narrower592
+	JLT  narrower593
 
-block591:
+block592:
 	VMOVUPS (CX), Y0
 	VADDPS  (AX), Y0, Y0
 	VMOVUPS Y0, (CX)
@@ -19012,11 +19053,11 @@ block591:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block591
+	JGE     block592
 
-narrower592:
+narrower593:
 	TESTQ      DX, DX
-	JZ         done593
+	JZ         done594
 	LEAQ       tailTable<>+0(SB), BX
 	NEGQ       DX
 	VMOVUPS    128(BX)(DX*4), Y0
@@ -19030,7 +19071,7 @@ narrower592:
 	VADDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, 32(CX)
 
-done593:
+done594:
 	VZEROUPPER
 	RET
 
@@ -19041,9 +19082,9 @@ TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS a+0(FP), Y0
 	CMPQ         CX, $0x00000040
-	JLT          narrower595
+	JLT          narrower596
 
-block594:
+block595:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -19063,13 +19104,13 @@ block594:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block594
+	JGE     block595
 
-narrower595:
+narrower596:
 	CMPQ CX, $0x00000010
-	JLT  narrower597
+	JLT  narrower598
 
-block596:
+block597:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -19077,11 +19118,11 @@ block596:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block596
+	JGE     block597
 
-narrower597:
+narrower598:
 	TESTQ      CX, CX
-	JZ         done598
+	JZ         done599
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y1
@@ -19093,7 +19134,7 @@ narrower597:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done598:
+done599:
 	VZEROUPPER
 	RET
 
@@ -19108,9 +19149,9 @@ TEXT ·advanceAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS vw+8(FP), Y2
 	VBROADCASTSS vv+12(FP), Y3
 	CMPQ         DX, $0x00000040
-	JLT          narrower600
+	JLT          narrower601
 
-block599:
+block600:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -19179,13 +19220,13 @@ block599:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block599
+	JGE         block600
 
-narrower600:
+narrower601:
 	CMPQ DX, $0x00000010
-	JLT  narrower602
+	JLT  narrower603
 
-block601:
+block602:
 	VMOVUPS     (AX), Y4
 	VMOVUPS     (CX), Y5
 	VMULPS      Y0, Y4, Y6
@@ -19206,11 +19247,11 @@ block601:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block601
+	JGE         block602
 
-narrower602:
+narrower603:
 	TESTQ       DX, DX
-	JZ          done603
+	JZ          done604
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y4
@@ -19232,7 +19273,7 @@ narrower602:
 	VMASKMOVPS  Y0, Y5, 32(AX)
 	VMASKMOVPS  Y1, Y5, 32(CX)
 
-done603:
+done604:
 	VZEROUPPER
 	RET
 
@@ -19251,9 +19292,9 @@ TEXT ·stepRowAVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 256(SI), Y4
 	VMOVUPS 320(SI), Y5
 	CMPQ    BX, $0x00000040
-	JLT     narrower605
+	JLT     narrower606
 
-block604:
+block605:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -19347,13 +19388,13 @@ block604:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block604
+	JGE         block605
 
-narrower605:
+narrower606:
 	CMPQ BX, $0x00000010
-	JLT  narrower607
+	JLT  narrower608
 
-block606:
+block607:
 	VMOVUPS     (AX), Y6
 	VMOVUPS     (CX), Y7
 	VMOVUPS     (DX), Y8
@@ -19381,11 +19422,11 @@ block606:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block606
+	JGE         block607
 
-narrower607:
+narrower608:
 	TESTQ       BX, BX
-	JZ          done608
+	JZ          done609
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y6
@@ -19413,7 +19454,7 @@ narrower607:
 	VMASKMOVPS  Y0, Y7, 32(AX)
 	VMASKMOVPS  Y1, Y7, 32(CX)
 
-done608:
+done609:
 	VZEROUPPER
 	RET
 
@@ -19433,9 +19474,9 @@ TEXT ·stepOuterAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS      320(SI), Y5
 	VBROADCASTSS a+16(FP), Y6
 	CMPQ         BX, $0x00000040
-	JLT          narrower610
+	JLT          narrower611
 
-block609:
+block610:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19537,13 +19578,13 @@ block609:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         block609
+	JGE         block610
 
-narrower610:
+narrower611:
 	CMPQ BX, $0x00000010
-	JLT  narrower612
+	JLT  narrower613
 
-block611:
+block612:
 	VMOVUPS     (AX), Y7
 	VMOVUPS     (CX), Y8
 	VMOVUPS     (DX), Y9
@@ -19573,11 +19614,11 @@ block611:
 	ADDQ        $0x00000040, DX
 	SUBQ        $0x00000010, BX
 	CMPQ        BX, $0x00000010
-	JGE         block611
+	JGE         block612
 
-narrower612:
+narrower613:
 	TESTQ       BX, BX
-	JZ          done613
+	JZ          done614
 	LEAQ        tailTable<>+0(SB), SI
 	NEGQ        BX
 	VMOVUPS     128(SI)(BX*4), Y7
@@ -19607,7 +19648,7 @@ narrower612:
 	VMASKMOVPS  Y0, Y8, 32(AX)
 	VMASKMOVPS  Y1, Y8, 32(CX)
 
-done613:
+done614:
 	VZEROUPPER
 	RET
 
@@ -19620,9 +19661,9 @@ TEXT ·scaleAddAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS b+16(FP), Y1
 	CMPQ         DX, $0x00000040
-	JLT          narrower615
+	JLT          narrower616
 
-block614:
+block615:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19659,13 +19700,13 @@ block614:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block614
+	JGE         block615
 
-narrower615:
+narrower616:
 	CMPQ DX, $0x00000010
-	JLT  narrower617
+	JLT  narrower618
 
-block616:
+block617:
 	VMOVUPS     (AX), Y2
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS (CX), Y1, Y2
@@ -19678,11 +19719,11 @@ block616:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block616
+	JGE         block617
 
-narrower617:
+narrower618:
 	TESTQ       DX, DX
-	JZ          done618
+	JZ          done619
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y2
@@ -19698,7 +19739,7 @@ narrower617:
 	VFMADD231PS Y0, Y1, Y2
 	VMASKMOVPS  Y2, Y3, 32(AX)
 
-done618:
+done619:
 	VZEROUPPER
 	RET
 
@@ -19717,9 +19758,9 @@ TEXT ·dotAVX2(SB), NOSPLIT, $0-28
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000040
-	JLT    narrower620
+	JLT    narrower621
 
-block619:
+block620:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19740,13 +19781,13 @@ block619:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         block619
+	JGE         block620
 
-narrower620:
+narrower621:
 	CMPQ DX, $0x00000010
-	JLT  narrower622
+	JLT  narrower623
 
-block621:
+block622:
 	VMOVUPS     (AX), Y8
 	VFMADD231PS (CX), Y8, Y0
 	VMOVUPS     32(AX), Y8
@@ -19755,11 +19796,11 @@ block621:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block621
+	JGE         block622
 
-narrower622:
+narrower623:
 	TESTQ       DX, DX
-	JZ          done623
+	JZ          done624
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), Y8
@@ -19771,7 +19812,7 @@ narrower622:
 	VMASKMOVPS  32(CX), Y9, Y9
 	VFMADD231PS Y9, Y8, Y1
 
-done623:
+done624:
 	VADDPS       Y2, Y0, Y0
 	VADDPS       Y3, Y1, Y1
 	VADDPS       Y6, Y4, Y4
@@ -19804,9 +19845,9 @@ TEXT ·squaredDistanceAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 	CMPQ   DX, $0x00000020
-	JLT    narrower625
+	JLT    narrower626
 
-block624:
+block625:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19843,13 +19884,13 @@ block624:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         block624
+	JGE         block625
 
-narrower625:
+narrower626:
 	CMPQ DX, $0x00000008
-	JLT  narrower627
+	JLT  narrower628
 
-block626:
+block627:
 	VCVTPS2PD   (AX), Y8
 	VCVTPS2PD   (CX), Y9
 	VSUBPD      Y9, Y8, Y8
@@ -19862,11 +19903,11 @@ block626:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block626
+	JGE         block627
 
-narrower627:
+narrower628:
 	TESTQ       DX, DX
-	JZ          done628
+	JZ          done629
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X8
@@ -19884,7 +19925,7 @@ narrower627:
 	VSUBPD      Y9, Y8, Y8
 	VFMADD231PD Y8, Y8, Y1
 
-done628:
+done629:
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y6, Y4, Y4
@@ -19917,9 +19958,9 @@ TEXT ·scaledSquaresAVX2(SB), NOSPLIT, $0-56
 	VXORPS       Y8, Y8, Y8
 	VXORPS       Y9, Y9, Y9
 	CMPQ         DX, $0x00000010
-	JLT          narrower630
+	JLT          narrower631
 
-block629:
+block630:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -19956,13 +19997,13 @@ block629:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         block629
+	JGE         block630
 
-narrower630:
+narrower631:
 	CMPQ DX, $0x00000008
-	JLT  narrower632
+	JLT  narrower633
 
-block631:
+block632:
 	VCVTPS2PD   (AX), Y10
 	VCVTPS2PD   (CX), Y11
 	VMULPD      Y0, Y10, Y10
@@ -19983,11 +20024,11 @@ block631:
 	ADDQ        $0x00000020, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         block631
+	JGE         block632
 
-narrower632:
+narrower633:
 	TESTQ       DX, DX
-	JZ          done633
+	JZ          done634
 	LEAQ        tailTable<>+0(SB), BX
 	NEGQ        DX
 	VMOVUPS     128(BX)(DX*4), X10
@@ -20013,7 +20054,7 @@ narrower632:
 	VFMADD231PD Y0, Y0, Y3
 	VFMADD231PD Y10, Y10, Y7
 
-done633:
+done634:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y3, Y2, Y2
@@ -20045,9 +20086,9 @@ TEXT ·combineRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel634:
+panel635:
 	CMPQ     R9, $0x00000060
-	JLE      narrow635
+	JLE      narrow636
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -20065,7 +20106,7 @@ panel634:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R11, R11
 
-row636:
+row637:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -20087,7 +20128,7 @@ row636:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row636
+	JLT          row637
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20103,9 +20144,9 @@ row636:
 	ADDQ         $0x00000180, SI
 	ADDQ         $0x00000180, BX
 	SUBQ         $0x00000060, R9
-	JMP          panel634
+	JMP          panel635
 
-narrow635:
+narrow636:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -20115,17 +20156,17 @@ narrow635:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000006
-	JGE     atLeast637
-	CMPQ    R10, $0x00000003
 	JGE     atLeast638
-	CMPQ    R10, $0x00000001
+	CMPQ    R10, $0x00000003
 	JGE     atLeast639
+	CMPQ    R10, $0x00000001
+	JGE     atLeast640
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R10, R10
 
-row640:
+row641:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20136,22 +20177,22 @@ row640:
 	VFMADD231PS  Y3, Y2, Y1
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row640
+	JLT          row641
 	VMASKMOVPS   Y1, Y0, (SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast639:
+atLeast640:
 	CMPQ R10, $0x00000002
-	JGE  atLeast641
+	JGE  atLeast642
 
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R10, R10
 
-row642:
+row643:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20163,21 +20204,21 @@ row642:
 	VFMADD231PS  Y4, Y3, Y2
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row642
+	JLT          row643
 	VMOVUPS      Y1, (SI)
 	VMASKMOVPS   Y2, Y0, 32(SI)
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast641:
+atLeast642:
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R10, R10
 
-row643:
+row644:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20190,7 +20231,7 @@ row643:
 	VFMADD231PS  Y5, Y4, Y3
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row643
+	JLT          row644
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMASKMOVPS   Y3, Y0, 64(SI)
@@ -20198,9 +20239,9 @@ row643:
 	VZEROUPPER
 	RET
 
-atLeast638:
+atLeast639:
 	CMPQ R10, $0x00000004
-	JGE  atLeast644
+	JGE  atLeast645
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -20209,7 +20250,7 @@ atLeast638:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R10, R10
 
-row645:
+row646:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20223,7 +20264,7 @@ row645:
 	VFMADD231PS  Y6, Y5, Y4
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row645
+	JLT          row646
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20232,9 +20273,9 @@ row645:
 	VZEROUPPER
 	RET
 
-atLeast644:
+atLeast645:
 	CMPQ R10, $0x00000005
-	JGE  atLeast646
+	JGE  atLeast647
 
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
@@ -20244,7 +20285,7 @@ atLeast644:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R10, R10
 
-row647:
+row648:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20259,7 +20300,7 @@ row647:
 	VFMADD231PS  Y7, Y6, Y5
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row647
+	JLT          row648
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20269,7 +20310,7 @@ row647:
 	VZEROUPPER
 	RET
 
-atLeast646:
+atLeast647:
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20279,7 +20320,7 @@ atLeast646:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R10, R10
 
-row648:
+row649:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20295,7 +20336,7 @@ row648:
 	VFMADD231PS  Y8, Y7, Y6
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row648
+	JLT          row649
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20306,11 +20347,11 @@ row648:
 	VZEROUPPER
 	RET
 
-atLeast637:
+atLeast638:
 	CMPQ R10, $0x00000009
-	JGE  atLeast649
-	CMPQ R10, $0x00000007
 	JGE  atLeast650
+	CMPQ R10, $0x00000007
+	JGE  atLeast651
 
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
@@ -20322,7 +20363,7 @@ atLeast637:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R10, R10
 
-row651:
+row652:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20339,7 +20380,7 @@ row651:
 	VFMADD231PS  Y9, Y8, Y7
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row651
+	JLT          row652
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20351,9 +20392,9 @@ row651:
 	VZEROUPPER
 	RET
 
-atLeast650:
+atLeast651:
 	CMPQ R10, $0x00000008
-	JGE  atLeast652
+	JGE  atLeast653
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -20366,7 +20407,7 @@ atLeast650:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R10, R10
 
-row653:
+row654:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20384,7 +20425,7 @@ row653:
 	VFMADD231PS  Y10, Y9, Y8
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row653
+	JLT          row654
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20397,7 +20438,7 @@ row653:
 	VZEROUPPER
 	RET
 
-atLeast652:
+atLeast653:
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20410,7 +20451,7 @@ atLeast652:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R10, R10
 
-row654:
+row655:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20429,7 +20470,7 @@ row654:
 	VFMADD231PS  Y11, Y10, Y9
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row654
+	JLT          row655
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20443,9 +20484,9 @@ row654:
 	VZEROUPPER
 	RET
 
-atLeast649:
+atLeast650:
 	CMPQ R10, $0x0000000a
-	JGE  atLeast655
+	JGE  atLeast656
 
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
@@ -20460,7 +20501,7 @@ atLeast649:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R10, R10
 
-row656:
+row657:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20480,7 +20521,7 @@ row656:
 	VFMADD231PS  Y12, Y11, Y10
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row656
+	JLT          row657
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20495,9 +20536,9 @@ row656:
 	VZEROUPPER
 	RET
 
-atLeast655:
+atLeast656:
 	CMPQ R10, $0x0000000b
-	JGE  atLeast657
+	JGE  atLeast658
 
 	// A panel of 11 vectors.
 	VMOVUPS    (SI), Y1
@@ -20513,7 +20554,7 @@ atLeast655:
 	VMASKMOVPS 320(SI), Y0, Y11
 	XORQ       R10, R10
 
-row658:
+row659:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20534,7 +20575,7 @@ row658:
 	VFMADD231PS  Y13, Y12, Y11
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row658
+	JLT          row659
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20550,7 +20591,7 @@ row658:
 	VZEROUPPER
 	RET
 
-atLeast657:
+atLeast658:
 	// A panel of 12 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -20566,7 +20607,7 @@ atLeast657:
 	VMASKMOVPS 352(SI), Y0, Y12
 	XORQ       R10, R10
 
-row659:
+row660:
 	MOVLQSX      (AX)(R10*4), R9
 	IMULQ        R8, R9
 	CMPQ         R9, CX
@@ -20588,7 +20629,7 @@ row659:
 	VFMADD231PS  Y14, Y13, Y12
 	INCQ         R10
 	CMPQ         R10, DI
-	JLT          row659
+	JLT          row660
 	VMOVUPS      Y1, (SI)
 	VMOVUPS      Y2, 32(SI)
 	VMOVUPS      Y3, 64(SI)
@@ -20620,9 +20661,9 @@ TEXT ·combineAllRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ stride+24(FP), SI
 	MOVQ cols+40(FP), DI
 
-panel660:
+panel661:
 	CMPQ     DI, $0x00000060
-	JLE      narrow661
+	JLE      narrow662
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 12 vectors.
@@ -20641,7 +20682,7 @@ panel660:
 	XORQ       R9, R9
 	MOVQ       CX, R8
 
-row662:
+row663:
 	VBROADCASTSS (AX)(R9*4), Y13
 	VFMADD231PS  (R8), Y13, Y1
 	VFMADD231PS  32(R8), Y13, Y2
@@ -20659,7 +20700,7 @@ row662:
 	ADDQ         SI, R8
 	INCQ         R9
 	CMPQ         R9, BX
-	JLT          row662
+	JLT          row663
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20675,9 +20716,9 @@ row662:
 	ADDQ         $0x00000180, DX
 	ADDQ         $0x00000180, CX
 	SUBQ         $0x00000060, DI
-	JMP          panel660
+	JMP          panel661
 
-narrow661:
+narrow662:
 	LEAQ    -1(DI), R8
 	MOVQ    R8, DI
 	ANDQ    $0x00000007, DI
@@ -20687,38 +20728,38 @@ narrow661:
 	NEGQ    DI
 	VMOVUPS 128(R9)(DI*4), Y0
 	CMPQ    R8, $0x00000006
-	JGE     atLeast663
-	CMPQ    R8, $0x00000003
 	JGE     atLeast664
-	CMPQ    R8, $0x00000001
+	CMPQ    R8, $0x00000003
 	JGE     atLeast665
+	CMPQ    R8, $0x00000001
+	JGE     atLeast666
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (DX), Y0, Y1
 	XORQ       DI, DI
 
-row666:
+row667:
 	VBROADCASTSS (AX)(DI*4), Y2
 	VMASKMOVPS   (CX), Y0, Y3
 	VFMADD231PS  Y3, Y2, Y1
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row666
+	JLT          row667
 	VMASKMOVPS   Y1, Y0, (DX)
 	VZEROUPPER
 	RET
 
-atLeast665:
+atLeast666:
 	CMPQ R8, $0x00000002
-	JGE  atLeast667
+	JGE  atLeast668
 
 	// A panel of 2 vectors.
 	VMOVUPS    (DX), Y1
 	VMASKMOVPS 32(DX), Y0, Y2
 	XORQ       DI, DI
 
-row668:
+row669:
 	VBROADCASTSS (AX)(DI*4), Y3
 	VFMADD231PS  (CX), Y3, Y1
 	VMASKMOVPS   32(CX), Y0, Y4
@@ -20726,20 +20767,20 @@ row668:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row668
+	JLT          row669
 	VMOVUPS      Y1, (DX)
 	VMASKMOVPS   Y2, Y0, 32(DX)
 	VZEROUPPER
 	RET
 
-atLeast667:
+atLeast668:
 	// A panel of 3 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
 	VMASKMOVPS 64(DX), Y0, Y3
 	XORQ       DI, DI
 
-row669:
+row670:
 	VBROADCASTSS (AX)(DI*4), Y4
 	VFMADD231PS  (CX), Y4, Y1
 	VFMADD231PS  32(CX), Y4, Y2
@@ -20748,16 +20789,16 @@ row669:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row669
+	JLT          row670
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMASKMOVPS   Y3, Y0, 64(DX)
 	VZEROUPPER
 	RET
 
-atLeast664:
+atLeast665:
 	CMPQ R8, $0x00000004
-	JGE  atLeast670
+	JGE  atLeast671
 
 	// A panel of 4 vectors.
 	VMOVUPS    (DX), Y1
@@ -20766,7 +20807,7 @@ atLeast664:
 	VMASKMOVPS 96(DX), Y0, Y4
 	XORQ       DI, DI
 
-row671:
+row672:
 	VBROADCASTSS (AX)(DI*4), Y5
 	VFMADD231PS  (CX), Y5, Y1
 	VFMADD231PS  32(CX), Y5, Y2
@@ -20776,7 +20817,7 @@ row671:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row671
+	JLT          row672
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20784,9 +20825,9 @@ row671:
 	VZEROUPPER
 	RET
 
-atLeast670:
+atLeast671:
 	CMPQ R8, $0x00000005
-	JGE  atLeast672
+	JGE  atLeast673
 
 	// A panel of 5 vectors.
 	VMOVUPS    (DX), Y1
@@ -20796,7 +20837,7 @@ atLeast670:
 	VMASKMOVPS 128(DX), Y0, Y5
 	XORQ       DI, DI
 
-row673:
+row674:
 	VBROADCASTSS (AX)(DI*4), Y6
 	VFMADD231PS  (CX), Y6, Y1
 	VFMADD231PS  32(CX), Y6, Y2
@@ -20807,7 +20848,7 @@ row673:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row673
+	JLT          row674
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20816,7 +20857,7 @@ row673:
 	VZEROUPPER
 	RET
 
-atLeast672:
+atLeast673:
 	// A panel of 6 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20826,7 +20867,7 @@ atLeast672:
 	VMASKMOVPS 160(DX), Y0, Y6
 	XORQ       DI, DI
 
-row674:
+row675:
 	VBROADCASTSS (AX)(DI*4), Y7
 	VFMADD231PS  (CX), Y7, Y1
 	VFMADD231PS  32(CX), Y7, Y2
@@ -20838,7 +20879,7 @@ row674:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row674
+	JLT          row675
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20848,11 +20889,11 @@ row674:
 	VZEROUPPER
 	RET
 
-atLeast663:
+atLeast664:
 	CMPQ R8, $0x00000009
-	JGE  atLeast675
-	CMPQ R8, $0x00000007
 	JGE  atLeast676
+	CMPQ R8, $0x00000007
+	JGE  atLeast677
 
 	// A panel of 7 vectors.
 	VMOVUPS    (DX), Y1
@@ -20864,7 +20905,7 @@ atLeast663:
 	VMASKMOVPS 192(DX), Y0, Y7
 	XORQ       DI, DI
 
-row677:
+row678:
 	VBROADCASTSS (AX)(DI*4), Y8
 	VFMADD231PS  (CX), Y8, Y1
 	VFMADD231PS  32(CX), Y8, Y2
@@ -20877,7 +20918,7 @@ row677:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row677
+	JLT          row678
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20888,9 +20929,9 @@ row677:
 	VZEROUPPER
 	RET
 
-atLeast676:
+atLeast677:
 	CMPQ R8, $0x00000008
-	JGE  atLeast678
+	JGE  atLeast679
 
 	// A panel of 8 vectors.
 	VMOVUPS    (DX), Y1
@@ -20903,7 +20944,7 @@ atLeast676:
 	VMASKMOVPS 224(DX), Y0, Y8
 	XORQ       DI, DI
 
-row679:
+row680:
 	VBROADCASTSS (AX)(DI*4), Y9
 	VFMADD231PS  (CX), Y9, Y1
 	VFMADD231PS  32(CX), Y9, Y2
@@ -20917,7 +20958,7 @@ row679:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row679
+	JLT          row680
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20929,7 +20970,7 @@ row679:
 	VZEROUPPER
 	RET
 
-atLeast678:
+atLeast679:
 	// A panel of 9 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -20942,7 +20983,7 @@ atLeast678:
 	VMASKMOVPS 256(DX), Y0, Y9
 	XORQ       DI, DI
 
-row680:
+row681:
 	VBROADCASTSS (AX)(DI*4), Y10
 	VFMADD231PS  (CX), Y10, Y1
 	VFMADD231PS  32(CX), Y10, Y2
@@ -20957,7 +20998,7 @@ row680:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row680
+	JLT          row681
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -20970,9 +21011,9 @@ row680:
 	VZEROUPPER
 	RET
 
-atLeast675:
+atLeast676:
 	CMPQ R8, $0x0000000a
-	JGE  atLeast681
+	JGE  atLeast682
 
 	// A panel of 10 vectors.
 	VMOVUPS    (DX), Y1
@@ -20987,7 +21028,7 @@ atLeast675:
 	VMASKMOVPS 288(DX), Y0, Y10
 	XORQ       DI, DI
 
-row682:
+row683:
 	VBROADCASTSS (AX)(DI*4), Y11
 	VFMADD231PS  (CX), Y11, Y1
 	VFMADD231PS  32(CX), Y11, Y2
@@ -21003,7 +21044,7 @@ row682:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row682
+	JLT          row683
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21017,9 +21058,9 @@ row682:
 	VZEROUPPER
 	RET
 
-atLeast681:
+atLeast682:
 	CMPQ R8, $0x0000000b
-	JGE  atLeast683
+	JGE  atLeast684
 
 	// A panel of 11 vectors.
 	VMOVUPS    (DX), Y1
@@ -21035,7 +21076,7 @@ atLeast681:
 	VMASKMOVPS 320(DX), Y0, Y11
 	XORQ       DI, DI
 
-row684:
+row685:
 	VBROADCASTSS (AX)(DI*4), Y12
 	VFMADD231PS  (CX), Y12, Y1
 	VFMADD231PS  32(CX), Y12, Y2
@@ -21052,7 +21093,7 @@ row684:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row684
+	JLT          row685
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21067,7 +21108,7 @@ row684:
 	VZEROUPPER
 	RET
 
-atLeast683:
+atLeast684:
 	// A panel of 12 vectors.
 	VMOVUPS    (DX), Y1
 	VMOVUPS    32(DX), Y2
@@ -21083,7 +21124,7 @@ atLeast683:
 	VMASKMOVPS 352(DX), Y0, Y12
 	XORQ       DI, DI
 
-row685:
+row686:
 	VBROADCASTSS (AX)(DI*4), Y13
 	VFMADD231PS  (CX), Y13, Y1
 	VFMADD231PS  32(CX), Y13, Y2
@@ -21101,7 +21142,7 @@ row685:
 	ADDQ         SI, CX
 	INCQ         DI
 	CMPQ         DI, BX
-	JLT          row685
+	JLT          row686
 	VMOVUPS      Y1, (DX)
 	VMOVUPS      Y2, 32(DX)
 	VMOVUPS      Y3, 64(DX)
@@ -21129,9 +21170,9 @@ TEXT ·addToRowsAVX2(SB), NOSPLIT, $0-65
 	MOVQ stride+32(FP), R8
 	MOVQ cols+56(FP), R9
 
-panel686:
+panel687:
 	CMPQ     R9, $0x00000050
-	JLE      narrow687
+	JLE      narrow688
 	VPCMPEQD Y0, Y0, Y0
 
 	// A panel of 10 vectors.
@@ -21147,7 +21188,7 @@ panel686:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R11, R11
 
-row688:
+row689:
 	MOVLQSX      (AX)(R11*4), R10
 	IMULQ        R8, R10
 	CMPQ         R10, CX
@@ -21186,13 +21227,13 @@ row688:
 	VMASKMOVPS   Y12, Y0, 288(R10)
 	INCQ         R11
 	CMPQ         R11, DI
-	JLT          row688
+	JLT          row689
 	ADDQ         $0x00000140, SI
 	ADDQ         $0x00000140, BX
 	SUBQ         $0x00000050, R9
-	JMP          panel686
+	JMP          panel687
 
-narrow687:
+narrow688:
 	LEAQ    -1(R9), R10
 	MOVQ    R10, R9
 	ANDQ    $0x00000007, R9
@@ -21202,17 +21243,17 @@ narrow687:
 	NEGQ    R9
 	VMOVUPS 128(R11)(R9*4), Y0
 	CMPQ    R10, $0x00000005
-	JGE     atLeast689
-	CMPQ    R10, $0x00000002
 	JGE     atLeast690
-	CMPQ    R10, $0x00000001
+	CMPQ    R10, $0x00000002
 	JGE     atLeast691
+	CMPQ    R10, $0x00000001
+	JGE     atLeast692
 
 	// A panel of 1 vectors.
 	VMASKMOVPS (SI), Y0, Y1
 	XORQ       R9, R9
 
-row692:
+row693:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21224,18 +21265,18 @@ row692:
 	VMASKMOVPS   Y3, Y0, (SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row692
+	JLT          row693
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast691:
+atLeast692:
 	// A panel of 2 vectors.
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS 32(SI), Y0, Y2
 	XORQ       R9, R9
 
-row693:
+row694:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21250,14 +21291,14 @@ row693:
 	VMASKMOVPS   Y4, Y0, 32(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row693
+	JLT          row694
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast690:
+atLeast691:
 	CMPQ R10, $0x00000003
-	JGE  atLeast694
+	JGE  atLeast695
 
 	// A panel of 3 vectors.
 	VMOVUPS    (SI), Y1
@@ -21265,7 +21306,7 @@ atLeast690:
 	VMASKMOVPS 64(SI), Y0, Y3
 	XORQ       R9, R9
 
-row695:
+row696:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21283,14 +21324,14 @@ row695:
 	VMASKMOVPS   Y5, Y0, 64(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row695
+	JLT          row696
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast694:
+atLeast695:
 	CMPQ R10, $0x00000004
-	JGE  atLeast696
+	JGE  atLeast697
 
 	// A panel of 4 vectors.
 	VMOVUPS    (SI), Y1
@@ -21299,7 +21340,7 @@ atLeast694:
 	VMASKMOVPS 96(SI), Y0, Y4
 	XORQ       R9, R9
 
-row697:
+row698:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21320,12 +21361,12 @@ row697:
 	VMASKMOVPS   Y6, Y0, 96(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row697
+	JLT          row698
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast696:
+atLeast697:
 	// A panel of 5 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21334,7 +21375,7 @@ atLeast696:
 	VMASKMOVPS 128(SI), Y0, Y5
 	XORQ       R9, R9
 
-row698:
+row699:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21358,16 +21399,16 @@ row698:
 	VMASKMOVPS   Y7, Y0, 128(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row698
+	JLT          row699
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast689:
+atLeast690:
 	CMPQ R10, $0x00000007
-	JGE  atLeast699
-	CMPQ R10, $0x00000006
 	JGE  atLeast700
+	CMPQ R10, $0x00000006
+	JGE  atLeast701
 
 	// A panel of 6 vectors.
 	VMOVUPS    (SI), Y1
@@ -21378,7 +21419,7 @@ atLeast689:
 	VMASKMOVPS 160(SI), Y0, Y6
 	XORQ       R9, R9
 
-row701:
+row702:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21405,12 +21446,12 @@ row701:
 	VMASKMOVPS   Y8, Y0, 160(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row701
+	JLT          row702
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast700:
+atLeast701:
 	// A panel of 7 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21421,7 +21462,7 @@ atLeast700:
 	VMASKMOVPS 192(SI), Y0, Y7
 	XORQ       R9, R9
 
-row702:
+row703:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21451,14 +21492,14 @@ row702:
 	VMASKMOVPS   Y9, Y0, 192(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row702
+	JLT          row703
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast699:
+atLeast700:
 	CMPQ R10, $0x00000008
-	JGE  atLeast703
+	JGE  atLeast704
 
 	// A panel of 8 vectors.
 	VMOVUPS    (SI), Y1
@@ -21471,7 +21512,7 @@ atLeast699:
 	VMASKMOVPS 224(SI), Y0, Y8
 	XORQ       R9, R9
 
-row704:
+row705:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21504,14 +21545,14 @@ row704:
 	VMASKMOVPS   Y10, Y0, 224(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row704
+	JLT          row705
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast703:
+atLeast704:
 	CMPQ R10, $0x00000009
-	JGE  atLeast705
+	JGE  atLeast706
 
 	// A panel of 9 vectors.
 	VMOVUPS    (SI), Y1
@@ -21525,7 +21566,7 @@ atLeast703:
 	VMASKMOVPS 256(SI), Y0, Y9
 	XORQ       R9, R9
 
-row706:
+row707:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21561,12 +21602,12 @@ row706:
 	VMASKMOVPS   Y11, Y0, 256(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row706
+	JLT          row707
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
 
-atLeast705:
+atLeast706:
 	// A panel of 10 vectors.
 	VMOVUPS    (SI), Y1
 	VMOVUPS    32(SI), Y2
@@ -21580,7 +21621,7 @@ atLeast705:
 	VMASKMOVPS 288(SI), Y0, Y10
 	XORQ       R9, R9
 
-row707:
+row708:
 	MOVLQSX      (AX)(R9*4), SI
 	IMULQ        R8, SI
 	CMPQ         SI, CX
@@ -21619,7 +21660,7 @@ row707:
 	VMASKMOVPS   Y12, Y0, 288(SI)
 	INCQ         R9
 	CMPQ         R9, DI
-	JLT          row707
+	JLT          row708
 	MOVB         $0x01, ok+64(FP)
 	VZEROUPPER
 	RET
@@ -21649,9 +21690,9 @@ TEXT ·addWideRowsAVX2(SB), NOSPLIT, $0-40
 	VBROADCASTSS 28(AX), Y7
 	MOVQ         cols+32(FP), AX
 	CMPQ         AX, $0x00000040
-	JLT          narrower709
+	JLT          narrower710
 
-block708:
+block709:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21739,13 +21780,13 @@ block708:
 	ADDQ        $0x00000100, R8
 	SUBQ        $0x00000040, AX
 	CMPQ        AX, $0x00000040
-	JGE         block708
+	JGE         block709
 
-narrower709:
+narrower710:
 	CMPQ AX, $0x00000010
-	JLT  narrower711
+	JLT  narrower712
 
-block710:
+block711:
 	VMOVUPS     (DX), Y8
 	VFMADD231PS (CX), Y0, Y8
 	VFMADD231PS (CX)(BX*1), Y1, Y8
@@ -21773,11 +21814,11 @@ block710:
 	ADDQ        $0x00000040, R8
 	SUBQ        $0x00000010, AX
 	CMPQ        AX, $0x00000010
-	JGE         block710
+	JGE         block711
 
-narrower711:
+narrower712:
 	TESTQ       AX, AX
-	JZ          done712
+	JZ          done713
 	LEAQ        tailTable<>+0(SB), R9
 	NEGQ        AX
 	VMOVUPS     128(R9)(AX*4), Y8
@@ -21819,7 +21860,7 @@ narrower711:
 	VFMADD231PS Y0, Y7, Y8
 	VMASKMOVPS  Y8, Y9, 32(DX)
 
-done712:
+done713:
 	VZEROUPPER
 	RET
 
@@ -21830,9 +21871,9 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	CMPQ DX, $0x00000020
-	JLT  narrower714
+	JLT  narrower715
 
-block713:
+block714:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -21949,13 +21990,13 @@ block713:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          block713
+	JGE          block714
 
-narrower714:
+narrower715:
 	CMPQ DX, $0x00000010
-	JLT  narrower716
+	JLT  narrower717
 
-block715:
+block716:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      c42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -22016,11 +22057,11 @@ block715:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          block715
+	JGE          block716
 
-narrower716:
+narrower717:
 	TESTQ        DX, DX
-	JZ           done717
+	JZ           done718
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y0
@@ -22082,7 +22123,7 @@ narrower716:
 	VMULPS       Y3, Y2, Y2
 	VMASKMOVPS   Y2, Y1, 32(AX)
 
-done717:
+done718:
 	VZEROUPPER
 	RET
 
@@ -22103,9 +22144,9 @@ TEXT ·softmaxAVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    DX, SI
 	CMPQ    SI, $0x00000040
-	JLT     narrower719
+	JLT     narrower720
 
-block718:
+block719:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	VMAXPS 64(BX), Y2, Y2
@@ -22117,23 +22158,23 @@ block718:
 	ADDQ   $0x00000100, BX
 	SUBQ   $0x00000040, SI
 	CMPQ   SI, $0x00000040
-	JGE    block718
+	JGE    block719
 
-narrower719:
+narrower720:
 	CMPQ SI, $0x00000010
-	JLT  narrower721
+	JLT  narrower722
 
-block720:
+block721:
 	VMAXPS (BX), Y0, Y0
 	VMAXPS 32(BX), Y1, Y1
 	ADDQ   $0x00000040, BX
 	SUBQ   $0x00000010, SI
 	CMPQ   SI, $0x00000010
-	JGE    block720
+	JGE    block721
 
-narrower721:
+narrower722:
 	TESTQ      SI, SI
-	JZ         done722
+	JZ         done723
 	LEAQ       tailTable<>+0(SB), DI
 	NEGQ       SI
 	VMOVUPS    128(DI)(SI*4), Y8
@@ -22147,7 +22188,7 @@ narrower721:
 	VBLENDVPS  Y9, Y8, Y10, Y8
 	VMAXPS     Y8, Y1, Y1
 
-done722:
+done723:
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y1, Y1
 	VMAXPS       Y6, Y4, Y4
@@ -22170,9 +22211,9 @@ done722:
 	MOVQ         AX, BX
 	MOVQ         DX, SI
 	CMPQ         SI, $0x00000020
-	JLT          narrower724
+	JLT          narrower725
 
-block723:
+block724:
 	VMOVUPS      (CX), Y5
 	VSUBPS       Y0, Y5, Y5
 	VMOVUPS      cc2d00000<>+0(SB), Y6
@@ -22297,11 +22338,11 @@ block723:
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x00000020, SI
 	CMPQ         SI, $0x00000020
-	JGE          block723
+	JGE          block724
 
-narrower724:
+narrower725:
 	TESTQ        SI, SI
-	JZ           done725
+	JZ           done726
 	LEAQ         tailTable<>+0(SB), DI
 	NEGQ         SI
 	VMOVUPS      128(DI)(SI*4), Y5
@@ -22433,7 +22474,7 @@ narrower724:
 	VADDPD       Y5, Y3, Y3
 	VADDPD       Y0, Y4, Y4
 
-done725:
+done726:
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y2, Y1, Y1
@@ -22448,9 +22489,9 @@ done725:
 	VCVTSD2SS    X0, X0, X0
 	VBROADCASTSS X0, Y0
 	CMPQ         DX, $0x00000040
-	JLT          narrower727
+	JLT          narrower728
 
-block726:
+block727:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22470,13 +22511,13 @@ block726:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     block726
+	JGE     block727
 
-narrower727:
+narrower728:
 	CMPQ DX, $0x00000010
-	JLT  narrower729
+	JLT  narrower730
 
-block728:
+block729:
 	VMULPS  (AX), Y0, Y1
 	VMOVUPS Y1, (AX)
 	VMULPS  32(AX), Y0, Y1
@@ -22484,11 +22525,11 @@ block728:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block728
+	JGE     block729
 
-narrower729:
+narrower730:
 	TESTQ      DX, DX
-	JZ         done730
+	JZ         done731
 	LEAQ       tailTable<>+0(SB), CX
 	NEGQ       DX
 	VMOVUPS    128(CX)(DX*4), Y1
@@ -22500,7 +22541,7 @@ narrower729:
 	VMULPS     Y1, Y0, Y0
 	VMASKMOVPS Y0, Y2, 32(AX)
 
-done730:
+done731:
 	VZEROUPPER
 	RET
 
@@ -22517,106 +22558,10 @@ TEXT ·wrightOmegaAVX2(SB), NOSPLIT, $0-40
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
 	CMPQ         DX, $0x00000010
-	JLT          narrower732
+	JLT          narrower733
 
-block731:
+block732:
 	VMOVUPS      (CX), Y6
-	VSUBPS       Y0, Y6, Y6
-	VMINPS       Y6, Y1, Y7
-	VMOVUPS      cc2d00000<>+0(SB), Y8
-	VMAXPS       Y7, Y8, Y7
-	VMOVUPS      c4b400000<>+0(SB), Y8
-	VMOVAPS      Y8, Y8
-	VFMADD231PS  c3fb8aa3b<>+0(SB), Y7, Y8
-	VPSUBD       c4b400000<>+0(SB), Y8, Y9
-	VSUBPS       c4b400000<>+0(SB), Y8, Y8
-	VFNMADD231PS c3f318000<>+0(SB), Y8, Y7
-	VFNMADD231PS cb95e8083<>+0(SB), Y8, Y7
-	VMOVAPS      c3ab511e6<>+0(SB), Y8
-	VFMADD213PS  c3c091d10<>+0(SB), Y7, Y8
-	VFMADD213PS  c3d2aac79<>+0(SB), Y7, Y8
-	VFMADD213PS  c3e2aaa49<>+0(SB), Y7, Y8
-	VFMADD213PS  c3efffffe<>+0(SB), Y7, Y8
-	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
-	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
-	VPSRAD       $0x01, Y9, Y7
-	VPSUBD       Y7, Y9, Y9
-	VPSLLD       $0x17, Y7, Y7
-	VPADDD       c3f800000<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y8, Y8
-	VPSLLD       $0x17, Y9, Y9
-	VPADDD       c3f800000<>+0(SB), Y9, Y9
-	VMULPS       Y9, Y8, Y8
-	VMOVUPS      c3dcb614e<>+0(SB), Y7
-	VFMADD213PS  c3fb0f941<>+0(SB), Y8, Y7
-	VFMADD213PS  c3f800000<>+0(SB), Y8, Y7
-	VMOVUPS      c3f7e8501<>+0(SB), Y9
-	VFMADD213PS  c40187105<>+0(SB), Y8, Y9
-	VFMADD213PS  c3f800000<>+0(SB), Y8, Y9
-	VMULPS       Y7, Y8, Y7
-	VADDPS       Y7, Y9, Y8
-	VMULPS       Y9, Y8, Y10
-	VMOVUPS      c3f800000<>+0(SB), Y11
-	VDIVPS       Y10, Y11, Y10
-	VMULPS       Y7, Y10, Y10
-	VMULPS       Y8, Y10, Y7
-	VMULPS       Y9, Y10, Y8
-	VCMPPS       $0x1d, Y1, Y6, Y9
-	VMOVMSKPS    Y9, BX
-	TESTL        BX, BX
-	JZ           small733
-	VMOVUPS      c3eddb22d<>+0(SB), Y10
-	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
-	VMOVUPS      c3f3504f3<>+0(SB), Y12
-	VPSUBD       Y12, Y10, Y11
-	VPSRAD       $0x17, Y11, Y11
-	VPSLLD       $0x17, Y11, Y13
-	VPSUBD       Y13, Y10, Y13
-	VMOVUPS      c3f800000<>+0(SB), Y12
-	VSUBPS       Y12, Y13, Y13
-	VCVTDQ2PS    Y11, Y11
-	VMOVUPS      c3e31a666<>+0(SB), Y12
-	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
-	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
-	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
-	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
-	VMULPS       Y13, Y12, Y12
-	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y6, Y12
-	VADDPS       c3f800000<>+0(SB), Y12, Y12
-	VADDPS       c3f800000<>+0(SB), Y10, Y11
-	VDIVPS       Y11, Y12, Y12
-	VMULPS       Y12, Y10, Y10
-	VMOVUPS      c3f3504f3<>+0(SB), Y12
-	VPSUBD       Y12, Y10, Y11
-	VPSRAD       $0x17, Y11, Y11
-	VPSLLD       $0x17, Y11, Y13
-	VPSUBD       Y13, Y10, Y13
-	VMOVUPS      c3f800000<>+0(SB), Y12
-	VSUBPS       Y12, Y13, Y13
-	VCVTDQ2PS    Y11, Y11
-	VMOVUPS      c3e31a666<>+0(SB), Y12
-	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
-	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
-	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
-	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
-	VMULPS       Y13, Y12, Y12
-	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
-	VSUBPS       Y12, Y6, Y12
-	VADDPS       c3f800000<>+0(SB), Y12, Y12
-	VADDPS       c3f800000<>+0(SB), Y10, Y11
-	VDIVPS       Y11, Y12, Y12
-	VMULPS       Y12, Y10, Y10
-	VADDPS       c3f800000<>+0(SB), Y10, Y11
-	VDIVPS       Y11, Y10, Y11
-	VBLENDVPS    Y9, Y10, Y7, Y7
-	VBLENDVPS    Y9, Y11, Y8, Y8
-
-small733:
-	VADDPS       Y7, Y2, Y2
-	VADDPS       Y8, Y4, Y4
-	VMOVUPS      Y7, (AX)
-	VMOVUPS      32(CX), Y6
 	VSUBPS       Y0, Y6, Y6
 	VMINPS       Y6, Y1, Y7
 	VMOVUPS      cc2d00000<>+0(SB), Y8
@@ -22709,6 +22654,102 @@ small733:
 	VBLENDVPS    Y9, Y11, Y8, Y8
 
 small734:
+	VADDPS       Y7, Y2, Y2
+	VADDPS       Y8, Y4, Y4
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      32(CX), Y6
+	VSUBPS       Y0, Y6, Y6
+	VMINPS       Y6, Y1, Y7
+	VMOVUPS      cc2d00000<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VMOVUPS      c4b400000<>+0(SB), Y8
+	VMOVAPS      Y8, Y8
+	VFMADD231PS  c3fb8aa3b<>+0(SB), Y7, Y8
+	VPSUBD       c4b400000<>+0(SB), Y8, Y9
+	VSUBPS       c4b400000<>+0(SB), Y8, Y8
+	VFNMADD231PS c3f318000<>+0(SB), Y8, Y7
+	VFNMADD231PS cb95e8083<>+0(SB), Y8, Y7
+	VMOVAPS      c3ab511e6<>+0(SB), Y8
+	VFMADD213PS  c3c091d10<>+0(SB), Y7, Y8
+	VFMADD213PS  c3d2aac79<>+0(SB), Y7, Y8
+	VFMADD213PS  c3e2aaa49<>+0(SB), Y7, Y8
+	VFMADD213PS  c3efffffe<>+0(SB), Y7, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
+	VFMADD213PS  c3f800000<>+0(SB), Y7, Y8
+	VPSRAD       $0x01, Y9, Y7
+	VPSUBD       Y7, Y9, Y9
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       c3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VPSLLD       $0x17, Y9, Y9
+	VPADDD       c3f800000<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y8, Y8
+	VMOVUPS      c3dcb614e<>+0(SB), Y7
+	VFMADD213PS  c3fb0f941<>+0(SB), Y8, Y7
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y7
+	VMOVUPS      c3f7e8501<>+0(SB), Y9
+	VFMADD213PS  c40187105<>+0(SB), Y8, Y9
+	VFMADD213PS  c3f800000<>+0(SB), Y8, Y9
+	VMULPS       Y7, Y8, Y7
+	VADDPS       Y7, Y9, Y8
+	VMULPS       Y9, Y8, Y10
+	VMOVUPS      c3f800000<>+0(SB), Y11
+	VDIVPS       Y10, Y11, Y10
+	VMULPS       Y7, Y10, Y10
+	VMULPS       Y8, Y10, Y7
+	VMULPS       Y9, Y10, Y8
+	VCMPPS       $0x1d, Y1, Y6, Y9
+	VMOVMSKPS    Y9, BX
+	TESTL        BX, BX
+	JZ           small735
+	VMOVUPS      c3eddb22d<>+0(SB), Y10
+	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y10
+	VMOVUPS      c3f3504f3<>+0(SB), Y12
+	VPSUBD       Y12, Y10, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y10, Y13
+	VMOVUPS      c3f800000<>+0(SB), Y12
+	VSUBPS       Y12, Y13, Y13
+	VCVTDQ2PS    Y11, Y11
+	VMOVUPS      c3e31a666<>+0(SB), Y12
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
+	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
+	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
+	VMULPS       Y13, Y12, Y12
+	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y6, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y12, Y12
+	VMULPS       Y12, Y10, Y10
+	VMOVUPS      c3f3504f3<>+0(SB), Y12
+	VPSUBD       Y12, Y10, Y11
+	VPSRAD       $0x17, Y11, Y11
+	VPSLLD       $0x17, Y11, Y13
+	VPSUBD       Y13, Y10, Y13
+	VMOVUPS      c3f800000<>+0(SB), Y12
+	VSUBPS       Y12, Y13, Y13
+	VCVTDQ2PS    Y11, Y11
+	VMOVUPS      c3e31a666<>+0(SB), Y12
+	VFMADD213PS  cbe8a4ad9<>+0(SB), Y13, Y12
+	VFMADD213PS  c3eac6258<>+0(SB), Y13, Y12
+	VFMADD213PS  cbeffbebe<>+0(SB), Y13, Y12
+	VFMADD213PS  c3f7ffd85<>+0(SB), Y13, Y12
+	VMULPS       Y13, Y12, Y12
+	VFMADD231PS  c3f317218<>+0(SB), Y11, Y12
+	VSUBPS       Y12, Y6, Y12
+	VADDPS       c3f800000<>+0(SB), Y12, Y12
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y12, Y12
+	VMULPS       Y12, Y10, Y10
+	VADDPS       c3f800000<>+0(SB), Y10, Y11
+	VDIVPS       Y11, Y10, Y11
+	VBLENDVPS    Y9, Y10, Y7, Y7
+	VBLENDVPS    Y9, Y11, Y8, Y8
+
+small735:
 	VADDPS  Y7, Y3, Y3
 	VADDPS  Y8, Y5, Y5
 	VMOVUPS Y7, 32(AX)
@@ -22716,11 +22757,11 @@ small734:
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, DX
 	CMPQ    DX, $0x00000010
-	JGE     block731
+	JGE     block732
 
-narrower732:
+narrower733:
 	TESTQ        DX, DX
-	JZ           done735
+	JZ           done736
 	LEAQ         tailTable<>+0(SB), BX
 	NEGQ         DX
 	VMOVUPS      128(BX)(DX*4), Y6
@@ -22771,7 +22812,7 @@ narrower732:
 	VCMPPS       $0x1d, Y1, Y8, Y11
 	VMOVMSKPS    Y11, DX
 	TESTL        DX, DX
-	JZ           small736
+	JZ           small737
 	VMOVUPS      c3eddb22d<>+0(SB), Y12
 	VFMADD213PS  c3f1126e9<>+0(SB), Y8, Y12
 	VMOVUPS      c3f3504f3<>+0(SB), Y14
@@ -22819,7 +22860,7 @@ narrower732:
 	VBLENDVPS    Y11, Y12, Y9, Y9
 	VBLENDVPS    Y11, Y13, Y10, Y10
 
-small736:
+small737:
 	VADDPS       Y9, Y2, Y2
 	VADDPS       Y10, Y4, Y4
 	VMASKMOVPS   Y9, Y6, (AX)
@@ -22869,7 +22910,7 @@ small736:
 	VCMPPS       $0x1d, Y1, Y6, Y1
 	VMOVMSKPS    Y1, CX
 	TESTL        CX, CX
-	JZ           small737
+	JZ           small738
 	VMOVUPS      c3eddb22d<>+0(SB), Y9
 	VFMADD213PS  c3f1126e9<>+0(SB), Y6, Y9
 	VMOVUPS      c3f3504f3<>+0(SB), Y11
@@ -22917,12 +22958,12 @@ small736:
 	VBLENDVPS    Y1, Y9, Y0, Y0
 	VBLENDVPS    Y1, Y10, Y8, Y8
 
-small737:
+small738:
 	VADDPS     Y0, Y3, Y3
 	VADDPS     Y8, Y5, Y5
 	VMASKMOVPS Y0, Y7, 32(AX)
 
-done735:
+done736:
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPS       X0, X2, X2
@@ -22955,9 +22996,9 @@ TEXT ·moveMassAVX2(SB), NOSPLIT, $0-64
 	VBROADCASTSS weight+24(FP), Y0
 	VBROADCASTSS rate+28(FP), Y1
 	CMPQ         R8, $0x00000010
-	JLT          narrower739
+	JLT          narrower740
 
-block738:
+block739:
 	VMOVUPS      (DX), Y2
 	VMOVUPS      (CX), Y3
 	VSUBPS       Y2, Y3, Y3
@@ -22994,11 +23035,11 @@ block738:
 	ADDQ         $0x00000040, DI
 	SUBQ         $0x00000010, R8
 	CMPQ         R8, $0x00000010
-	JGE          block738
+	JGE          block739
 
-narrower739:
+narrower740:
 	TESTQ        R8, R8
-	JZ           done740
+	JZ           done741
 	LEAQ         tailTable<>+0(SB), R9
 	NEGQ         R8
 	VMOVUPS      128(R9)(R8*4), Y2
@@ -23034,7 +23075,7 @@ narrower739:
 	VFMADD231PS  Y0, Y2, Y5
 	VMASKMOVPS   Y5, Y3, 32(DI)
 
-done740:
+done741:
 	VZEROUPPER
 	RET
 
@@ -23046,9 +23087,9 @@ TEXT ·subtractAboveAVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS a+0(FP), Y0
 	VBROADCASTSS least+4(FP), Y1
 	CMPQ         CX, $0x00000040
-	JLT          narrower742
+	JLT          narrower743
 
-block741:
+block742:
 	VMOVUPS (AX), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -23084,13 +23125,13 @@ block741:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     block741
+	JGE     block742
 
-narrower742:
+narrower743:
 	CMPQ CX, $0x00000010
-	JLT  narrower744
+	JLT  narrower745
 
-block743:
+block744:
 	VMOVUPS (AX), Y2
 	VSUBPS  Y0, Y2, Y2
 	VMAXPS  Y2, Y1, Y2
@@ -23102,11 +23143,11 @@ block743:
 	ADDQ    $0x00000040, AX
 	SUBQ    $0x00000010, CX
 	CMPQ    CX, $0x00000010
-	JGE     block743
+	JGE     block744
 
-narrower744:
+narrower745:
 	TESTQ      CX, CX
-	JZ         done745
+	JZ         done746
 	LEAQ       tailTable<>+0(SB), DX
 	NEGQ       CX
 	VMOVUPS    128(DX)(CX*4), Y2
@@ -23120,7 +23161,7 @@ narrower744:
 	VMAXPS     Y2, Y1, Y2
 	VMASKMOVPS Y2, Y3, 32(AX)
 
-done745:
+done746:
 	VZEROUPPER
 	RET
 
@@ -23143,27 +23184,27 @@ TEXT ·tileByRowsAVX2(SB), NOSPLIT, $0-104
 	VMOVUPS 160(R12)(R11*4), Y1
 	MOVQ    cols+64(FP), R11
 	CMPQ    R11, $0x00000008
-	JLE     narrow746
+	JLE     narrow747
 	MOVQ    height+0(FP), R11
 	CMPQ    R11, $0x00000003
-	JG      atLeast747
+	JG      atLeast748
 	MOVQ    height+0(FP), R8
 	CMPQ    R8, $0x00000001
-	JG      atLeast748
+	JG      atLeast749
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh749
+	JZ         fresh750
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y2
 	VMASKMOVPS 32(BX), Y1, Y3
 
-fresh749:
-column750:
+fresh750:
+column751:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -23172,7 +23213,7 @@ column750:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column750
+	JNZ          column751
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23180,10 +23221,10 @@ column750:
 	VZEROUPPER
 	RET
 
-atLeast748:
+atLeast749:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast752
+	JG   atLeast753
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23192,7 +23233,7 @@ atLeast748:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh753
+	JZ         fresh754
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -23201,8 +23242,8 @@ atLeast748:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh753:
-column754:
+fresh754:
+column755:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -23214,7 +23255,7 @@ column754:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column754
+	JNZ          column755
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23225,7 +23266,7 @@ column754:
 	VZEROUPPER
 	RET
 
-atLeast752:
+atLeast753:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23235,7 +23276,7 @@ atLeast752:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh756
+	JZ         fresh757
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y2
@@ -23247,8 +23288,8 @@ atLeast752:
 	VMASKMOVPS (R8), Y0, Y6
 	VMASKMOVPS 32(R8), Y1, Y7
 
-fresh756:
-column757:
+fresh757:
+column758:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -23264,7 +23305,7 @@ column757:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column757
+	JNZ          column758
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -23278,10 +23319,10 @@ column757:
 	VZEROUPPER
 	RET
 
-atLeast747:
+atLeast748:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000004
-	JG   atLeast759
+	JG   atLeast760
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23294,7 +23335,7 @@ atLeast747:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh760
+	JZ         fresh761
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R11
 	VMASKMOVPS (R8), Y0, Y2
@@ -23309,11 +23350,11 @@ atLeast747:
 	VMASKMOVPS (R8), Y0, Y8
 	VMASKMOVPS 32(R8), Y1, Y9
 
-fresh760:
+fresh761:
 	SUBQ $0x00000004, DX
-	JL   rest764
+	JL   rest765
 
-columns763:
+columns764:
 	MOVQ         (R9), R8
 	PREFETCHT0   (R10)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -23386,13 +23427,13 @@ columns763:
 	ADDQ         $0x00000010, DI
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns763
+	JGE          columns764
 
-rest764:
+rest765:
 	ADDQ $0x00000004, DX
-	JZ   done762
+	JZ   done763
 
-column761:
+column762:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -23411,9 +23452,9 @@ column761:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column761
+	JNZ          column762
 
-done762:
+done763:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23430,10 +23471,10 @@ done762:
 	VZEROUPPER
 	RET
 
-atLeast759:
+atLeast760:
 	MOVQ height+0(FP), R11
 	CMPQ R11, $0x00000005
-	JG   atLeast765
+	JG   atLeast766
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -23448,7 +23489,7 @@ atLeast759:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh766
+	JZ         fresh767
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -23466,11 +23507,11 @@ atLeast759:
 	VMASKMOVPS (R11), Y0, Y10
 	VMASKMOVPS 32(R11), Y1, Y11
 
-fresh766:
+fresh767:
 	SUBQ $0x00000004, DX
-	JL   rest770
+	JL   rest771
 
-columns769:
+columns770:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y12
@@ -23556,13 +23597,13 @@ columns769:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns769
+	JGE          columns770
 
-rest770:
+rest771:
 	ADDQ $0x00000004, DX
-	JZ   done768
+	JZ   done769
 
-column767:
+column768:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -23585,9 +23626,9 @@ column767:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column767
+	JNZ          column768
 
-done768:
+done769:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23607,7 +23648,7 @@ done768:
 	VZEROUPPER
 	RET
 
-atLeast765:
+atLeast766:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -23623,7 +23664,7 @@ atLeast765:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), R11
 	TESTB      R11, R11
-	JZ         fresh771
+	JZ         fresh772
 	MOVQ       c+48(FP), R11
 	MOVQ       stride+56(FP), R12
 	VMASKMOVPS (R11), Y0, Y2
@@ -23644,11 +23685,11 @@ atLeast765:
 	VMASKMOVPS (R11), Y0, Y12
 	VMASKMOVPS 32(R11), Y1, Y13
 
-fresh771:
+fresh772:
 	SUBQ $0x00000004, DX
-	JL   rest775
+	JL   rest776
 
-columns774:
+columns775:
 	MOVQ         (R9), R11
 	PREFETCHT0   (R10)(R11*1)
 	VMOVUPS      (CX), Y14
@@ -23746,13 +23787,13 @@ columns774:
 	ADDQ         $0x00000010, R8
 	ADDQ         aheadStep+88(FP), R9
 	SUBQ         $0x00000004, DX
-	JGE          columns774
+	JGE          columns775
 
-rest775:
+rest776:
 	ADDQ $0x00000004, DX
-	JZ   done773
+	JZ   done774
 
-column772:
+column773:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -23778,9 +23819,9 @@ column772:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column772
+	JNZ          column773
 
-done773:
+done774:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -23803,57 +23844,57 @@ done773:
 	VZEROUPPER
 	RET
 
-narrow746:
+narrow747:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000003
-	JG   atLeast776
+	JG   atLeast777
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000001
-	JG   atLeast777
+	JG   atLeast778
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), BL
 	TESTB      BL, BL
-	JZ         fresh778
+	JZ         fresh779
 	MOVQ       c+48(FP), BX
 	MOVQ       stride+56(FP), DI
 	VMASKMOVPS (BX), Y0, Y1
 
-fresh778:
-column779:
+fresh779:
+column780:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column779
+	JNZ          column780
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast777:
+atLeast778:
 	MOVQ height+0(FP), R8
 	CMPQ R8, $0x00000002
-	JG   atLeast781
+	JG   atLeast782
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh782
+	JZ         fresh783
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh782:
-column783:
+fresh783:
+column784:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -23862,7 +23903,7 @@ column783:
 	ADDQ         SI, CX
 	ADDQ         $0x00000004, AX
 	DECQ         DX
-	JNZ          column783
+	JNZ          column784
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23871,14 +23912,14 @@ column783:
 	VZEROUPPER
 	RET
 
-atLeast781:
+atLeast782:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh785
+	JZ         fresh786
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -23887,8 +23928,8 @@ atLeast781:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y3
 
-fresh785:
-column786:
+fresh786:
+column787:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -23900,7 +23941,7 @@ column786:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column786
+	JNZ          column787
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23911,10 +23952,10 @@ column786:
 	VZEROUPPER
 	RET
 
-atLeast776:
+atLeast777:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000004
-	JG   atLeast788
+	JG   atLeast789
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -23923,7 +23964,7 @@ atLeast776:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), R8
 	TESTB      R8, R8
-	JZ         fresh789
+	JZ         fresh790
 	MOVQ       c+48(FP), R8
 	MOVQ       stride+56(FP), R9
 	VMASKMOVPS (R8), Y0, Y1
@@ -23934,8 +23975,8 @@ atLeast776:
 	ADDQ       R9, R8
 	VMASKMOVPS (R8), Y0, Y4
 
-fresh789:
-column790:
+fresh790:
+column791:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -23949,7 +23990,7 @@ column790:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000004, DI
 	DECQ         DX
-	JNZ          column790
+	JNZ          column791
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -23962,10 +24003,10 @@ column790:
 	VZEROUPPER
 	RET
 
-atLeast788:
+atLeast789:
 	MOVQ height+0(FP), R9
 	CMPQ R9, $0x00000005
-	JG   atLeast792
+	JG   atLeast793
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -23975,7 +24016,7 @@ atLeast788:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh793
+	JZ         fresh794
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -23988,8 +24029,8 @@ atLeast788:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y5
 
-fresh793:
-column794:
+fresh794:
+column795:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -24006,7 +24047,7 @@ column794:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column794
+	JNZ          column795
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24021,7 +24062,7 @@ column794:
 	VZEROUPPER
 	RET
 
-atLeast792:
+atLeast793:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -24031,7 +24072,7 @@ atLeast792:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), R9
 	TESTB      R9, R9
-	JZ         fresh796
+	JZ         fresh797
 	MOVQ       c+48(FP), R9
 	MOVQ       stride+56(FP), R10
 	VMASKMOVPS (R9), Y0, Y1
@@ -24046,8 +24087,8 @@ atLeast792:
 	ADDQ       R10, R9
 	VMASKMOVPS (R9), Y0, Y6
 
-fresh796:
-column797:
+fresh797:
+column798:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -24066,7 +24107,7 @@ column797:
 	ADDQ         $0x00000004, DI
 	ADDQ         $0x00000004, R8
 	DECQ         DX
-	JNZ          column797
+	JNZ          column798
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24098,27 +24139,27 @@ TEXT ·tileByColsAVX2(SB), NOSPLIT, $0-73
 	VMOVUPS 160(R8)(DI*4), Y1
 	MOVQ    cols+64(FP), DI
 	CMPQ    DI, $0x00000008
-	JLE     narrow799
+	JLE     narrow800
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000003
-	JG      atLeast800
+	JG      atLeast801
 	MOVQ    height+0(FP), DI
 	CMPQ    DI, $0x00000001
-	JG      atLeast801
+	JG      atLeast802
 
 	// 1 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh802
+	JZ         fresh803
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
 	VMASKMOVPS 32(DI), Y1, Y3
 
-fresh802:
-column803:
+fresh803:
+column804:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -24127,7 +24168,7 @@ column803:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column803
+	JNZ          column804
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24135,10 +24176,10 @@ column803:
 	VZEROUPPER
 	RET
 
-atLeast801:
+atLeast802:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast805
+	JG   atLeast806
 
 	// 2 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24147,7 +24188,7 @@ atLeast801:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh806
+	JZ         fresh807
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24156,8 +24197,8 @@ atLeast801:
 	VMASKMOVPS (DI), Y0, Y4
 	VMASKMOVPS 32(DI), Y1, Y5
 
-fresh806:
-column807:
+fresh807:
+column808:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -24169,7 +24210,7 @@ column807:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column807
+	JNZ          column808
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24180,7 +24221,7 @@ column807:
 	VZEROUPPER
 	RET
 
-atLeast805:
+atLeast806:
 	// 3 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -24190,7 +24231,7 @@ atLeast805:
 	VXORPS     Y7, Y7, Y7
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh809
+	JZ         fresh810
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24202,8 +24243,8 @@ atLeast805:
 	VMASKMOVPS (DI), Y0, Y6
 	VMASKMOVPS 32(DI), Y1, Y7
 
-fresh809:
-column810:
+fresh810:
+column811:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -24218,7 +24259,7 @@ column810:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column810
+	JNZ          column811
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y2, Y0, (AX)
@@ -24232,10 +24273,10 @@ column810:
 	VZEROUPPER
 	RET
 
-atLeast800:
+atLeast801:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast812
+	JG   atLeast813
 
 	// 4 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24248,7 +24289,7 @@ atLeast800:
 	VXORPS     Y9, Y9, Y9
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh813
+	JZ         fresh814
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24263,11 +24304,11 @@ atLeast800:
 	VMASKMOVPS (DI), Y0, Y8
 	VMASKMOVPS 32(DI), Y1, Y9
 
-fresh813:
+fresh814:
 	SUBQ $0x00000004, DX
-	JL   rest817
+	JL   rest818
 
-columns816:
+columns817:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24333,13 +24374,13 @@ columns816:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns816
+	JGE          columns817
 
-rest817:
+rest818:
 	ADDQ $0x00000004, DX
-	JZ   done815
+	JZ   done816
 
-column814:
+column815:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -24357,9 +24398,9 @@ column814:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column814
+	JNZ          column815
 
-done815:
+done816:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24376,10 +24417,10 @@ done815:
 	VZEROUPPER
 	RET
 
-atLeast812:
+atLeast813:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast818
+	JG   atLeast819
 
 	// 5 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
@@ -24394,7 +24435,7 @@ atLeast812:
 	VXORPS     Y11, Y11, Y11
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh819
+	JZ         fresh820
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24412,11 +24453,11 @@ atLeast812:
 	VMASKMOVPS (DI), Y0, Y10
 	VMASKMOVPS 32(DI), Y1, Y11
 
-fresh819:
+fresh820:
 	SUBQ $0x00000004, DX
-	JL   rest823
+	JL   rest824
 
-columns822:
+columns823:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24494,13 +24535,13 @@ columns822:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns822
+	JGE          columns823
 
-rest823:
+rest824:
 	ADDQ $0x00000004, DX
-	JZ   done821
+	JZ   done822
 
-column820:
+column821:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -24521,9 +24562,9 @@ column820:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column820
+	JNZ          column821
 
-done821:
+done822:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24543,7 +24584,7 @@ done821:
 	VZEROUPPER
 	RET
 
-atLeast818:
+atLeast819:
 	// 6 rows of 2 vectors.
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
@@ -24559,7 +24600,7 @@ atLeast818:
 	VXORPS     Y13, Y13, Y13
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh824
+	JZ         fresh825
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y2
@@ -24580,11 +24621,11 @@ atLeast818:
 	VMASKMOVPS (DI), Y0, Y12
 	VMASKMOVPS 32(DI), Y1, Y13
 
-fresh824:
+fresh825:
 	SUBQ $0x00000004, DX
-	JL   rest828
+	JL   rest829
 
-columns827:
+columns828:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -24674,13 +24715,13 @@ columns827:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	SUBQ         $0x00000004, DX
-	JGE          columns827
+	JGE          columns828
 
-rest828:
+rest829:
 	ADDQ $0x00000004, DX
-	JZ   done826
+	JZ   done827
 
-column825:
+column826:
 	VMOVUPS      (CX), Y14
 	VMOVUPS      32(CX), Y15
 	VBROADCASTSS (AX), Y16
@@ -24704,9 +24745,9 @@ column825:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column825
+	JNZ          column826
 
-done826:
+done827:
 	MOVQ       c+48(FP), AX
 	MOVQ       stride+56(FP), CX
 	VMASKMOVPS Y2, Y0, (AX)
@@ -24729,57 +24770,57 @@ done826:
 	VZEROUPPER
 	RET
 
-narrow799:
+narrow800:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast829
+	JG   atLeast830
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000001
-	JG   atLeast830
+	JG   atLeast831
 
 	// 1 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh831
+	JZ         fresh832
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 
-fresh831:
-column832:
+fresh832:
+column833:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y1
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column832
+	JNZ          column833
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
 	VZEROUPPER
 	RET
 
-atLeast830:
+atLeast831:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000002
-	JG   atLeast834
+	JG   atLeast835
 
 	// 2 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh835
+	JZ         fresh836
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y2
 
-fresh835:
-column836:
+fresh836:
+column837:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y1
@@ -24788,7 +24829,7 @@ column836:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column836
+	JNZ          column837
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24797,14 +24838,14 @@ column836:
 	VZEROUPPER
 	RET
 
-atLeast834:
+atLeast835:
 	// 3 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh838
+	JZ         fresh839
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24813,8 +24854,8 @@ atLeast834:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y3
 
-fresh838:
-column839:
+fresh839:
+column840:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y1
@@ -24825,7 +24866,7 @@ column839:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column839
+	JNZ          column840
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24836,10 +24877,10 @@ column839:
 	VZEROUPPER
 	RET
 
-atLeast829:
+atLeast830:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast841
+	JG   atLeast842
 
 	// 4 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24848,7 +24889,7 @@ atLeast829:
 	VXORPS     Y4, Y4, Y4
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh842
+	JZ         fresh843
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24859,8 +24900,8 @@ atLeast829:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y4
 
-fresh842:
-column843:
+fresh843:
+column844:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y1
@@ -24873,7 +24914,7 @@ column843:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column843
+	JNZ          column844
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24886,10 +24927,10 @@ column843:
 	VZEROUPPER
 	RET
 
-atLeast841:
+atLeast842:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast845
+	JG   atLeast846
 
 	// 5 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
@@ -24899,7 +24940,7 @@ atLeast841:
 	VXORPS     Y5, Y5, Y5
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh846
+	JZ         fresh847
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24912,8 +24953,8 @@ atLeast841:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y5
 
-fresh846:
-column847:
+fresh847:
+column848:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y1
@@ -24928,7 +24969,7 @@ column847:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column847
+	JNZ          column848
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -24943,7 +24984,7 @@ column847:
 	VZEROUPPER
 	RET
 
-atLeast845:
+atLeast846:
 	// 6 rows of 1 vectors.
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -24953,7 +24994,7 @@ atLeast845:
 	VXORPS     Y6, Y6, Y6
 	MOVB       add+72(FP), DI
 	TESTB      DI, DI
-	JZ         fresh849
+	JZ         fresh850
 	MOVQ       c+48(FP), DI
 	MOVQ       stride+56(FP), R8
 	VMASKMOVPS (DI), Y0, Y1
@@ -24968,8 +25009,8 @@ atLeast845:
 	ADDQ       R8, DI
 	VMASKMOVPS (DI), Y0, Y6
 
-fresh849:
-column850:
+fresh850:
+column851:
 	VMOVUPS      (CX), Y7
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y7, Y8, Y1
@@ -24986,7 +25027,7 @@ column850:
 	ADDQ         SI, CX
 	ADDQ         BX, AX
 	DECQ         DX
-	JNZ          column850
+	JNZ          column851
 	MOVQ         c+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	VMASKMOVPS   Y1, Y0, (AX)
@@ -25013,26 +25054,26 @@ TEXT ·stepTileAVX2(SB), NOSPLIT, $0-96
 	MOVQ inner+8(FP), SI
 	MOVQ cols+64(FP), DI
 	CMPQ DI, $0x00000008
-	JLE  narrow852
+	JLE  narrow853
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000003
-	JG   atLeast853
+	JG   atLeast854
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast854
+	JG   atLeast855
 
 	// 1 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel855:
+panel856:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column856:
+column857:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
 	VBROADCASTSS (AX), Y4
@@ -25041,11 +25082,11 @@ column856:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column856
+	JNZ          column857
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel855
+	JNZ          panel856
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -25072,10 +25113,10 @@ column856:
 	VZEROUPPER
 	RET
 
-atLeast854:
+atLeast855:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast858
+	JG   atLeast859
 
 	// 2 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25083,14 +25124,14 @@ atLeast854:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel859:
+panel860:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column860:
+column861:
 	VMOVUPS      (CX), Y4
 	VMOVUPS      32(CX), Y5
 	VBROADCASTSS (AX), Y6
@@ -25102,11 +25143,11 @@ column860:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column860
+	JNZ          column861
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel859
+	JNZ          panel860
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25155,7 +25196,7 @@ column860:
 	VZEROUPPER
 	RET
 
-atLeast858:
+atLeast859:
 	// 3 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25164,14 +25205,14 @@ atLeast858:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel862:
+panel863:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column863:
+column864:
 	VMOVUPS      (CX), Y6
 	VMOVUPS      32(CX), Y7
 	VBROADCASTSS (AX), Y8
@@ -25186,11 +25227,11 @@ column863:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column863
+	JNZ          column864
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel862
+	JNZ          panel863
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -25261,10 +25302,10 @@ column863:
 	VZEROUPPER
 	RET
 
-atLeast853:
+atLeast854:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000004
-	JG   atLeast865
+	JG   atLeast866
 
 	// 4 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25276,16 +25317,16 @@ atLeast853:
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
 
-panel866:
+panel867:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest870
+	JL      rest871
 
-columns869:
+columns870:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y8
@@ -25354,13 +25395,13 @@ columns869:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns869
+	JGE          columns870
 
-rest870:
+rest871:
 	ADDQ $0x00000004, DI
-	JZ   done868
+	JZ   done869
 
-column867:
+column868:
 	VMOVUPS      (CX), Y8
 	VMOVUPS      32(CX), Y9
 	VBROADCASTSS (AX), Y10
@@ -25378,13 +25419,13 @@ column867:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column867
+	JNZ          column868
 
-done868:
+done869:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel866
+	JNZ         panel867
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25483,10 +25524,10 @@ done868:
 	VZEROUPPER
 	RET
 
-atLeast865:
+atLeast866:
 	MOVQ height+0(FP), DI
 	CMPQ DI, $0x00000005
-	JG   atLeast871
+	JG   atLeast872
 
 	// 5 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
@@ -25500,16 +25541,16 @@ atLeast865:
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
 
-panel872:
+panel873:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest876
+	JL      rest877
 
-columns875:
+columns876:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y10
@@ -25590,13 +25631,13 @@ columns875:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns875
+	JGE          columns876
 
-rest876:
+rest877:
 	ADDQ $0x00000004, DI
-	JZ   done874
+	JZ   done875
 
-column873:
+column874:
 	VMOVUPS      (CX), Y10
 	VMOVUPS      32(CX), Y11
 	VBROADCASTSS (AX), Y12
@@ -25617,13 +25658,13 @@ column873:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column873
+	JNZ          column874
 
-done874:
+done875:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel872
+	JNZ         panel873
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -25744,7 +25785,7 @@ done874:
 	VZEROUPPER
 	RET
 
-atLeast871:
+atLeast872:
 	// 6 rows of 2 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -25759,16 +25800,16 @@ atLeast871:
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
 
-panel877:
+panel878:
 	MOVQ    $0x00000010, R8
 	MOVQ    SI, DI
 	CMPQ    DI, R8
 	CMOVQGT R8, DI
 	SUBQ    DI, SI
 	SUBQ    $0x00000004, DI
-	JL      rest881
+	JL      rest882
 
-columns880:
+columns881:
 	MOVQ         (DX), R8
 	PREFETCHT0   (BX)(R8*1)
 	VMOVUPS      (CX), Y12
@@ -25861,13 +25902,13 @@ columns880:
 	ADDQ         $0x00000100, CX
 	ADDQ         aheadStep+88(FP), DX
 	SUBQ         $0x00000004, DI
-	JGE          columns880
+	JGE          columns881
 
-rest881:
+rest882:
 	ADDQ $0x00000004, DI
-	JZ   done879
+	JZ   done880
 
-column878:
+column879:
 	VMOVUPS      (CX), Y12
 	VMOVUPS      32(CX), Y13
 	VBROADCASTSS (AX), Y14
@@ -25891,13 +25932,13 @@ column878:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DI
-	JNZ          column878
+	JNZ          column879
 
-done879:
+done880:
 	ADDQ        gradStride+24(FP), AX
 	SUBQ        $0x00000040, AX
 	TESTQ       SI, SI
-	JNZ         panel877
+	JNZ         panel878
 	MOVQ        v+48(FP), AX
 	MOVQ        stride+56(FP), CX
 	MOVQ        factor+72(FP), DX
@@ -26040,36 +26081,36 @@ done879:
 	VZEROUPPER
 	RET
 
-narrow852:
+narrow853:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000003
-	JG   atLeast882
+	JG   atLeast883
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000001
-	JG   atLeast883
+	JG   atLeast884
 
 	// 1 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 
-panel884:
+panel885:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column885:
+column886:
 	VMOVUPS      (CX), Y1
 	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column885
+	JNZ          column886
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel884
+	JNZ          panel885
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), CX
@@ -26086,23 +26127,23 @@ column885:
 	VZEROUPPER
 	RET
 
-atLeast883:
+atLeast884:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000002
-	JG   atLeast887
+	JG   atLeast888
 
 	// 2 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 
-panel888:
+panel889:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column889:
+column890:
 	VMOVUPS      (CX), Y2
 	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y2, Y3, Y0
@@ -26111,11 +26152,11 @@ column889:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column889
+	JNZ          column890
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel888
+	JNZ          panel889
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26144,20 +26185,20 @@ column889:
 	VZEROUPPER
 	RET
 
-atLeast887:
+atLeast888:
 	// 3 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 
-panel891:
+panel892:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column892:
+column893:
 	VMOVUPS      (CX), Y3
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y3, Y4, Y0
@@ -26168,11 +26209,11 @@ column892:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column892
+	JNZ          column893
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel891
+	JNZ          panel892
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26213,10 +26254,10 @@ column892:
 	VZEROUPPER
 	RET
 
-atLeast882:
+atLeast883:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000004
-	JG   atLeast894
+	JG   atLeast895
 
 	// 4 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -26224,14 +26265,14 @@ atLeast882:
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-panel895:
+panel896:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column896:
+column897:
 	VMOVUPS      (CX), Y4
 	VBROADCASTSS (AX), Y5
 	VFMADD231PS  Y4, Y5, Y0
@@ -26244,11 +26285,11 @@ column896:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column896
+	JNZ          column897
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel895
+	JNZ          panel896
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26301,10 +26342,10 @@ column896:
 	VZEROUPPER
 	RET
 
-atLeast894:
+atLeast895:
 	MOVQ height+0(FP), DX
 	CMPQ DX, $0x00000005
-	JG   atLeast898
+	JG   atLeast899
 
 	// 5 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
@@ -26313,14 +26354,14 @@ atLeast894:
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 
-panel899:
+panel900:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column900:
+column901:
 	VMOVUPS      (CX), Y5
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y5, Y6, Y0
@@ -26335,11 +26376,11 @@ column900:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column900
+	JNZ          column901
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel899
+	JNZ          panel900
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26404,7 +26445,7 @@ column900:
 	VZEROUPPER
 	RET
 
-atLeast898:
+atLeast899:
 	// 6 rows of 1 vectors.
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
@@ -26413,14 +26454,14 @@ atLeast898:
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
 
-panel902:
+panel903:
 	MOVQ    $0x00000010, DI
 	MOVQ    SI, DX
 	CMPQ    DX, DI
 	CMOVQGT DI, DX
 	SUBQ    DX, SI
 
-column903:
+column904:
 	VMOVUPS      (CX), Y6
 	VBROADCASTSS (AX), Y7
 	VFMADD231PS  Y6, Y7, Y0
@@ -26437,11 +26478,11 @@ column903:
 	ADDQ         $0x00000004, AX
 	ADDQ         $0x00000040, CX
 	DECQ         DX
-	JNZ          column903
+	JNZ          column904
 	ADDQ         gradStride+24(FP), AX
 	SUBQ         $0x00000040, AX
 	TESTQ        SI, SI
-	JNZ          panel902
+	JNZ          panel903
 	MOVQ         v+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	MOVQ         factor+72(FP), DX
@@ -26533,9 +26574,9 @@ TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
 	VMOVUPS 128(R8)(R9*4), Y0
 	VMOVUPS 160(R8)(R9*4), Y1
 	CMPQ    DI, $0x00000008
-	JLE     narrow905
+	JLE     narrow906
 
-row906:
+row907:
 	VMASKMOVPS (CX), Y0, Y2
 	VMASKMOVPS Y2, Y0, (AX)
 	VMASKMOVPS 32(CX), Y1, Y2
@@ -26543,18 +26584,18 @@ row906:
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row906
+	JNZ        row907
 	VZEROUPPER
 	RET
 
-narrow905:
-row907:
+narrow906:
+row908:
 	VMASKMOVPS (CX), Y0, Y1
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       BX, CX
 	ADDQ       DX, AX
 	DECQ       SI
-	JNZ        row907
+	JNZ        row908
 	VZEROUPPER
 	RET
 
@@ -26572,9 +26613,9 @@ TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
 	NEGQ    R9
 	VMOVUPS 128(R8)(R9*4), Y0
 
-square908:
+square909:
 	CMPQ       DI, $0x00000008
-	JLT        tail909
+	JLT        tail910
 	MOVQ       CX, R8
 	VMOVUPS    (R8), Y1
 	LEAQ       (R8)(BX*1), R9
@@ -26647,11 +26688,11 @@ square908:
 	ADDQ       DX, AX
 	ADDQ       $0x00000020, CX
 	SUBQ       $0x00000008, DI
-	JMP        square908
+	JMP        square909
 
-tail909:
+tail910:
 	TESTQ      DI, DI
-	JZ         done910
+	JZ         done911
 	LEAQ       tailTable<>+0(SB), R8
 	MOVQ       DI, R9
 	NEGQ       R9
@@ -26712,37 +26753,37 @@ tail909:
 	VMASKMOVPS Y6, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y8, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y5, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y9, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y4, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y3, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y7, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 	VMASKMOVPS Y1, Y0, (AX)
 	ADDQ       DX, AX
 	DECQ       DI
-	JZ         done910
+	JZ         done911
 
-done910:
+done911:
 	VZEROUPPER
 	RET
 
@@ -26758,9 +26799,9 @@ TEXT ·columnsTopAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS cff800000<>+0(SB), Y2
 	VMOVUPS cff800000<>+0(SB), Y3
 
-rows911:
+rows912:
 	CMPQ         BX, $0x00000002
-	JLT          row912
+	JLT          row913
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -26778,11 +26819,11 @@ rows911:
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x00000008, CX
 	SUBQ         $0x00000002, BX
-	JMP          rows911
+	JMP          rows912
 
-row912:
+row913:
 	TESTQ        BX, BX
-	JZ           done913
+	JZ           done914
 	VBROADCASTSS (CX), Y4
 	VADDPS       (AX), Y4, Y5
 	VMOVUPS      Y5, (AX)
@@ -26791,7 +26832,7 @@ row912:
 	VMOVUPS      Y4, 32(AX)
 	VMAXPS       Y4, Y1, Y1
 
-done913:
+done914:
 	VMAXPS  Y2, Y0, Y0
 	VMOVUPS Y0, (DX)
 	VMAXPS  Y3, Y1, Y1
@@ -26811,9 +26852,9 @@ TEXT ·columnsExpAVX2(SB), NOSPLIT, $0-32
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 
-rows914:
+rows915:
 	CMPQ         BX, $0x00000004
-	JLT          row915
+	JLT          row916
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -27048,11 +27089,11 @@ rows914:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000100, AX
 	SUBQ         $0x00000004, BX
-	JMP          rows914
+	JMP          rows915
 
-row915:
+row916:
 	TESTQ        BX, BX
-	JZ           done916
+	JZ           done917
 	VMOVUPS      (AX), Y4
 	VSUBPS       (CX), Y4, Y4
 	VMOVUPS      cc2d00000<>+0(SB), Y5
@@ -27119,9 +27160,9 @@ row915:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x00000040, AX
 	DECQ         BX
-	JMP          row915
+	JMP          row916
 
-done916:
+done917:
 	VMOVUPD Y0, (DX)
 	VMOVUPD Y1, 32(DX)
 	VMOVUPD Y2, 64(DX)
@@ -27140,7 +27181,7 @@ TEXT ·scaleColumnsAVX2(SB), NOSPLIT, $0-32
 	VMOVUPS 32(CX), Y1
 	MOVQ    BX, CX
 
-row917:
+row918:
 	VMULPS       (AX), Y0, Y2
 	VMOVUPS      Y2, (AX)
 	VMULPS       32(AX), Y1, Y3
@@ -27156,7 +27197,7 @@ row917:
 	ADDQ         $0x00000040, AX
 	ADDQ         $0x00000004, DX
 	DECQ         CX
-	JNZ          row917
+	JNZ          row918
 	VZEROUPPER
 	RET
 
@@ -27172,7 +27213,7 @@ TEXT ·sumChildrenAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-node918:
+node919:
 	DECQ    SI
 	SUBQ    $0x00000040, BX
 	MOVLQSX (CX)(SI*4), DI
@@ -27180,22 +27221,22 @@ node918:
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	CMPQ    DI, R8
-	JGE     done920
+	JGE     done921
 
-child919:
+child920:
 	MOVLQSX (DX)(DI*4), R9
 	SHLQ    $0x06, R9
 	VADDPS  (AX)(R9*1), Y0, Y0
 	VADDPS  32(AX)(R9*1), Y1, Y1
 	INCQ    DI
 	CMPQ    DI, R8
-	JLT     child919
+	JLT     child920
 
-done920:
+done921:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
 	TESTQ   SI, SI
-	JNZ     node918
+	JNZ     node919
 	VZEROUPPER
 	RET
 
@@ -27210,7 +27251,7 @@ TEXT ·addParentsAVX2(SB), NOSPLIT, $0-40
 	SHLQ $0x06, BX
 	ADDQ AX, BX
 
-row921:
+row922:
 	VBROADCASTSS (DX), Y0
 	MOVLQSX      (CX), DI
 	SHLQ         $0x06, DI
@@ -27224,7 +27265,7 @@ row921:
 	ADDQ         $0x00000004, CX
 	ADDQ         $0x00000004, DX
 	DECQ         SI
-	JNZ          row921
+	JNZ          row922
 	VZEROUPPER
 	RET
 
@@ -27240,7 +27281,7 @@ TEXT ·addPackedRowsAVX2(SB), NOSPLIT, $0-40
 	VMOVUPS c8fffe000<>+0(SB), Y1
 	XORQ    R11, R11
 
-row922:
+row923:
 	LEAQ         6(R11), DI
 	CMPQ         DI, SI
 	CMOVQGE      R11, DI
@@ -27257,9 +27298,9 @@ row922:
 	POPCNTQ      R8, R10
 	LEAQ         (DI)(R10*2), R10
 	TESTQ        R8, R8
-	JZ           done924
+	JZ           done925
 
-group923:
+group924:
 	TZCNTQ    R8, R12
 	BLSRQ     R8, R8
 	SHLQ      $0x06, R12
@@ -27294,12 +27335,12 @@ group923:
 	POPCNTQ   R9, R13
 	LEAQ      (R10)(R13*2), R10
 	TESTQ     R8, R8
-	JNZ       group923
+	JNZ       group924
 
-done924:
+done925:
 	INCQ R11
 	CMPQ R11, SI
-	JLT  row922
+	JLT  row923
 	VZEROUPPER
 	RET
 
@@ -27561,6 +27602,38 @@ DATA expandTable<>+2032(SB)/8, $0x0605040302010080
 DATA expandTable<>+2040(SB)/8, $0x0706050403020100
 GLOBL expandTable<>(SB), RODATA|NOPTR, $2048
 
+// func extentAVX2(x *float32, n int, out *float32)
+// Requires: AVX
+TEXT ·extentAVX2(SB), NOSPLIT, $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    out+16(FP), CX
+	MOVQ    n+8(FP), DX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VMOVUPS c7f800000<>+0(SB), Y2
+	VMOVUPS cff800000<>+0(SB), Y3
+	VMOVUPS c7f800000<>+0(SB), Y4
+	VMOVUPS cff800000<>+0(SB), Y5
+
+sixteen926:
+	VMINPS  (AX), Y2, Y2
+	VMAXPS  (AX), Y3, Y3
+	VADDPS  (AX), Y0, Y0
+	VMINPS  32(AX), Y4, Y4
+	VMAXPS  32(AX), Y5, Y5
+	VADDPS  32(AX), Y1, Y1
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, DX
+	JNZ     sixteen926
+	VMOVUPS Y2, (CX)
+	VMOVUPS Y3, 64(CX)
+	VMOVUPS Y0, 128(CX)
+	VMOVUPS Y4, 32(CX)
+	VMOVUPS Y5, 96(CX)
+	VMOVUPS Y1, 160(CX)
+	VZEROUPPER
+	RET
+
 // func fetchRows(p *float32, stride int, rows int, lines int)
 // Requires: MMX+
 TEXT ·fetchRows(SB), NOSPLIT, $0-32
@@ -27569,18 +27642,18 @@ TEXT ·fetchRows(SB), NOSPLIT, $0-32
 	MOVQ rows+16(FP), DX
 	MOVQ lines+24(FP), BX
 
-row925:
+row927:
 	MOVQ AX, SI
 	MOVQ BX, DI
 
-line926:
+line928:
 	PREFETCHT0 (SI)
 	ADDQ       $0x00000040, SI
 	DECQ       DI
-	JNZ        line926
+	JNZ        line928
 	ADDQ       CX, AX
 	DECQ       DX
-	JNZ        row925
+	JNZ        row927
 	RET
 
 // func pause()

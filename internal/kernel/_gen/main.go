@@ -47,6 +47,7 @@ func main() {
 		sumChildren(m)
 		addParents(m)
 		addPackedRows(m)
+		extent(m)
 	}
 	fetchRows(isa{"", 0})
 	pause()
