@@ -1,6 +1,8 @@
 package extreme
 
 import (
+	"cmp"
+
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/labeltree"
 )
@@ -37,7 +39,21 @@ func (c classifier) Open(in classify.Input) (classify.Examples, error) {
 	if err != nil {
 		return nil, err
 	}
-	return classify.PredictRecords(reader, in, c.predictor), nil
+	r := classify.PredictRecords(reader, in, c.predictor)
+	r.Block = c.blockSize()
+	return r, nil
+}
+
+// blockLogs is about how many candidates a block of records may have, of four bytes each.
+const blockLogs = 4 << 20
+
+// blockSize returns how many records are read at a time: many, so that several of them come
+// to each leaf of their beams.
+func (c classifier) blockSize() int {
+	p := c.model.Partition
+	leaves := p.Leaves()
+	each := len(p.Order) / leaves * min(cmp.Or(c.beam, c.model.Report.Beam, DefaultBeam), leaves)
+	return min(max(blockLogs/max(each, 1), classify.BlockSize), 8*classify.BlockSize)
 }
 
 // Runners returns n of them, each with a Predictor.

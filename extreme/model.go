@@ -243,6 +243,8 @@ type Predictor struct {
 
 	dense   []float32 // k; see Probabilities
 	touched []int32   // classes that are not 0 there
+
+	block block
 }
 
 // NewPredictor returns a Predictor that follows so many nodes of a level, 0 for
@@ -268,9 +270,14 @@ func (p *Predictor) Candidates(e dataset.Example) (classes []int32, probability 
 	if p.search.err != nil {
 		return nil, nil, p.search.err
 	}
+	return p.classes, p.p, p.normalise()
+}
+
+// normalise sets p.p to the probabilities of p.scores.
+func (p *Predictor) normalise() (err error) {
 	p.p = slices.Grow(p.p[:0], len(p.scores))[:len(p.scores)]
 	p.temperature, err = decide.Probabilities(p.model.Training.Calibration, p.p, p.scores)
-	return p.classes, p.p, err
+	return err
 }
 
 // score is what the probability of a class comes from.
@@ -279,10 +286,14 @@ func (m *Model) score(c candidate) float32 { return float32(m.Report.Router)*c.p
 // Probabilities is Candidates as one probability for each of the k classes. Those that the
 // search does not come to share what held-out rows say that it misses, so that none is 0.
 func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
-	classes, probability, err := p.Candidates(e)
-	if err != nil {
+	if _, _, err := p.Candidates(e); err != nil {
 		return nil, err
 	}
+	return p.spread(), nil
+}
+
+// spread returns a probability for each class from those of the candidates.
+func (p *Predictor) spread() []float32 {
 	if p.dense == nil {
 		p.dense = make([]float32, len(p.model.Labels))
 	}
@@ -298,11 +309,11 @@ func (p *Predictor) Probabilities(e dataset.Example) ([]float32, error) {
 		p.dense[c] = rest
 	}
 	p.touched = p.touched[:0]
-	for n, c := range classes {
-		p.dense[c] = rest + (1-missed)*probability[n]
+	for n, c := range p.classes {
+		p.dense[c] = rest + (1-missed)*p.p[n]
 	}
-	p.touched = append(p.touched, classes...)
-	return p.dense, nil
+	p.touched = append(p.touched, p.classes...)
+	return p.dense
 }
 
 // leastMissed is what a search misses at least, where held-out rows say nothing.
