@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -76,6 +77,20 @@ func (m *Model) Predict(text string, n int) ([]Prediction, error) {
 	return m.predict(dataset.Text, dataset.Example{Text: text}, n)
 }
 
+// PredictLabels returns the classes of a text that a model of several labels an example
+// answers, the most probable first: those that reach their threshold, of which there may be
+// none. A model of one class an example is an error.
+func (m *Model) PredictLabels(text string) ([]Prediction, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	if m.Multilabel == nil {
+		return nil, fmt.Errorf("treeloss: the model has one class an example; Predict answers with it: %w", ErrExample)
+	}
+	all, err := m.Predict(text, len(m.Labels))
+	return slices.DeleteFunc(all, func(p Prediction) bool { return float32(p.Probability) < m.Multilabel.Threshold[p.Class] }), err
+}
+
 // PredictNumbers is Predict for numbers in the order of training.
 func (m *Model) PredictNumbers(x []float64, n int) ([]Prediction, error) {
 	return m.predict(dataset.Numbers, dataset.Example{Values: x}, n)
@@ -94,7 +109,8 @@ func (m *Model) PredictAllNumbers(ctx context.Context, rows [][]float64, n int) 
 }
 
 // Evaluate measures m on files of labelled examples, as the treeloss program does;
-// labels that were never trained count as wrong. Of opts, Data and Threads count.
+// labels that were never trained count as wrong. Of opts, Data and Threads count. A model of
+// several labels is an evaluate.ErrMultilabel: evaluate.Multilabel measures it.
 func (m *Model) Evaluate(ctx context.Context, paths []string, opts Options) (*evaluate.Result, error) {
 	if err := cmp.Or(m.check(), opts.check()); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/multilabel"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 	"github.com/treeloss/treeloss/wordvec"
@@ -111,6 +112,10 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 // FitFiles is Fit for files of examples: CSV, TSV, JSONL, fastText, LIBSVM or
 // .npy, plain, .gz or .zst, or Parquet, with the columns that opts.Data names or
 // that have the usual names.
+//
+// With opts.Data.Multilabel, or a LabelSeparator, examples have any number of labels each and
+// every class is decided by itself (package multilabel); Model.PredictLabels answers. What
+// opts has about the classes and the choice of a method is then an error.
 func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -126,6 +131,9 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 }
 
 func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
+	if c.Sets != nil {
+		return fitLabels(ctx, c, opts)
+	}
 	data, err := c.Data(ctx, c.Rows(), corpus.ClassFiles{
 		Taxonomy: opts.Taxonomy, Vectors: opts.Vectors, Unknown: opts.Unknown, KeepFirst: true,
 		Distances: opts.Distances, Weights: opts.Weights,
@@ -157,6 +165,26 @@ func fit(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
 		case !c.AtLimit:
 			m.Training.Calibration = &c
 		}
+	}
+	return &Model{Model: m}, nil
+}
+
+// fitLabels is fit for examples that have any number of labels.
+func fitLabels(ctx context.Context, c *corpus.Corpus, opts Options) (*Model, error) {
+	for _, o := range []struct {
+		name string
+		set  bool
+	}{
+		{"Sharing", opts.Sharing != nil}, {"Loss", opts.Loss != ""}, {"Names", opts.Names != ""}, {"Fourier", opts.Fourier != ""}, {"Taxonomy", opts.Taxonomy != ""},
+		{"Vectors", opts.Vectors != ""}, {"Distances", opts.Distances != ""}, {"Weights", opts.Weights != ""}, {"Uncalibrated", opts.Uncalibrated},
+	} {
+		if o.set {
+			return nil, fmt.Errorf("treeloss: %w", option.Refuse("%s has no effect with examples of several labels; leave it out", o.name))
+		}
+	}
+	m, err := multilabel.Train(ctx, c, c.Rows(), multilabel.Options{Seed: opts.Seed, Threads: opts.Threads, Progress: opts.Progress}, softmax.Training{Data: c.Fingerprint()})
+	if err != nil {
+		return nil, fmt.Errorf("treeloss: %w", err)
 	}
 	return &Model{Model: m}, nil
 }

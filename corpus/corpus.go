@@ -301,6 +301,9 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 		all, _ := c.Stream.store.Labels()
 		labels = append(labels, all...)
 	}
+	if c.Sets != nil {
+		return nil, errors.New("corpus: rows of several labels have no one class; package multilabel trains on them")
+	}
 	// Classes are numbered in the order of the bytes of their labels, whatever the order of
 	// the rows.
 	index := dataset.NewLabels(labels)

@@ -64,6 +64,14 @@ def libsvm(rows=12):
     return "".join(f"{'xyz'[i % 3]} {1 + i % 3}:1 {5 + i % 4}:{0.5 + i / 9:.3f}\n" for i in range(rows))
 
 
+# Several labels an example, or none, in each format.
+TAGS = [("a grey wolf in the wood", ["grey", "wild"]), ("a grey stone", ["grey"]), ("a red fox in the wood", ["wild"]), ("a red brick", [])] * 6
+
+
+def xmc(rows=24):
+    return f"{rows} 9 3\n" + "".join(("0,2", "1", "", "2")[i % 4] + f" {i % 4}:1 {5 + i % 3}:0.5\n" for i in range(rows))
+
+
 def npy(shape, values, descr="<f8"):
     head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
@@ -85,6 +93,8 @@ GOOD = {
     "texts.csv": texts(), "numbers.csv": numbers(), "texts.jsonl": jsonl(), "texts.ft": fasttext(), "sparse.svm": libsvm(),
     "x.npy": npy("(12, 3)", [float((i * 7) % 11 + 9 * (i // 3 % 3)) for i in range(36)]), "y.npy": npy("(12,)", [i % 3 for i in range(12)], "<i8"),
     "y.txt": "".join("xyz"[i % 3] + "\n" for i in range(12)), "taxonomy.csv": TAXONOMY, "vectors.vec": VECTORS, "distances.tsv": DISTANCES,
+    "tags.jsonl": "".join(json.dumps({"text": t, "labels": l}) + "\n" for t, l in TAGS), "tags.csv": "text,tags\n" + "".join(f"{t},{';'.join(l)}\n" for t, l in TAGS),
+    "tags.ft": "".join("".join(f"__label__{x} " for x in l) + t + "\n" for t, l in TAGS), "xmc.txt": xmc(),
     "weights.csv": WEIGHTS, "tree.nwk": NEWICK, "tree.json": TREE, "tweets.jsonl": TWEET * 30, "questions.txt": "it purrs\nwho barks?\n",
 }
 
@@ -143,6 +153,11 @@ RECORDS = {
     "1e999.jsonl": '{"x":[1,1e999],"label":"x"}\n', "NaN.jsonl": '{"x":[1,NaN],"label":"x"}\n', "half a pair.jsonl": '{"text":"\\ud800","label":"\\udc00"}\n{"text":"b","label":"y"}\n', "NUL escaped.jsonl": '{"text":"a","label":"x\\u0000y"}\n{"text":"b","label":"y"}\n',
     "lists of two lengths.jsonl": '{"x":[1,2],"label":"x"}\n{"x":[1],"label":"y"}\n', "empty list.jsonl": '{"x":[],"label":"x"}\n', "100,000 soft labels.jsonl": '{"text":"a b","labels":{' + ",".join(f'"c{i}":1' for i in range(100000)) + "}}\n" + '{"text":"c d","labels":{"c1":1}}\n',
     "soft labels of 0.jsonl": '{"text":"a","labels":{"x":0}}\n', "negative soft label.jsonl": '{"text":"a","labels":{"x":-1,"y":2}}\n', "soft label 1e308.jsonl": '{"text":"a","labels":{"x":1e308,"y":1e308}}\n{"text":"b","labels":{"y":1}}\n',
+    "XMC, fewer examples.txt": xmc().replace("24 9 3", "99 9 3"), "XMC, more examples.txt": xmc().replace("24 9 3", "3 9 3"), "XMC of 10^18.txt": xmc().replace("24 9 3", "999999999999999999 2147483647 999999999999999999"), "XMC, a label out of range.txt": xmc().replace("24 9 3", "24 9 2"),
+    "XMC, a feature out of range.txt": xmc().replace("24 9 3", "24 6 3"), "XMC of 0.txt": "0 0 0\n", "XMC of 10^30.txt": "1" + "0" * 30 + " 1 1\n0 0:1\n", "10^7 labels.svm": "1," * 10**7 + "1 1:1\n", "10^6 labels.jsonl": '{"text":"a","labels":[' + ",".join(f'"l{i}"' for i in range(10**6)) + "]}\n",
+    "the same label 10^6 times.ft": "__label__a " * 10**6 + "a\n", "no labels at all.jsonl": '{"text":"a","labels":[]}\n' * 30, "all labels on every row.jsonl": '{"text":"a b","labels":["x","y","z"]}\n' * 30, "one label in 30.jsonl": '{"text":"a b","labels":[]}\n' * 29 + '{"text":"c","labels":["x"]}\n',
+    "labels in labels.jsonl": '{"text":"a","labels":["x",["y"]]}\n', "an empty label in a list.jsonl": '{"text":"a","labels":["x",""]}\n', "a label of a list is null.jsonl": '{"text":"a","labels":["x",null]}\n', "a label twice.jsonl": '{"text":"a","labels":["x","x"]}\n{"text":"b","labels":["y"]}\n',
+    "several labels, then one.jsonl": '{"text":"a","labels":["x","y"]}\n{"text":"b","labels":"z"}\n', "several labels, then soft ones.jsonl": '{"text":"a","labels":["x","y"]}\n{"text":"b","labels":{"z":1}}\n', "an empty label.svm": "1,,2 1:1\n",
     "no label.ft": "it purrs\n", "empty label.ft": "__label__ it purrs\n", "two labels.ft": "__label__a __label__b it purrs\n", "label alone.ft": "__label__a\n__label__b\n",
     "index 2147483646.svm": "x 2147483646:1\ny 1:1\n", "index 99999999999.svm": "x 99999999999:1\ny 1:1\n", "index 0.svm": "x 0:1\ny 1:1\n", "index -1.svm": "x -1:1\n", "index falls.svm": "x 3:1 2:1\n", "index twice.svm": "x 2:1 2:1\n",
     "value NaN.svm": "x 1:nan\ny 1:1\n", "value 1e308.svm": "x 1:1e308\ny 1:-1e308\n", "no value.svm": "x 1:\n", "no pairs.svm": "x\ny\n", "query.svm": "1 qid:3 1:2\n", "10^5 pairs.svm": "x " + " ".join(f"{i}:1" for i in range(1, 100001)) + "\ny 1:1\n",
@@ -229,7 +244,7 @@ FORGED = {
     "features are a text": in_metadata("features", lambda t: "text"), "another output": in_metadata("output", lambda v: "magic"), "a tree that is none": in_metadata("tree", lambda v: "{"),
     "temperature 0": in_metadata("training", lambda t: dict(t, calibration={"temperature": 0})), "temperature 1e300": in_metadata("training", lambda t: dict(t, calibration={"temperature": 1e300})),
     "idf below 0": in_tensor("idf", "f", -1.0), "idf NaN": in_tensor("idf", "f", math.nan), "idf 3e38": in_tensor("idf", "f", 3e38, EVERY), "weights of 3e38": in_tensor("weight", "f", 3e38, EVERY), "weights NaN": in_tensor("weight", "f", math.nan, EVERY),
-    "weights Inf": in_tensor("weight", "f", math.inf), "weights of 1e29": in_tensor("weight", "f", 1e29, EVERY), "bias NaN": in_tensor("bias", "f", math.nan), "bias 3e38": in_tensor("bias", "f", 3e38, EVERY), "scale 0": in_tensor("scale", "f", 0.0, EVERY), "scale 3e38": in_tensor("scale", "f", 3e38, EVERY),
+    "weights Inf": in_tensor("weight", "f", math.inf), "weights of 1e29": in_tensor("weight", "f", 1e29, EVERY), "threshold NaN": in_tensor("threshold", "f", math.nan), "threshold 3e38": in_tensor("threshold", "f", 3e38, EVERY), "no threshold": without("threshold"), "counts below 0": in_tensor("label_examples", "i", -5, EVERY), "bias NaN": in_tensor("bias", "f", math.nan), "bias 3e38": in_tensor("bias", "f", 3e38, EVERY), "scale 0": in_tensor("scale", "f", 0.0, EVERY), "scale 3e38": in_tensor("scale", "f", 3e38, EVERY),
     "mean NaN": in_tensor("mean", "f", math.nan), "vocabulary of NUL": in_tensor("vocabulary", "B", 0, EVERY), "vocabulary of 255": in_tensor("vocabulary", "B", 255), "no vocabulary": without("vocabulary"), "no weights": without("weight"), "no bias": without("bias"), "no idf": without("idf"),
     "a negative shape": in_head(set_shape("weight", [-1, 3])), "a huge shape": in_head(set_shape("weight", [1 << 62, 1 << 62])), "a shape too small": in_head(set_shape("bias", [1])), "no metadata": in_head(lambda h: h.pop("__metadata__")),
 }
@@ -246,6 +261,12 @@ PLACES = {
     "train jsonl": ("texts.jsonl", ["train", "--data", "{X}", "--model", "{out}/m.st"]),
     "train fastText": ("texts.ft", ["train", "--data", "{X}", "--model", "{out}/m.st"]),
     "train libsvm": ("sparse.svm", ["train", "--data", "{X}", "--model", "{out}/m.st"]),
+    "train several labels": ("tags.jsonl", ["train", "--data", "{X}", "--model", "{out}/m.st"]),
+    "train --label-separator": ("tags.csv", ["train", "--data", "{X}", "--label-separator", ";", "--model", "{out}/m.st"]),
+    "train --multilabel": ("tags.ft", ["train", "--data", "{X}", "--multilabel", "--model", "{out}/m.st"]),
+    "train XMC": ("xmc.txt", ["train", "--data", "{X}", "--model", "{out}/m.st"]),
+    "evaluate several labels": ("tags.jsonl", ["evaluate", "--model", "{tags.st}", "--data", "{X}"]),
+    "predict several labels": ("questions.txt", ["predict", "--model", "{tags.st}", "{X}"]),
     "train npy": ("x.npy", ["train", "--data", "{X}", "--labels", "{y.npy}", "--model", "{out}/m.st"]),
     "train --labels": ("y.npy", ["train", "--data", "{x.npy}", "--labels", "{X}", "--model", "{out}/m.st"]),
     "train --skip-bad": ("texts.csv", ["train", "--data", "{X}", "--skip-bad", "--model", "{out}/m.st"]),
@@ -313,6 +334,11 @@ CONFLICTS = [
     ["tune", "--data", T, "--folds", "100"], ["tune", "--data", T, "--nested", "99", "--trials", "1"], ["cv", "--data", T, "--folds", "100"], ["cv", "--data", T, "--out", T, "--folds", "2"], ["tree", "build"], ["tree", "build", "--data", T, "--out", T], ["tree", "build", "--data", T, "--kind", "x"],
     ["tree", "show"], ["tree", "show", "{tree.json}", "{tree.json}"], ["tree", "show", "{texts.csv}"], ["tree", "check", "{tree.json}", "--data", N], ["vectors", "get", "--vectors", "{vectors.vec}"], ["vectors", "get", "--vectors", "{vectors.vec}", "zebra"], ["vectors"], ["tree"], ["tweets"],
     ["tweets", "prepare", "--data", "{tweets.jsonl}"], ["tweets", "prepare", "--data", "{tweets.jsonl}", "--out", "{mine}"], ["embed", "--model", "{text.st}", "--data", T, "--out", "{out}/e.npy"], ["experiment"], ["experiment", "x"], ["experiment", "all", "norms"], ["x"], ["--x"], ["train", "--modle", "x"],
+    ["train", "--data", "{tags.jsonl}", "--multilabel", "--first-label", "--model", "{out}/m.st"], ["train", "--data", "{tags.jsonl}", "--sharing", "names", "--model", "{out}/m.st"], ["train", "--data", "{tags.csv}", "--multilabel", "--model", "{out}/m.st"], ["train", "--data", "{tags.jsonl}", "--thresholds", "x", "--model", "{out}/m.st"],
+    ["train", "--data", "{tags.csv}", "--label-separator", "\n", "--model", "{out}/m.st"], ["train", "--data", "{tags.ft}", "--label-separator", ";", "--model", "{out}/m.st"], ["train", "--data", "{x.npy}", "--labels", "{y.npy}", "--multilabel", "--model", "{out}/m.st"], ["train", "--data", "{tags.jsonl}", "--network", "resnet20", "--multilabel", "--model", "{out}/m.st"],
+    ["compare", "--data", "{tags.jsonl}"], ["tune", "--data", "{tags.jsonl}", "--trials", "1"], ["cv", "--data", "{tags.ft}"], ["doctor", "--data", "{xmc.txt}"], ["explain", "--model", "{tags.st}", "{questions.txt}"], ["predict", "--model", "{tags.st}", "--reject", "0.5", "{questions.txt}"], ["predict", "--model", "{tags.st}", "--target-accuracy", "0.5", "{questions.txt}"],
+    ["predict", "--model", "{text.st}", "--threshold", "0.5", "{questions.txt}"], ["evaluate", "--model", "{tags.st}", "--data", T], ["evaluate", "--model", "{text.st}", "--data", "{tags.jsonl}"], ["evaluate", "--model", "{tags.st}", "--data", "{tags.jsonl}", "--report", "{out}/r"], ["train", "--data", T, "--init-model", "{tags.st}", "--model", "{out}/m.st"], ["train", "--data", T, "--weights-model", "{tags.st}", "--model", "{out}/m.st"],
+    ["tree", "build", "--data", "{tags.jsonl}"], ["tree", "show", "{tags.st}"], ["export", "--model", "{tags.st}", "--out", "{out}/x", "--data", "{tags.jsonl}"],
     ["help", "x"], ["completion", "x"], ["quickstart", "x"], ["bench", "x"], ["quickstart", "--report", T], ["quickstart", "--model", "{out}"], ["train", "it", "purrs", "a lot"], ["predict", "--model", "{text.st}", "it purrs on the sofa"],
 ]
 # Places that are no files to read, and none to write.
@@ -373,7 +399,7 @@ def cases(program):
     for name, data in ARRAYS.items():
         out.append(Case("examples", f"train npy: {name}", ["train", "--data", "{X}", "--labels", "{y.npy}", "--model", "{out}/m.st"], files={"X": (name + ".npy", data)}))
         out.append(Case("examples", f"predict npy: {name}", ["predict", "--model", "{array.st}", "{X}"], files={"X": (name + ".npy", data)}))
-    for model, q, d in (("text.st", "questions.txt", "texts.csv"), ("number.st", "numbers.csv", "numbers.csv"), ("sparse.st", "sparse.svm", "sparse.svm"), ("tree.st", "questions.txt", "texts.csv"), ("hier.st", "questions.txt", "texts.csv")):
+    for model, q, d in (("text.st", "questions.txt", "texts.csv"), ("number.st", "numbers.csv", "numbers.csv"), ("sparse.st", "sparse.svm", "sparse.svm"), ("tree.st", "questions.txt", "texts.csv"), ("hier.st", "questions.txt", "texts.csv"), ("tags.st", "questions.txt", "tags.jsonl")):
         for command, args in APPLY.items():
             full = [a.replace("{Q}", "{" + q + "}").replace("{D}", "{" + d + "}") for a in args]
             for damage in ({**ROTTEN, **FORGED} if command == "predict" else FORGED if command == "explain" else dict(list(ROTTEN.items())[3:9] + list(FORGED.items())[:3])):
@@ -405,6 +431,7 @@ class Bench:
         for name, args in {
             "text.st": ["--data", "texts.csv"], "number.st": ["--data", "numbers.csv"], "sparse.st": ["--data", "sparse.svm"], "array.st": ["--data", "x.npy", "--labels", "y.npy"],
             "tree.st": ["--data", "texts.csv", "--taxonomy", "taxonomy.csv", "--sharing", "taxonomy"], "hier.st": ["--data", "texts.csv", "--taxonomy", "taxonomy.csv", "--loss", "hierarchical-softmax"],
+            "tags.st": ["--data", "tags.jsonl"],
         }.items():
             subprocess.run([program, "train", "-q", *args, "--model", name], cwd=self.good, check=True, stdout=subprocess.DEVNULL)
             self.names[name] = os.path.join(self.good, name)
