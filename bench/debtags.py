@@ -4,6 +4,7 @@ one-vs-rest linear support vector machines of scikit-learn make of them.
 
     python3 bench/debtags.py data DIR             # writes DIR/train.jsonl and DIR/test.jsonl
     python3 bench/debtags.py compare DIR treeloss # trains and measures both programs
+    python3 bench/debtags.py treeloss DIR treeloss --thresholds class # one of them, with more flags
 
 `data` reads `apt-cache dumpavail`: the text is the name of the package and its
 description (one line of it, where the list of long ones is not installed), the labels
@@ -104,7 +105,8 @@ def by_treeloss(folder, program, *flags):
     seconds = used() - start
     out = subprocess.run([program, "evaluate", "--model", model, "--data", f"{folder}/test.jsonl", "--json"], check=True, capture_output=True, text=True)
     result = json.loads(out.stdout)
-    return {"seconds": seconds, "model bytes": os.path.getsize(model)} | {k: v for k, v in result.items() if isinstance(v, float)}
+    result = {k: v for k, v in result.items() if isinstance(v, float)} # with the seconds of evaluate
+    return result | {"seconds": seconds, "model bytes": os.path.getsize(model)}
 
 
 if __name__ == "__main__":
@@ -114,6 +116,8 @@ if __name__ == "__main__":
         os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
         for name, result in ("treeloss", by_treeloss(*sys.argv[2:])), ("scikit-learn", by_sklearn(sys.argv[2])):
             print(name, json.dumps(result, indent=2))
+    elif sys.argv[1:2] == ["treeloss"] and len(sys.argv) >= 4:
+        print(json.dumps(by_treeloss(*sys.argv[2:]), indent=2))
     elif sys.argv[1:2] == ["sklearn"] and len(sys.argv) == 3:
         print(json.dumps(by_sklearn(sys.argv[2]), indent=2))
     else:
