@@ -52,9 +52,10 @@ const (
 // choice is which column plays which part; -1 is none.
 type choice struct {
 	label, text, weight, id int
+	texts, categories       []int // beside text
 	numbers                 []int
 	list                    bool  // numbers is one column with lists
-	left                    []int // id columns and columns without numbers, passed over
+	left                    []int // columns beside a text, id columns and columns without numbers, passed over
 }
 
 // chooser finds the parts of the columns.
@@ -84,13 +85,8 @@ func newChooser(cols []column, opts Options, noun string, typed bool) *chooser {
 // for among the others, and the text, or else the numbers, among what is left then.
 func (c *chooser) choose() (got choice, err error) {
 	got = choice{label: -1, text: -1, weight: -1, id: -1}
-	if c.opts.Text != "" && len(c.opts.Columns) > 0 {
-		return got, fmt.Errorf("both Options.Text and Options.Columns are given; choose one")
-	}
-	if c.opts.Text != "" {
-		if got.text, err = c.find(c.opts.Text, "Options.Text"); err != nil {
-			return got, err
-		}
+	if err := c.fields(&got); err != nil {
+		return got, err
 	}
 	if c.opts.Weight != "" {
 		if got.weight, err = c.find(c.opts.Weight, "Options.Weight"); err != nil {
@@ -105,23 +101,85 @@ func (c *chooser) choose() (got choice, err error) {
 	if got.label, err = c.label(got); err != nil {
 		return got, err
 	}
+	if err := c.apart(got); err != nil {
+		return got, err
+	}
 	for _, twice := range [][2]int{{got.label, got.text}, {got.label, got.weight}, {got.text, got.weight}, {got.id, got.text}, {got.id, got.weight}} {
 		if twice[0] >= 0 && twice[0] == twice[1] {
 			return got, fmt.Errorf("%s %q is asked for as two of label, text, weight and id; name another", c.noun, c.cols[twice[0]].name)
 		}
 	}
 	if len(c.opts.Columns) > 0 {
-		return c.namedNumbers(got)
+		if got, err = c.namedNumbers(got); err != nil || got.text < 0 && len(got.categories) == 0 {
+			return got, err
+		}
+		for _, i := range got.numbers {
+			if i == got.text || slices.Contains(slices.Concat(got.texts, got.categories), i) {
+				return got, fmt.Errorf("%s %q is asked for twice, as numbers and as a text or a category; name it once", c.noun, c.cols[i].name)
+			}
+		}
+		if got.list {
+			return got, fmt.Errorf("Options.Columns names a %s of lists beside a text; name %ss with one number each", c.noun, c.noun)
+		}
 	}
-	if got.text < 0 {
+	if got.text < 0 && len(c.opts.Columns) == 0 {
 		got.text = c.usual(textNames, func(i int) bool {
-			return i != got.label && i != got.weight && i != got.id && (c.cols[i].holds == words || !c.typed)
+			return i != got.label && i != got.weight && i != got.id && !slices.Contains(got.categories, i) && (c.cols[i].holds == words || !c.typed)
 		})
 	}
-	if got.text >= 0 {
+	if got.text >= 0 || len(got.categories) > 0 {
+		for i := range c.cols {
+			if i != got.label && i != got.text && i != got.weight && i != got.id && !slices.Contains(slices.Concat(got.texts, got.categories, got.numbers), i) {
+				got.left = append(got.left, i)
+			}
+		}
+		if got.text < 0 {
+			return got, nil
+		}
 		return got, c.unique(got.text)
 	}
 	return c.foundNumbers(got)
+}
+
+// fields finds the texts and categories that the options name.
+func (c *chooser) fields(got *choice) error {
+	names := []string{c.opts.Text}
+	if _, whole := c.first[c.opts.Text]; !whole { // a name may hold a comma
+		names = strings.Split(c.opts.Text, ",")
+	}
+	for n, name := range names {
+		if c.opts.Text == "" {
+			break
+		}
+		i, err := c.find(strings.TrimSpace(name), "Options.Text")
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			got.text = i
+		} else {
+			got.texts = append(got.texts, i)
+		}
+	}
+	for _, name := range c.opts.Categories {
+		i, err := c.find(name, "Options.Categories")
+		if err != nil {
+			return err
+		}
+		got.categories = append(got.categories, i)
+	}
+	return nil
+}
+
+// apart refuses a column that is two fields, or a field and the label, the weight or the id.
+func (c *chooser) apart(got choice) error {
+	fields := slices.Concat(got.texts, got.categories)
+	for n, i := range fields {
+		if slices.Contains(fields[:n], i) || i == got.text || i == got.label || i == got.weight || i == got.id {
+			return fmt.Errorf("%s %q is asked for twice, as a text or a category; name it once", c.noun, c.cols[i].name)
+		}
+	}
+	return nil
 }
 
 // label returns the label's column, -1 if it is missing and may be.
@@ -135,7 +193,7 @@ func (c *chooser) label(got choice) (int, error) {
 		return i, err
 	}
 	free := func(i int) bool {
-		return i != got.text && i != got.weight && i != got.id && !slices.Contains(c.opts.Columns, c.cols[i].name)
+		return i != got.text && i != got.weight && i != got.id && !slices.Contains(c.opts.Columns, c.cols[i].name) && !slices.Contains(slices.Concat(got.texts, got.categories), i)
 	}
 	several := func(holds holding) int {
 		return c.usual(severalNames+" "+labelNames, func(i int) bool { return c.cols[i].holds == holds && c.noun == "key" && free(i) })
@@ -210,7 +268,7 @@ func (c *chooser) match(pattern string, got choice) ([]int, error) {
 			if err != nil {
 				return nil, fmt.Errorf("Options.Columns %q is no pattern: want names with *, ? and [a-z]", pattern)
 			}
-			if fits && i != got.label && i != got.weight {
+			if fits && i != got.label && i != got.weight && i != got.text && !slices.Contains(slices.Concat(got.texts, got.categories), i) {
 				found = append(found, i)
 			}
 		}
@@ -332,7 +390,8 @@ type parts struct {
 	textName   string
 	weightName string
 	mixed      bool     // the first label is a distribution
-	columns    []string // numeric columns by name; nil where they have none
+	columns    []string // numeric columns by name; nil where they have none, or stand beside a text
+	fields     Fields   // of a text and more; zero: a text alone
 	width      int      // numeric columns
 	about      string   // the choice in words
 	encoding   string   // of the file; "" for UTF-8
@@ -368,8 +427,27 @@ func describe(cols []column, c choice, noun string) parts {
 	}
 	p := parts{labelName: name(c.label), textName: name(c.text), weightName: name(c.weight), mixed: c.label >= 0 && cols[c.label].holds == soft}
 	p.about = labelPart(p, noun)
-	if c.text >= 0 {
-		p.about += fmt.Sprintf(", text %s %q", noun, p.textName)
+	if c.text >= 0 || len(c.categories) > 0 {
+		var f Fields
+		texts := c.texts
+		if c.text >= 0 {
+			texts = append([]int{c.text}, texts...)
+		}
+		for _, part := range []struct {
+			what    string
+			columns []int
+			names   *[]string
+		}{{"text", texts, &f.Texts}, {"category", c.categories, &f.Categories}, {"numeric", c.numbers, &f.Numbers}} {
+			for _, i := range part.columns {
+				*part.names = append(*part.names, cols[i].name)
+			}
+			if n := len(part.columns); n > 0 {
+				p.about += fmt.Sprintf(", %s %s %s", part.what, strings.TrimPrefix(input.Plural(n, noun), fmt.Sprint(n, " ")), clipped(cols, part.columns, 5))
+			}
+		}
+		if f.Several() {
+			p.fields = f
+		}
 	} else {
 		p.kind, p.width = Numbers, len(c.numbers)
 		for _, i := range c.numbers {
@@ -419,6 +497,8 @@ func (p parts) agree(name string, q parts, file string) error {
 		return input.Refuse(file, 0, 0, "holds %s, but %s holds %s; train on one kind at a time", q.kind, name, p.kind)
 	case p.width != q.width:
 		return input.Refuse(file, 0, 0, "has %s, but %s has %d; bring the same columns", input.Plural(q.width, "numeric column"), name, p.width)
+	case !p.fields.Equal(q.fields):
+		return input.Refuse(file, 0, 0, "has other columns of texts, categories or numbers than %s; bring the same", name)
 	case (p.weightName == "") != (q.weightName == ""):
 		return input.Refuse(file, 0, 0, "only one of it and %s has weights", name)
 	}

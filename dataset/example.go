@@ -8,6 +8,7 @@ type (
 	Kind    = record.Kind
 	Place   = record.Place
 	Share   = record.Share
+	Fields  = record.Fields
 	Example = record.Example
 )
 

@@ -97,10 +97,11 @@ func sniff(line []byte, opts Options) Format {
 		format, comma = TSV, '\t'
 	}
 	names := strings.Split(string(line), string(comma))
-	known := len(opts.Columns) > 0
+	known := len(opts.Columns)+len(opts.Categories) > 0
+	named := append(strings.Split(strings.ToLower(opts.Text), ","), strings.ToLower(opts.Text))
 	for _, name := range names {
 		name = strings.ToLower(strings.Trim(name, `"`))
-		known = known || isOneOf(textNames, name) || name != "" && (name == strings.ToLower(opts.Text) || name == strings.ToLower(opts.Label))
+		known = known || isOneOf(textNames, name) || name != "" && (slices.Contains(named, name) || name == strings.ToLower(opts.Label))
 	}
 	switch {
 	case known, len(names) > 1 && !opts.Unlabelled:

@@ -99,10 +99,12 @@ func (j *jsonl) survey() holding {
 // line.
 func (j *jsonl) use(c choice) error {
 	j.at = make([]int, len(j.cols))
-	for _, i := range slices.Concat([]int{c.label, c.text, c.weight, c.id}, c.numbers) {
+	several := len(c.texts)+len(c.categories) > 0 || c.text >= 0 && len(c.numbers) > 0
+	for _, i := range slices.Concat([]int{c.label, c.text, c.weight, c.id}, c.texts, c.categories, c.numbers) {
 		if i >= 0 {
 			j.part[j.cols[i].name] = i
-			if i != c.label || !j.opts.Unlabelled { // of several labels there may be none, but the key says so
+			optional := several && i != c.label && i != c.weight && i != c.id
+			if !optional && (i != c.label || !j.opts.Unlabelled) { // of several labels there may be none, but the key says so
 				j.wanted = append(j.wanted, i)
 			}
 		}
@@ -161,6 +163,12 @@ func (j *jsonl) text(i int) (string, error) {
 		return "", j.fail(i, "%s, want a text in quotes", j.scan.describe())
 	}
 	return string(j.scan.str()), nil
+}
+
+// missing implements cells: no such key, or null.
+func (j *jsonl) missing(i int) bool {
+	j.scan.i = j.at[i]
+	return j.scan.i == 0 || j.scan.peek() == 'n'
 }
 
 // number implements cells.

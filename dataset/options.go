@@ -20,6 +20,14 @@ type Options struct {
 	// fastText ignores Text, and everything else is refused.
 	Label, Text, Weight string
 
+	// Text may name several columns, with commas between: "title,body". Each is a text of
+	// its own, Example.Text the first, Example.Fields the others.
+
+	// Categories names columns whose values are names, such as a brand, to be used beside
+	// a text; Columns with Text, or with Categories, are numbers beside it. A value that is
+	// missing is no error there. They are in Example.Fields and Example.Values.
+	Categories []string
+
 	ID string // column whose values Example.ID has, as text; "" means none
 
 	// Columns names the numeric columns, in the order in which Values has them.
@@ -125,6 +133,8 @@ func (o Options) withoutColumns(file string, format Format, kind Kind) error {
 		option = "Options.ID"
 	case len(o.Columns) > 0:
 		option = "Options.Columns"
+	case len(o.Categories) > 0:
+		option = "Options.Categories"
 	case o.Text != "" && kind != Text:
 		option = "Options.Text"
 	case o.LabelSeparator != "":

@@ -74,10 +74,18 @@ func (p *parquetRow) use(c choice) error {
 		}
 		return nil
 	}
+	useAll := func(which []int, want, option string, holds ...holding) (err error) {
+		for _, i := range which {
+			err = cmp.Or(err, use(i, want, option, holds...))
+		}
+		return err
+	}
 	err := cmp.Or(
 		use(c.label, "labels: text, integers or truth values", "Options.Label", words, number, truth),
 		use(c.text, "text", "Options.Text", words),
 		use(c.weight, "a number", "Options.Weight", number),
+		useAll(c.texts, "text", "Options.Text", words),
+		useAll(c.categories, "text, integers or truth values", "Options.Categories", words, number, truth),
 		use(c.id, "text, integers or truth values", "Options.ID", words, number, truth))
 	for _, i := range c.numbers {
 		err = cmp.Or(err, use(i, "a number", "Options.Columns", number, list))
@@ -169,6 +177,9 @@ func (p *parquetRow) checkText(i int, v parquet.Value) error {
 	}
 	return nil
 }
+
+// missing implements cells.
+func (p *parquetRow) missing(i int) bool { return p.rows.Value(p.slot[i]).Null }
 
 // number implements cells. Decimals are divided by their power of ten, half precision
 // is widened.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -124,6 +125,10 @@ func (r *Reader) Kind() Kind { return r.parts.kind }
 // JSON arrays, whose columns have no names.
 func (r *Reader) Columns() []string { return append([]string(nil), r.parts.columns...) }
 
+// Fields returns the columns of texts that come with others; zero for a text alone and for
+// other kinds.
+func (r *Reader) Fields() Fields { return r.parts.fields }
+
 // Width returns the length of Example.Values for Kind Numbers, else 0.
 func (r *Reader) Width() int { return r.parts.width }
 
@@ -137,6 +142,9 @@ func (r *Reader) Resolved() Options {
 	o.Text = cmp.Or(r.parts.textName, o.Text)
 	if r.parts.columns != nil {
 		o.Columns = r.Columns()
+	}
+	if f := r.parts.fields; f.Several() {
+		o.Text, o.Categories, o.Columns = strings.Join(f.Texts, ","), slices.Clone(f.Categories), slices.Clone(f.Numbers)
 	}
 	return o
 }

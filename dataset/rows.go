@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -20,6 +21,8 @@ type cells interface {
 	// label sets Label, without outer white space, and Mix where there is one.
 	label(ex *Example, i int) error
 	text(i int) (string, error)
+	// missing tells whether there is nothing, for columns where that is no error.
+	missing(i int) bool
 	// number returns a finite number; option is what to set where there is none.
 	number(i int, option string) (float64, error)
 	// numbers appends those of the chosen columns, or of the one with a list, of
@@ -129,6 +132,9 @@ func (r *rows) next(ex *Example) (err error) {
 			return r.cells.refuse(i, "weight %g, want 0 or more", ex.Weight)
 		}
 	}
+	if r.fields.Several() {
+		return r.readFields(ex)
+	}
 	if i := r.chosen.text; i >= 0 {
 		ex.Text, err = r.cells.text(i)
 		return err
@@ -138,4 +144,42 @@ func (r *rows) next(ex *Example) (err error) {
 		err = r.cells.refuse(r.chosen.numbers[0], "%s in the %s, want %d as in the first", input.Plural(n, "number"), r.array, r.width)
 	}
 	return err
+}
+
+// readFields reads texts, categories and numbers of a record that has several. What is
+// missing is an empty text or category, or no number.
+func (r *rows) readFields(ex *Example) (err error) {
+	ex.Fields = ex.Fields[:0]
+	for n, i := range append([]int{r.chosen.text}, r.chosen.texts...) {
+		text := ""
+		if i >= 0 && !r.cells.missing(i) {
+			if text, err = r.cells.text(i); err != nil {
+				return err
+			}
+		}
+		if n == 0 {
+			ex.Text = text
+		} else {
+			ex.Fields = append(ex.Fields, text)
+		}
+	}
+	for _, i := range r.chosen.categories {
+		var category Example
+		if !r.cells.missing(i) {
+			if err := r.cells.label(&category, i); err != nil { // what a label may be, a category may be
+				return err
+			}
+		}
+		ex.Fields = append(ex.Fields, category.Label)
+	}
+	for _, i := range r.chosen.numbers {
+		v := math.NaN()
+		if !r.cells.missing(i) {
+			if v, err = r.cells.number(i, "Options.Columns"); err != nil {
+				return err
+			}
+		}
+		ex.Values = append(ex.Values, v)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -78,7 +79,7 @@ func TestSpreadsheets(t *testing.T) {
 		if last.Text != tc.text || tc.text == "" && last.Values[0] != tc.value {
 			t.Errorf("%s: text %q, values %v, want %q, %v", tc.name, last.Text, last.Values, tc.text, tc.value)
 		}
-		if got := r.Describe(); !strings.HasSuffix(got, tc.found) {
+		if got := leftOut.ReplaceAllString(r.Describe(), ""); !strings.HasSuffix(got, tc.found) {
 			t.Errorf("%s: %q, want it to end in %q", tc.name, got, tc.found)
 		}
 		if tc.encoding != "" && last.Label != "thé" {
@@ -93,3 +94,6 @@ func TestUnknownEncoding(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// leftOut is what Describe says of columns that play no part.
+var leftOut = regexp.MustCompile(` \(columns? .* left out\)`)

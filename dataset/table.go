@@ -220,6 +220,15 @@ func (t *table) label(ex *Example, i int) error {
 // text implements cells, with white space as it stands.
 func (t *table) text(i int) (string, error) { return string(t.rec.field(i)), nil }
 
+// missing implements cells: an empty field, or what programs write for one.
+func (t *table) missing(i int) bool {
+	switch b := bytes.TrimSpace(t.rec.field(i)); string(b) {
+	case "", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None":
+		return true
+	}
+	return false
+}
+
 // number implements cells.
 func (t *table) number(i int, option string) (float64, error) {
 	v, err := t.value(i)

@@ -48,11 +48,34 @@ type Share struct {
 	Share float64 // above 0, at most 1
 }
 
-// Example is one row. Its strings may be kept; Values, Index, Mix and Labels are used
+// Fields names the columns of texts that come with others: further texts, categories,
+// which are one of some values each, and numbers. The zero value is a text alone.
+type Fields struct {
+	Texts      []string `json:"texts,omitempty"` // the first is Example.Text; none: there is no text
+	Categories []string `json:"categories,omitempty"`
+	Numbers    []string `json:"numbers,omitempty"`
+}
+
+// Several tells whether there is more than one text.
+func (f Fields) Several() bool {
+	return len(f.Texts) > 1 || len(f.Categories) > 0 || len(f.Numbers) > 0
+}
+
+// Further returns how many entries Example.Fields has: the texts behind the first, and
+// the categories.
+func (f Fields) Further() int { return max(0, len(f.Texts)-1) + len(f.Categories) }
+
+// Equal tells whether the columns are the same, in the same order.
+func (f Fields) Equal(g Fields) bool {
+	return slices.Equal(f.Texts, g.Texts) && slices.Equal(f.Categories, g.Categories) && slices.Equal(f.Numbers, g.Numbers)
+}
+
+// Example is one row. Its strings may be kept; Values, Fields, Index, Mix and Labels are used
 // again for the next example: Clone copies them.
 type Example struct {
 	Text   string    // Kind Text; may be empty, is not trimmed
-	Values []float64 // Numbers: one a column; Sparse: one an entry of Index; all finite
+	Fields []string  // Text with Fields: the further texts, then the categories; "" is missing; nil: all are
+	Values []float64 // Numbers: one a column; Sparse: one an entry of Index; all finite. Text with Fields: one a column of numbers, NaN where it is missing; nil: all are
 	Index  []int32   // Sparse: feature numbers from 0, ascending; nil otherwise
 	Label  string    // without outer white space; "" only if Options.Unlabelled or Multilabel
 	Weight float64   // finite and >= 0; 1 unless Options.Weight names a column
@@ -76,6 +99,7 @@ type Example struct {
 
 // Clone returns a copy that shares no memory with the Reader.
 func (e Example) Clone() Example {
-	e.Values, e.Index, e.Mix, e.Labels = slices.Clone(e.Values), slices.Clone(e.Index), slices.Clone(e.Mix), slices.Clone(e.Labels)
+	e.Values, e.Fields, e.Index = slices.Clone(e.Values), slices.Clone(e.Fields), slices.Clone(e.Index)
+	e.Mix, e.Labels = slices.Clone(e.Mix), slices.Clone(e.Labels)
 	return e
 }
