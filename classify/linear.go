@@ -167,6 +167,7 @@ func OpenReader(in Input, o dataset.Options) (*dataset.Reader, error) {
 // Like is how the examples of a training were read.
 type Like struct {
 	Kind     dataset.Kind
+	Fields   dataset.Fields    // of texts that come with others; zero: a text alone
 	Columns  []string          // of Numbers, by their names; x1, x2, ... for those of an array
 	Training map[string]string // the record of training: "label" and "text" are columns, "label-prefix" that of fastText's files, "label-separator" of cells with several labels
 	Several  bool              // examples may have several labels
@@ -174,7 +175,7 @@ type Like struct {
 
 // LikeModel returns how the examples of a model were read.
 func LikeModel(m *softmax.Model) Like {
-	l := Like{Kind: m.Features.Kind(), Training: m.Training.Options, Several: m.Multilabel != nil}
+	l := Like{Kind: m.Features.Kind(), Fields: m.Features.Fields(), Training: m.Training.Options, Several: m.Multilabel != nil}
 	if l.Kind == dataset.Numbers {
 		l.Columns = m.Features.Columns()
 	}
@@ -199,6 +200,9 @@ func OpenLike(like Like, in Input) (*dataset.Reader, error) {
 		if in.Stream() || slices.ContainsFunc(in.Paths, isPipe) {
 			break // what was read of it is gone
 		}
+	}
+	if like.Fields.Several() {
+		return nil, fmt.Errorf("%w; the model reads tables or JSON lines with %s", first, like.Fields.Describe())
 	}
 	return nil, first
 }
@@ -229,6 +233,16 @@ func (l Like) options(in Input) []dataset.Options {
 		}
 		given.Columns = trained.Columns
 	case dataset.Text:
+		if f := l.Fields; f.Several() {
+			trained.Text = cmp.Or(given.Text, strings.Join(f.Texts, ","))
+			if len(given.Categories) == 0 {
+				trained.Categories = f.Categories
+			}
+			if len(given.Columns) == 0 {
+				trained.Columns = f.Numbers
+			}
+			return []dataset.Options{trained}
+		}
 		// Lines typed at a terminal have no columns; a named one would make
 		// the first of them a header.
 		if given.Text == "" && !(given.Unlabelled && in.Stream()) {
@@ -317,6 +331,9 @@ func (l Like) fits(r *dataset.Reader, in Input) error {
 			return fmt.Errorf("%w; give LIBSVM lines", err)
 		}
 		return fmt.Errorf("%w; name its numeric columns with Options.Columns", err)
+	}
+	if got := r.Fields(); l.Kind == dataset.Text && (len(got.Texts) != len(l.Fields.Texts) || len(got.Categories) != len(l.Fields.Categories) || len(got.Numbers) != len(l.Fields.Numbers)) {
+		return fmt.Errorf("%s: has %s, but the model was trained on %s", path, got.Describe(), l.Fields.Describe())
 	}
 	if l.Kind != dataset.Numbers {
 		return nil

@@ -175,6 +175,10 @@ func (c *Corpus) digest(e dataset.Example) {
 			c.hash.Write([]byte(l))
 		}
 	}
+	for _, s := range e.Fields { // none before there were several columns
+		number(uint64(len(s)))
+		c.hash.Write([]byte(s))
+	}
 	if len(e.Mix) < 2 {
 		return // as before there were mixes
 	}
@@ -217,7 +221,11 @@ func For(r *dataset.Reader) *Corpus {
 			columns = append(columns, fmt.Sprintf("x%d", j+1))
 		}
 	}
-	return New(r.Kind(), columns)
+	c := New(r.Kind(), columns)
+	if f := r.Fields(); f.Several() {
+		_ = c.Table.SetFields(f) // it is empty, and of texts
+	}
+	return c
 }
 
 // ReadFrom is Read for what r gives, a stream say. It keeps how the examples were read
@@ -241,6 +249,22 @@ func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// Missing says of which columns of numbers beside texts how many rows have none, "" if all
+// are there.
+func (c *Corpus) Missing() string {
+	var parts []string
+	names := c.Table.Fields().Numbers
+	for j, n := range c.Table.Missing(dataset.Range(0, c.Table.Rows())) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s in %d", names[j], n))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("missing numbers, of %s: %s", input.Plural(c.Table.Rows(), "row"), input.Some(parts, 10, len(parts)))
 }
 
 // AddAll adds the examples of a reader, to its end.

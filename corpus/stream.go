@@ -90,10 +90,14 @@ func (c *Corpus) readAll(r *dataset.Reader, limits Limits) error {
 
 // forget takes all rows away.
 func (c *Corpus) forget() {
-	encoder := c.Table.Encoder()
+	encoder, fields := c.Table.Encoder(), c.Table.Fields()
 	c.Table, c.Labels, c.Weight, c.Mix = feature.NewTable(c.Table.Kind(), c.Table.Columns()), nil, nil, nil
+	// As it did before, and no row is there.
+	if fields.Several() {
+		_ = c.Table.SetFields(fields)
+	}
 	if encoder != nil {
-		_ = c.Table.Encode(encoder) // as it did before, and no row is there
+		_ = c.Table.Encode(encoder)
 	}
 	if c.Origins != nil {
 		c.Origins = []Origin{}

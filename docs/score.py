@@ -111,6 +111,8 @@ class Model:
             raise ValueError("not a linear model of treeloss")
         self.labels = json.loads(meta["labels"])
         self.features = json.loads(meta["features"])
+        if self.features.get("fields"):
+            raise ValueError("a model of several columns, which this program does not apply")
         if self.features.get("encoder"):
             raise ValueError("a model with a sentence encoder, which this program does not apply")
         self.calibration = json.loads(meta["training"]).get("calibration")

@@ -64,5 +64,5 @@ func (c classifier) Runners(n int) ([]classify.Runner, error) {
 func (c classifier) predictor() classify.Predictor { return c.model.NewPredictor(c.beam) }
 
 func (c classifier) like() classify.Like {
-	return classify.Like{Kind: c.model.Features.Kind(), Training: c.model.Training.Options}
+	return classify.Like{Kind: c.model.Features.Kind(), Fields: c.model.Features.Fields(), Training: c.model.Training.Options}
 }

@@ -30,6 +30,8 @@ type setMetadata struct {
 	Fourier int      `json:"fourier,omitempty"` // of "numbers": random Fourier features behind the columns
 	Encoder int      `json:"encoder,omitempty"` // of "text": features of a sentence encoder behind the n-grams
 	Scale   float64  `json:"encoder_scale,omitempty"`
+
+	Fields *record.Fields `json:"fields,omitempty"` // of "text": the columns, where there are several
 }
 
 // Store adds the set to a model file: the metadata entry "features" and, for
@@ -48,6 +50,12 @@ func (s *Set) Store(f *safetensors.File) error {
 		f.Tensors = append(f.Tensors,
 			safetensors.New(vocabularyTensor, []byte(vocabulary.String()), vocabulary.Len()),
 			safetensors.New(idfTensor, s.idf, len(s.idf)))
+		if s.fields.Several() {
+			meta.Fields = &s.fields
+		}
+		if s.numeric != nil {
+			s.numeric.store(f)
+		}
 		if s.block != nil {
 			meta.Encoder, meta.Scale = s.block.dim(), float64(s.block.scale)
 			if err := s.block.store(f); err != nil {
@@ -101,7 +109,15 @@ func Load(f *safetensors.File) (*Set, error) {
 			return nil, errHashed
 		}
 		s.kind = record.Text
-		if err = s.loadTexts(f, meta.Dim-meta.Encoder); err == nil && meta.Encoder != 0 {
+		if meta.Fields != nil {
+			s.fields = *meta.Fields
+		}
+		if n := len(s.fields.Numbers); n > 0 {
+			if s.numeric, err = loadNumberBlock(f, n); err != nil {
+				return nil, err
+			}
+		}
+		if err = s.loadTexts(f, meta.Dim-meta.Encoder-s.numeric.dim()); err == nil && meta.Encoder != 0 {
 			s.block, err = loadBlock(f, meta.Encoder, meta.Scale)
 		}
 	case "numbers":
@@ -134,7 +150,7 @@ func (s *Set) loadTexts(f *safetensors.File, n int) error {
 	}
 	for gram := range strings.Lines(string(vocabulary)) {
 		gram = gram[:len(gram)-1]
-		if err := checkGram(gram); err != nil {
+		if err := s.checkGram(gram); err != nil {
 			return fmt.Errorf("feature: n-gram %d of the vocabulary is %.60q, want %w", len(s.grams), gram, err)
 		}
 		if n := len(s.grams); n > 0 && gram <= s.grams[n-1] {
@@ -164,8 +180,10 @@ func (s *Set) loadTexts(f *safetensors.File, n int) error {
 }
 
 // checkGram returns an error that says what an n-gram must be.
-func checkGram(gram string) error {
+func (s *Set) checkGram(gram string) error {
 	switch {
+	case len(gram) > 0 && gram[0] >= 0x80 && utf8.ValidString(gram):
+		return checkFieldGram(gram, s.fields)
 	case len(gram) < 2 || gram[0] != charGram && gram[0] != wordGram:
 		return fmt.Errorf("%q or %q and some text", charGram, wordGram)
 	case !utf8.ValidString(gram):

@@ -41,12 +41,16 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("feature: no rows to fit features on")
 	}
-	s := &Set{kind: t.kind, table: t.id}
+	s := &Set{kind: t.kind, table: t.id, fields: t.fields}
 	why := "every row is empty"
 	switch t.kind {
 	case record.Text:
 		if opts.EncoderAlone = opts.EncoderAlone && t.encoder != nil; !opts.EncoderAlone {
 			t.fitText(s, rows, max(opts.MinRows, 1), opts.MaxFeatures)
+		}
+		if t.numbers.Columns > 0 {
+			s.numeric = t.fitNumberBlock(rows)
+			s.dim += s.numeric.dim()
 		}
 		if t.encoder != nil && (opts.EncoderScale >= 0 || opts.EncoderAlone) {
 			s.block = t.fitBlock(rows, max(opts.EncoderScale, 0))

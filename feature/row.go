@@ -11,7 +11,7 @@ import (
 // calls, so each goroutine needs one of its own.
 type Rower struct {
 	set     *Set
-	counter counter
+	counter recordCounter
 	row     textRow
 	values  []float32
 	vector  []float32 // of a sentence encoder
@@ -23,7 +23,7 @@ func NewRower(s *Set) *Rower {
 	if s.kind == record.Text {
 		vocabulary := s.lookup()
 		r.row = textRow{index: []int32{}, value: []float32{}} // a sparse row is not nil, even if empty
-		r.counter.find = vocabulary.find
+		r.counter.set(s.fields, vocabulary.find)
 		r.vector = make([]float32, s.block.dim())
 	}
 	return r
@@ -38,7 +38,7 @@ func NewRower(s *Set) *Rower {
 // Table.Add refuses are errors that name the record's place.
 func (r *Rower) Row(e record.Example) (index []int32, value []float32, err error) {
 	s := r.set
-	values, err := checkRecord(s.kind, e, r.values[:0])
+	values, err := checkRecord(s.kind, s.fields, e, r.values[:0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,14 +46,14 @@ func (r *Rower) Row(e record.Example) (index []int32, value []float32, err error
 	switch s.kind {
 	case record.Text:
 		r.row.reset()
-		ids, count := r.counter.count(e.Text)
+		ids, count := r.counter.countRecord(e)
 		for n, f := range ids {
 			r.row.add(f, count[n])
 		}
 		if s.block != nil {
 			s.block.encoder.Encode(e.Text, r.vector)
 		}
-		index, value = r.row.finish(s, r.vector)
+		index, value = r.row.finish(s, values, r.vector)
 		return index, value, nil
 	case record.Numbers:
 		if len(values) != len(s.columns) {

@@ -20,7 +20,12 @@ type Set struct {
 	grams []string  // n-gram of each feature, ascending
 	idf   []float32 // weight of each n-gram
 	words int       // first feature of the block of words
-	block *block    // features of a sentence encoder behind the n-grams; nil: none
+	block *block    // features of a sentence encoder behind all others; nil: none
+
+	// Text with several fields
+	fields  record.Fields
+	blocks  []int        // first feature of each block of n-grams but the first
+	numeric *numberBlock // features of numbers behind the n-grams; nil: none
 
 	minRows int // that an n-gram had to occur in to become a feature; 0: not known
 
@@ -38,7 +43,17 @@ type Set struct {
 }
 
 // splitBlocks finds where the block of words begins.
-func (s *Set) splitBlocks() { s.words, _ = slices.BinarySearch(s.grams, string(rune(wordGram))) }
+func (s *Set) splitBlocks() {
+	s.words, _ = slices.BinarySearch(s.grams, string(rune(wordGram)))
+	if !s.fields.Several() {
+		return
+	}
+	for f := 1; f < len(s.grams); f++ {
+		if blockOf(s.grams[f]) != blockOf(s.grams[f-1]) {
+			s.blocks = append(s.blocks, f)
+		}
+	}
+}
 
 // lookup returns where n-grams are found. It is made when first asked for: most sets of
 // a search for the best options never see a new text.
@@ -71,8 +86,11 @@ func (s *Set) Columns() []string { return slices.Clone(s.columns) }
 func (s *Set) Name(j int) string {
 	switch s.kind {
 	case record.Text:
-		if n := j - len(s.grams); n >= 0 {
+		if n := j - s.EncoderStart(); n >= 0 {
 			return "encoder " + strconv.Itoa(n+1)
+		}
+		if s.fields.Several() {
+			return s.fieldName(j)
 		}
 		gram := s.grams[j]
 		if gram[0] == wordGram {
@@ -101,6 +119,9 @@ func (s *Set) Matrix(t *Table, rows []int) (matrix.Matrix, error) {
 	case record.Text:
 		if s.block != nil && t.encoder != s.block.encoder {
 			return nil, fmt.Errorf("feature: the table has no vectors of the encoder that the features were fitted with")
+		}
+		if !t.fields.Equal(s.fields) {
+			return nil, fmt.Errorf("feature: records with other columns of texts, categories and numbers than the features were fitted on")
 		}
 		return s.texts(t, rows), nil
 	case record.Numbers:
@@ -175,11 +196,17 @@ func (s *Set) Match(other *Set) ([]int32, error) {
 		vocabulary := other.lookup()
 		same := s.block.sameAs(other.block)
 		find = func(f int) int32 {
-			switch n := f - len(s.grams); {
-			case n < 0:
+			switch n := f - s.EncoderStart(); {
+			case f < len(s.grams):
+				// The mark of a field is its number.
+				if s.grams[f][0] >= 0x80 && !s.fields.Equal(other.fields) {
+					return -1
+				}
 				return vocabulary.find([]byte(s.grams[f]))
+			case n < 0:
+				return s.sameNumbers(f-len(s.grams), other)
 			case same:
-				return int32(len(other.grams) + n)
+				return int32(other.EncoderStart() + n)
 			}
 			return -1
 		}

@@ -28,7 +28,9 @@ type Table struct {
 	bags    bags
 	grams   []string         // the n-grams by number
 	number  map[string]int32 // and the other way round
-	counter counter
+	counter recordCounter
+	fields  record.Fields // zero: a text alone
+	numbers matrix.Dense  // rows x fields.Numbers, as read; see noRecord
 
 	encoder *encoder.Static // of a vector of each text; nil: none
 	vectors matrix.Dense    // rows x its Dim
@@ -46,7 +48,7 @@ func NewTable(kind record.Kind, columns []string) *Table {
 	switch kind {
 	case record.Text:
 		t.number = make(map[string]int32)
-		t.counter.find = t.find
+		t.counter.set(record.Fields{}, t.find)
 	case record.Numbers:
 		t.columns = slices.Clone(columns)
 		t.dense.Columns = len(columns)
@@ -60,7 +62,7 @@ func (t *Table) Columns() []string { return slices.Clone(t.columns) }
 // Check returns the error of Add for a record that is of another kind, or has numbers
 // that do not fit.
 func (t *Table) Check(e record.Example) error {
-	values, err := checkRecord(t.kind, e, t.values[:0])
+	values, err := checkRecord(t.kind, t.fields, e, t.values[:0])
 	t.values = values[:0]
 	return err
 }
@@ -87,7 +89,7 @@ func (t *Table) Values(rows []int) int {
 		switch t.kind {
 		case record.Text:
 			ids, _ := t.bags.row(i)
-			sum += len(ids) + t.vectors.Columns
+			sum += len(ids) + t.vectors.Columns + t.numbers.Columns
 		case record.Numbers:
 			sum += t.dense.Columns
 		default:
@@ -105,7 +107,7 @@ func (t *Table) Bytes() (rows, grams int64) {
 	switch t.kind {
 	case record.Text:
 		// Vectors have an index beside each number once they are features.
-		return int64(8*(len(t.bags.id)+len(t.bags.start)+len(t.vectors.Data)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
+		return int64(8*(len(t.bags.id)+len(t.bags.start)+len(t.vectors.Data)+len(t.numbers.Data)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
 	case record.Numbers:
 		return 4 * int64(len(t.dense.Data)), 0
 	}
@@ -122,7 +124,7 @@ const gramBytes = 96
 func (t *Table) Distinct() int {
 	switch t.kind {
 	case record.Text:
-		return len(t.grams) + t.vectors.Columns
+		return len(t.grams) + t.vectors.Columns + 2*t.numbers.Columns
 	case record.Numbers:
 		return t.dense.Columns
 	}
@@ -134,14 +136,18 @@ func (t *Table) Distinct() int {
 // not fit a 32-bit float are errors that name the record's place, and then
 // nothing is added.
 func (t *Table) Add(e record.Example) error {
-	values, err := checkRecord(t.kind, e, t.values[:0])
+	values, err := checkRecord(t.kind, t.fields, e, t.values[:0])
 	if err != nil {
 		return err
 	}
 	t.values = values
 	switch t.kind {
 	case record.Text:
-		t.AddText(e.Text)
+		t.bags.add(t.counter.countRecord(e))
+		t.addNumbers(values)
+		if t.encoder != nil {
+			t.addVector(e.Text)
+		}
 	case record.Numbers:
 		if len(values) == 0 {
 			return fmt.Errorf("%sno numbers, want at least one", at(e.Place))
@@ -165,13 +171,16 @@ func (t *Table) Add(e record.Example) error {
 	return nil
 }
 
-// AddText appends a text to a table of texts. On a table of another kind it
+// AddText appends a text to a table of texts, as the first of its fields, without the others. On a table of another kind it
 // panics: that is a bug in the caller.
 func (t *Table) AddText(text string) {
 	if t.kind != record.Text {
 		panic(fmt.Sprintf("feature: AddText on a table of %v", t.kind))
 	}
 	t.bags.add(t.counter.count(text))
+	for range t.numbers.Columns {
+		t.numbers.Data = append(t.numbers.Data, noRecord)
+	}
 	if t.encoder != nil {
 		t.addVector(text)
 	}
@@ -191,12 +200,12 @@ func (t *Table) find(gram []byte) int32 {
 
 // checkRecord appends the numbers of a record to values, or returns an error if
 // the record is not of the kind or has a number that does not fit.
-func checkRecord(kind record.Kind, e record.Example, values []float32) ([]float32, error) {
+func checkRecord(kind record.Kind, fields record.Fields, e record.Example, values []float32) ([]float32, error) {
 	came := kind // an empty record is of any kind
 	switch {
 	case len(e.Index) > 0:
 		came = record.Sparse
-	case len(e.Values) > 0:
+	case len(e.Values) > 0 && !(kind == record.Text && len(fields.Numbers) > 0):
 		came = record.Numbers
 	case e.Text != "":
 		came = record.Text
@@ -216,8 +225,20 @@ func checkRecord(kind record.Kind, e record.Example, values []float32) ([]float3
 			last = j
 		}
 	}
+	if kind == record.Text {
+		if n, want := len(e.Fields), fields.Further(); n > 0 && n != want {
+			return nil, fmt.Errorf("%s%d texts and categories beside the first text, want %d", at(e.Place), n, want)
+		}
+		if n, want := len(e.Values), len(fields.Numbers); n > 0 && n != want {
+			return nil, fmt.Errorf("%s%d numbers beside the text, want %d", at(e.Place), n, want)
+		}
+	}
 	for n, v := range e.Values {
 		f := float32(v)
+		if math.IsNaN(v) && kind == record.Text { // missing
+			values = append(values, f)
+			continue
+		}
 		if math.IsNaN(v) || math.IsInf(float64(f), 0) {
 			return nil, fmt.Errorf("%snumber %d is %v, want one that fits a 32-bit float: at most 3.4e38 in size", at(e.Place), n+1, v)
 		}

@@ -19,7 +19,7 @@ func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
 			}
 		}
 	}
-	values += s.block.dim() * len(rows)
+	values += (s.block.dim() + s.numeric.dim()) * len(rows)
 	out := &matrix.Sparse{
 		Columns: s.dim,
 		Start:   make([]int, 1, len(rows)+1),
@@ -39,7 +39,7 @@ func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
 		if s.block != nil {
 			vector = t.vectors.Row(i)
 		}
-		out.AppendRow(row.finish(s, vector))
+		out.AppendRow(row.finish(s, numbersOf(&t.numbers, i), vector))
 	}
 	return out
 }
@@ -80,17 +80,20 @@ func (r *textRow) add(feature int32, count uint32) {
 	r.entries = append(r.entries, uint64(feature)<<32|uint64(count))
 }
 
-// finish returns the row: tf-idf, and behind it the features of a vector of the text, if
-// the set has a sentence encoder. It is valid until the next call.
-func (r *textRow) finish(s *Set, vector []float32) (index []int32, value []float32) {
+// finish returns the row: tf-idf, behind it the features of the numbers beside a text, and
+// those of a vector of the text, if the set has a sentence encoder. It is valid until the next call.
+func (r *textRow) finish(s *Set, numbers, vector []float32) (index []int32, value []float32) {
 	r.tfidf(s)
+	if s.numeric != nil {
+		r.index, r.value = s.numeric.append(r.index, r.value, len(s.grams), numbers)
+	}
 	if s.block != nil {
-		r.index, r.value = s.block.append(r.index, r.value, len(s.grams), vector)
+		r.index, r.value = s.block.append(r.index, r.value, s.EncoderStart(), vector)
 	}
 	return r.index, r.value
 }
 
-// tfidf sets the row: (1 + ln count) * idf, each of the two blocks scaled to
+// tfidf sets the row: (1 + ln count) * idf, each block, two of a text and one of a category, scaled to
 // length 1.
 func (r *textRow) tfidf(s *Set) {
 	r.sort(len(s.grams))
@@ -106,6 +109,20 @@ func (r *textRow) tfidf(s *Set) {
 			split++
 		}
 		r.index, r.value = append(r.index, f), append(r.value, tf*s.idf[f])
+	}
+	if s.fields.Several() {
+		from, next := 0, 0
+		for n, f := range r.index {
+			if next < len(s.blocks) && int(f) >= s.blocks[next] {
+				unit(r.value[from:n])
+				from = n
+				for next < len(s.blocks) && int(f) >= s.blocks[next] {
+					next++
+				}
+			}
+		}
+		unit(r.value[from:])
+		return
 	}
 	unit(r.value[:split])
 	unit(r.value[split:])

@@ -1,8 +1,10 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind says what an example holds beside its label.
@@ -64,6 +66,32 @@ func (f Fields) Several() bool {
 // Further returns how many entries Example.Fields has: the texts behind the first, and
 // the categories.
 func (f Fields) Further() int { return max(0, len(f.Texts)-1) + len(f.Categories) }
+
+// Describe names the columns, such as "the texts title, body, the category brand and
+// the number price".
+func (f Fields) Describe() string {
+	var parts []string
+	for _, p := range []struct {
+		one, more string
+		names     []string
+	}{{"text", "texts", f.Texts}, {"category", "categories", f.Categories}, {"number", "numbers", f.Numbers}} {
+		switch n := len(p.names); {
+		case n == 1:
+			parts = append(parts, "the "+p.one+" "+p.names[0])
+		case n > 8:
+			parts = append(parts, fmt.Sprintf("the %s %s and %d more", p.more, strings.Join(p.names[:8], ", "), n-8))
+		case n > 1:
+			parts = append(parts, "the "+p.more+" "+strings.Join(p.names, ", "))
+		}
+	}
+	if n := len(parts); n > 1 {
+		parts = append(parts[:n-2], parts[n-2]+" and "+parts[n-1])
+	}
+	if len(parts) == 0 {
+		return "a text alone"
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Equal tells whether the columns are the same, in the same order.
 func (f Fields) Equal(g Fields) bool {

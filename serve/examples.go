@@ -194,6 +194,9 @@ func (v *version) texts(texts []string) ([]dataset.Example, error) {
 	}
 	switch v.about.Like.Kind {
 	case dataset.Text:
+		if f := v.about.Like.Fields; f.Several() {
+			return nil, refuse(http.StatusBadRequest, "texts, but model %s was trained on %s; send objects with these keys", v.name, f.Describe())
+		}
 		return plainTexts(texts), nil
 	case dataset.Sparse:
 		for i, text := range texts {
@@ -223,6 +226,9 @@ func (v *version) wanted() string {
 	case dataset.Text:
 		if v.pictures() {
 			return "send the base64 of JPEG or PNG files"
+		}
+		if v.about.Like.Fields.Several() {
+			return "send objects with its columns"
 		}
 		return "send texts"
 	case dataset.Numbers:

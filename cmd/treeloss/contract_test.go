@@ -23,7 +23,7 @@ func rootOf() *cobra.Command {
 // those that came since. One that is gone breaks somebody's script; a new one
 // must be added here.
 func TestFlagsOfTheContract(t *testing.T) {
-	data := []string{"data", "label", "text", "features", "format", "encoding", "skip-bad", "label-prefix", "first-label", "labels"}
+	data := []string{"data", "label", "text", "categories", "features", "format", "encoding", "skip-bad", "label-prefix", "first-label", "labels"}
 	record := []string{"text", "features", "format", "encoding", "skip-bad", "label-prefix"} // of examples without a label
 	known := []string{"taxonomy", "label-vectors", "unknown", "distances", "weights-model"}
 	trees := []string{"from", "base", "seed"}

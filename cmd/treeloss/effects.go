@@ -37,7 +37,7 @@ var effects = map[string]use{
 	"encoding": linear | onTexts,
 	"skip-bad": linear | onTexts, "shard": linear | onTexts, "label-prefix": linear | onTexts, "first-label": linear | onTexts,
 	"multilabel": byConvergence, "label-separator": linear, "thresholds": byConvergence, "threshold": linear,
-	"features": linear,
+	"features": linear, "categories": linear,
 	"id":       linear | onTexts,
 	"echo":     linear | onTexts,
 	"weight":   linear,

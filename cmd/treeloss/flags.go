@@ -93,8 +93,9 @@ func (f *dataFlags) addColumns(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringArrayVar(&f.data, "data", nil, "file of examples: CSV, TSV, JSONL, Parquet, fastText, LIBSVM or .npy; - for standard input")
 	flags.StringVar(&f.Label, "label", "", "column of the class; give it if it is not called label, class, intent or the like")
-	flags.StringVar(&f.Text, "text", "", "column of the text; give it if it is not called text, sentence, question or the like")
-	flags.StringSliceVar(&f.Columns, "features", nil, "numeric columns, separated by commas, in place of a text; margin* is all that begin so")
+	flags.StringVar(&f.Text, "text", "", "column of the text, or of several: title,body; give it if it is not called text, sentence, question or the like")
+	flags.StringSliceVar(&f.Categories, "categories", nil, "columns of names beside a text, separated by commas, such as brand,country")
+	flags.StringSliceVar(&f.Columns, "features", nil, "numeric columns, separated by commas, in place of a text or, with --text, beside it; margin* is all that begin so")
 	flags.StringVar(&f.Labels, "labels", "", "labels of the rows of an .npy file, which holds none: another .npy, or text with one a line")
 	flags.BoolVar(&f.FirstLabel, "first-label", false, "of several labels of an example take the first, as a model has one class a text")
 	f.addFormat(c)
@@ -110,7 +111,7 @@ func (f *dataFlags) addFormat(c *cobra.Command) {
 
 // check refuses flags that exclude each other.
 func (f *dataFlags) check() error {
-	return cmp.Or(option.Exclude("Text", f.Text != "", "Columns", len(f.Columns) > 0, "examples are texts or numbers"), option.Memory(f.memory.bytes))
+	return option.Memory(f.memory.bytes)
 }
 
 // read reads the training files and logs how they were understood.
@@ -140,6 +141,9 @@ func (f *dataFlags) read(a *app) (*corpus.Corpus, error) {
 		return nil, err
 	}
 	a.logf("%s", how)
+	if missing := c.Missing(); missing != "" {
+		a.logf("%s", missing)
+	}
 	warnSwapped(a, c)
 	return c, nil
 }

@@ -32,6 +32,9 @@ func ReadTexts(in classify.Input, log func(format string, args ...any)) (*Labell
 	if r.Kind() != dataset.Text {
 		return nil, fmt.Errorf("%s: %s, BERT wants texts; name their column with Options.Text", in.Name(), r.Kind())
 	}
+	if r.Fields().Several() {
+		return nil, fmt.Errorf("%s: several columns, BERT reads one text; name one with Options.Text", in.Name())
+	}
 	log("%s", r.Describe())
 	t := &Labelled{}
 	for x, err := range r.All() {

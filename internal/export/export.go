@@ -40,6 +40,9 @@ func Formats() []Format { return []Format{Model, ONNX, NPY, JSON, CSV, FastText}
 // ErrHierarchy says that a hierarchical softmax has no weights of classes.
 var ErrHierarchy = errors.New("a hierarchical softmax, whose outputs are groups of classes; write it with the format model or npy, or train with another loss")
 
+// ErrFields says that other programs could not make the features.
+var ErrFields = errors.New("the model has several columns, whose features no other format describes; write it with the format model or csv")
+
 // ErrEncoder says that other programs could not make the features.
 var ErrEncoder = errors.New("the model has a sentence encoder, whose features no other format describes; write it with the format model or csv, or train without the encoder")
 
@@ -58,6 +61,9 @@ func Write(m *softmax.Model, format Format, path string) (files []string, err er
 	}
 	if m.Features.EncoderScale() > 0 && format != CSV {
 		return nil, ErrEncoder
+	}
+	if m.Features.Fields().Several() && format != CSV {
+		return nil, ErrFields
 	}
 	c, err := newContract(m)
 	if err != nil {

@@ -105,6 +105,15 @@ func (s *Store) Add(e dataset.Example) error {
 	case dataset.Text:
 		b = binary.AppendUvarint(b, uint64(len(e.Text)))
 		b = append(b, e.Text...)
+		b = binary.AppendUvarint(b, uint64(len(e.Fields)))
+		for _, field := range e.Fields {
+			b = binary.AppendUvarint(b, uint64(len(field)))
+			b = append(b, field...)
+		}
+		b = binary.AppendUvarint(b, uint64(len(e.Values)))
+		for _, v := range e.Values {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		}
 	default:
 		b = binary.AppendUvarint(b, uint64(len(e.Values)))
 		for n, v := range e.Values {
@@ -200,7 +209,7 @@ func (p *Part) Rows() int { return len(p.from) }
 func (p *Part) Row(i int, r *Row) {
 	c := cursor{rest: p.data[p.from[i]:]}
 	r.Label = int(c.number())
-	r.Example = dataset.Example{Weight: float64(c.float32()), Values: r.Example.Values[:0], Index: r.Example.Index[:0]}
+	r.Example = dataset.Example{Weight: float64(c.float32()), Fields: r.Example.Fields[:0], Values: r.Example.Values[:0], Index: r.Example.Index[:0]}
 	r.Mix = r.Mix[:0]
 	for range c.number() {
 		label := int(c.number())
@@ -209,7 +218,10 @@ func (p *Part) Row(i int, r *Row) {
 	n := int(c.number())
 	if p.kind == dataset.Text {
 		r.Example.Text = string(c.bytes(n))
-		return
+		for range c.number() {
+			r.Example.Fields = append(r.Example.Fields, string(c.bytes(int(c.number()))))
+		}
+		n = int(c.number())
 	}
 	for range n {
 		if p.kind == dataset.Sparse {
@@ -262,6 +274,10 @@ func (c *cursor) skip(kind dataset.Kind) {
 	switch kind {
 	case dataset.Text:
 		c.bytes(int(n))
+		for n := c.number(); n > 0 && !c.bad; n-- {
+			c.bytes(int(c.number()))
+		}
+		c.bytes(4 * int(c.number()))
 	case dataset.Numbers:
 		c.bytes(4 * int(n))
 	default:

@@ -2,6 +2,7 @@ package spill
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +20,9 @@ func fill(t *testing.T, s *Store, kind dataset.Kind, n int) []dataset.Example {
 		switch kind {
 		case dataset.Text:
 			e.Text = strings.Repeat("wörds ", i%50) + fmt.Sprint(i)
+			if i%4 == 1 {
+				e.Fields, e.Values = []string{fmt.Sprint("body ", i), ""}, []float64{float64(i), math.NaN()}
+			}
 		case dataset.Numbers:
 			e.Values = []float64{float64(i), -0.5, 1e-20}
 		case dataset.Sparse:
@@ -42,7 +46,7 @@ func TestRowsComeBack(t *testing.T) {
 		s := New(t.TempDir(), kind, 1)
 		want := map[string]int{}
 		for _, e := range fill(t, s, kind, 30000) {
-			want[fmt.Sprint(e.Label, e.Weight, e.Mix, e.Text, e.Values, e.Index)]++
+			want[fmt.Sprint(e.Label, e.Weight, e.Mix, e.Text, e.Fields, e.Values, e.Index)]++
 		}
 		labels, counts := s.Labels()
 		var row Row
@@ -67,7 +71,7 @@ func TestRowsComeBack(t *testing.T) {
 						e.Values[i] = 1e-20
 					}
 				}
-				want[fmt.Sprint(labels[row.Label], e.Weight, mix, e.Text, e.Values, e.Index)]--
+				want[fmt.Sprint(labels[row.Label], e.Weight, mix, e.Text, e.Fields, e.Values, e.Index)]--
 				rows++
 			}
 		}
