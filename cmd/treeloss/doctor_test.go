@@ -91,7 +91,7 @@ func TestDoctorRefusals(t *testing.T) {
 		{"no taxonomy", []string{desk, "--from", "taxonomy"}, true, "name it with --taxonomy"},
 		{"base", []string{desk, "--base", "1"}, true, "--base 1"},
 		{"threads", []string{desk, "--threads", "-1"}, true, "--threads -1"},
-		{"text and numbers", []string{desk, "--text", "a", "--features", "b"}, true, "exclude"},
+		{"text and numbers", []string{desk, "--text", "a", "--features", "b"}, false, `no column "a"`},
 		{"no such file", []string{"nowhere.csv"}, false, "nowhere.csv"},
 		{"one class", []string{file(t, "one.csv", "text,label\na b,x\nc d,x\n")}, false, "one.csv"},
 		{"a number missing", []string{file(t, "gap.csv", "a,b,label\n1,2,x\n3,,y\n")}, false, "gap.csv:3"},

@@ -59,8 +59,8 @@ in one pass, and its own best prior at convergence.
 
 With --out DIR it writes DIR/index.html with figures as SVG, PNG and CSV, and keeps
 each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on. With
---shard i/n one of n processes does its part of the cells, and writes no page; when all
-have ended, --resume makes the page of the cells of all.`,
+--shard i/n one of n processes does its part of the cells and writes no page; when
+all have ended, --resume makes the page of the cells of all.`,
 		Example: `  treeloss experiment norms
   treeloss experiment data-regimes --protocol paper --out regimes
   treeloss experiment all --out all --shard 0/4
@@ -79,7 +79,7 @@ have ended, --resume makes the page of the cells of all.`,
 	o := &f.opts
 	flags.StringVar(&f.folder, "out", "", "folder for the page, figures and finished cells; without it results are only printed")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the cells that are in --out")
-	flags.StringVar(&f.shard, "shard", "", "do part i, from 0, of n of the cells, such as 1/4; auto takes i and n from a job of Kubernetes or Slurm")
+	flags.StringVar(&f.shard, "shard", "", "do part i, from 0, of n of the cells, such as 1/4, or auto in a job of Kubernetes or Slurm")
 	flags.IntVar(&o.Runs, "runs", experiment.DefaultRuns, "draws of the true parameters: more of them make narrower intervals")
 	flags.IntVar(&o.TunedRuns, "tuned-runs", 0, fmt.Sprintf("draws under the protocol tuned; 0 means %d, or --runs if that is less", experiment.DefaultTunedRuns))
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random: another one draws other problems")

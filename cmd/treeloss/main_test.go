@@ -176,7 +176,7 @@ func TestExitStatus(t *testing.T) {
 		{"network: milestones fall", []string{"train", "--network", "resnet20", "--data", "x", "--model", "m", "--milestones", "5,3"}, 2, "treeloss: --milestones 3, want epochs above 0 that ascend"},
 		{"network: bad warm-up", []string{"train", "--network", "resnet20", "--data", "x", "--model", "m", "--warm-up", "-1"}, 2, "treeloss: --warm-up -1"},
 		{"train: bad format", []string{"train", "--data", desk, "--model", "m", "--format", "xls"}, 2, "csv, tsv, jsonl"},
-		{"train: text and numbers", []string{"train", "--data", desk, "--model", "m", "--text", "a", "--features", "b"}, 2, "--text and --features"},
+		{"train: text and numbers that are not there", []string{"train", "--data", desk, "--model", "m", "--text", "a", "--features", "b"}, 1, `no column "a"`},
 		{"train: patience without examples", []string{"train", "--data", desk, "--model", filepath.Join(t.TempDir(), "m"), "--patience", "2", "--trainer", "sgd"}, 2, "--valid"},
 		{"train: resume without epochs", []string{"train", "--data", desk, "--model", filepath.Join(t.TempDir(), "m"), "--trainer", "converge", "--resume"}, 2, "--trainer sgd or adamw"},
 		{"train: stdin among files", []string{"train", "--data", desk, "--data", "-", "--model", filepath.Join(t.TempDir(), "m")}, 2, "standard input"},

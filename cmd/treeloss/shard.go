@@ -19,7 +19,7 @@ type shardFlags struct {
 
 func (f *shardFlags) add(c *cobra.Command) {
 	f.flags = c.Flags()
-	f.flags.StringVar(&f.shard, "shard", "", "do part i, from 0, of n, such as 3/8, and write it into --out; auto takes i and n from a job of Kubernetes or Slurm")
+	f.flags.StringVar(&f.shard, "shard", "", "answer part i, from 0, of n into --out, such as 3/8, or auto in a job of Kubernetes or Slurm")
 	f.flags.StringVar(&f.out, "out", "", "folder for the parts of --shard, which treeloss gather joins")
 }
 
@@ -87,10 +87,10 @@ func newGather(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gather FOLDER",
 		Short: "Join the parts that predict --shard wrote",
-		Long: `Gather checks that each part is in the folder once, whole, and made of the same model,
-files and options, and writes them one behind the other: what one treeloss predict
-over all would have written, to the byte. Parts that are missing or damaged are
-named, and nothing is written.`,
+		Long: `Gather checks that each part is in the folder once, whole, and made of the same
+model, files and options, and writes them one behind the other: what one treeloss
+predict over all would have written, to the byte. Parts that are missing or damaged
+are named, and nothing is written.`,
 		Example: `  treeloss predict --model m.safetensors --shard 0/2 --out parts questions.csv
   treeloss predict --model m.safetensors --shard 1/2 --out parts questions.csv
   treeloss gather parts --out answers.tsv`,
