@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shellBlock is an indented block of commands of a document.
@@ -116,7 +118,20 @@ for a in "$@"; do
   before=""; case "$a" in --time | --seeds | --target-accuracy) before=$a ;; esac
   args+=("$a")
 done
-` + asProgram + `=1 exec "$PROGRAM" "${args[@]}"
+export ` + asProgram + `=1
+case "$1 $*" in
+explore*" --out "*) ;;
+serve* | explore*) # serves until it is stopped
+  log=$(mktemp -p "$FILES")
+  "$PROGRAM" "${args[@]}" --addr 127.0.0.1:0 > "$log" 2>&1 & child=$!
+  while kill -0 $child 2> /dev/null && ! grep -q http://127.0.0.1: "$log"; do sleep 0.05; done
+  kill -TERM $child 2> /dev/null
+  wait $child; status=$?
+  cat "$log"
+  case $status in 0 | 143) exit 0 ;; esac
+  exit $status ;;
+esac
+exec "$PROGRAM" "${args[@]}"
 `
 )
 
@@ -134,6 +149,11 @@ func docFolder(t *testing.T) string {
 		return fmt.Sprintf("%d,%s", number-1, first)
 	})
 	questions := "When do you open?\nI lost my card\n"
+	tagged := strings.Repeat(`{"text": "a game of chess", "labels": ["game", "board"]}
+{"text": "an editor for the terminal", "labels": ["terminal"]}
+{"text": "a game for the terminal", "labels": ["game", "terminal"]}
+{"text": "a board", "labels": ["board"]}
+`, 5)
 	model := string(content(t, quickModel(t)))
 	ft := fastTextLines(t, desk, "__label__")
 	for name, data := range map[string]string{
@@ -141,8 +161,10 @@ func docFolder(t *testing.T) string {
 		"banking77/train.csv": string(content(t, desk)), "banking77/test.csv": numbered,
 		"train.ft": ft, "test.ft": ft, "several.ft": "__label__a __label__b which of these\n",
 		"questions.txt": questions, "questions.csv": "text\n" + questions, "out-of-scope.csv": "text\nhow are you?\nsing a song\n",
-		"leaves.csv":    "species,margin1,margin2,shape1\noak,1,2,3\noak,1.1,2,3\nelm,3,1,1\nelm,3,1.2,1\n",
-		"m.safetensors": model, "intents.safetensors": model, "score.py": string(content(t, "../../docs/score.py")),
+		"train.jsonl": tagged, "test.jsonl": tagged,
+		"testdata/questions.csv": string(content(t, "../../testdata/questions.csv")),
+		"leaves.csv":             "species,margin1,margin2,shape1\noak,1,2,3\noak,1.1,2,3\nelm,3,1,1\nelm,3,1.2,1\n",
+		"m.safetensors":          model, "intents.safetensors": model, "score.py": string(content(t, "../../docs/score.py")),
 		"docs/cifar100-words.txt": string(content(t, "../../docs/cifar100-words.txt")), "bench/go.mod": "module bench\n",
 	} {
 		path := filepath.Join(dir, name)
@@ -153,6 +175,9 @@ func docFolder(t *testing.T) string {
 	return dir
 }
 
+// patienceWithBlock is for a block that never ends; others take seconds.
+const patienceWithBlock = 3 * time.Minute
+
 // inShell runs a block in a folder, with programs of these names in place of the real ones.
 func inShell(t *testing.T, dir, text string, programs map[string]string, env ...string) ([]byte, error) {
 	t.Helper()
@@ -162,10 +187,17 @@ func inShell(t *testing.T, dir, text string, programs map[string]string, env ...
 			t.Fatal(err)
 		}
 	}
-	c := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", text)
+	ctx, cancel := context.WithTimeout(t.Context(), patienceWithBlock)
+	defer cancel()
+	c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", text)
 	c.Dir = dir
 	c.Env = append(append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH")), env...)
-	return c.CombinedOutput()
+	c.WaitDelay = time.Second
+	said, err := c.CombinedOutput()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("not done after %v: mark the block with <!-- not run: WHY -->", patienceWithBlock)
+	}
+	return said, err
 }
 
 // Each call of treeloss in README and docs, whether it can be run here or not, is of a
