@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/treeloss/treeloss/internal/half"
+	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/internal/safetensors"
 	"github.com/treeloss/treeloss/matrix"
 )
@@ -123,7 +124,7 @@ func (s *Static) Store(f *safetensors.File) error {
 func Load(f *safetensors.File) (*Static, error) {
 	var m metadata
 	if err := json.Unmarshal([]byte(f.Metadata[metadataKey]), &m); err != nil {
-		return nil, fmt.Errorf("metadata %q is %.60q: %w", metadataKey, f.Metadata[metadataKey], err)
+		return nil, fmt.Errorf("metadata %q is %.60q: %w", metadataKey, f.Metadata[metadataKey], input.JSON(err))
 	}
 	s := &Static{normalize: m.Normalize, exponent: m.Exponent, compact: true}
 	var parts [3]*safetensors.Tensor

@@ -31,7 +31,7 @@ const (
 )
 
 // ErrNotStatic says that a folder has no static encoder.
-var ErrNotStatic = errors.New("no static encoder")
+var ErrNotStatic = errors.New("no static encoder; of a BERT treeloss encoder distill makes one")
 
 // Open reads a static encoder from a folder; see the package for its layout. Tensors are
 // F32, F16, BF16, F64 or, embeddings only, I8. A file that is missing or damaged, shapes
@@ -94,7 +94,7 @@ func (s *Static) readModules(folder string) (dir string, err error) {
 		Type string
 	}
 	if err := json.Unmarshal(data, &modules); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, input.JSON(err))
 	}
 	for i, m := range modules {
 		name := m.Type[strings.LastIndexByte(m.Type, '.')+1:]
@@ -105,7 +105,7 @@ func (s *Static) readModules(folder string) (dir string, err error) {
 			}
 			dir = filepath.Join(folder, filepath.FromSlash(m.Path))
 		case i == 0 && name == "Transformer":
-			return "", fmt.Errorf("%s: a transformer: %w", path, ErrNotStatic)
+			return "", fmt.Errorf("%s: the folder has a transformer and %w", path, ErrNotStatic)
 		case i > 0 && name == "Normalize":
 			s.normalize = true
 		default:
@@ -134,7 +134,7 @@ func (s *Static) readConfig(path string) error {
 	}
 	var c struct{ Normalize *bool }
 	if err := json.Unmarshal(data, &c); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, input.JSON(err))
 	}
 	if c.Normalize != nil {
 		s.normalize = *c.Normalize
@@ -181,7 +181,7 @@ func (s *Static) setRows(f *safetensors.File) error {
 	}
 	if t == nil {
 		_, err := f.Tensor(embeddings) // lists those that are there
-		return fmt.Errorf("%w, and no %q: %w", err, embedding, ErrNotStatic)
+		return fmt.Errorf("%w: %w", err, ErrNotStatic)
 	}
 	if len(t.Shape) != 2 || t.Shape[0] < 1 || t.Shape[1] < 1 {
 		return fmt.Errorf("tensor %q has the shape %v, want tokens x dimensions", t.Name, t.Shape)

@@ -28,9 +28,10 @@ class Case:
     """One call. args name files of the folder by {name}; want is 'ok', 'refused' or None
     for either."""
 
-    def __init__(self, part, name, args, stdin=None, want=None, files=None, feed=None):
+    def __init__(self, part, name, args, stdin=None, want=None, files=None, feed=None, folder=None):
         self.part, self.name, self.args, self.stdin, self.want = part, name, args, stdin, want
         self.files, self.feed = files or {}, feed
+        self.folder = folder # a good one, of which {F} is a copy with the files in place of its own
 
 
 # ------------------------------------------------------------------ good files
@@ -374,6 +375,39 @@ def flag_cases(program):
     return out
 
 
+def tensors(rows, columns, value=0.5, name="embeddings", **more):
+    """A file of float32 embeddings; more changes the header."""
+    data = struct.pack("<f", value) * (rows * columns)
+    header = {name: {"dtype": "F32", "shape": [rows, columns], "data_offsets": [0, len(data)], **more}}
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tokenizer(**change):
+    out = {"version": "1.0", "normalizer": {"type": "BertNormalizer", "lowercase": True}, "pre_tokenizer": {"type": "BertPreTokenizer"},
+           "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {w: i for i, w in enumerate(WORDS)}}}
+    return json.dumps({**out, **change})
+
+
+WORDS = ["[UNK]", "cat", "purrs", "dog", "bark", "##s", "bird", "sings", "night"]
+GOOD.update({"enc/model.safetensors": tensors(len(WORDS), 4), "enc/tokenizer.json": tokenizer(), "enc/config.json": '{"normalize": true}',
+             "enc/modules.json": '[{"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]'})
+# What is wrong with one file of a sentence encoder; all must be refused.
+ENCODERS = {
+    "model.safetensors": {"a row less": tensors(len(WORDS) - 1, 4), "no columns": tensors(len(WORDS), 0), "NaN": tensors(len(WORDS), 4, math.nan), "infinite": tensors(len(WORDS), 4, math.inf),
+                          "a header that lies": tensors(len(WORDS), 4, shape=[1 << 40, 1 << 40]), "negative": tensors(len(WORDS), 4, shape=[-1, 4]), "three dimensions": tensors(len(WORDS), 4, shape=[len(WORDS), 2, 2]),
+                          "another name": tensors(len(WORDS), 4, name="bert.embeddings.word_embeddings.weight"), "booleans": tensors(len(WORDS), 1, dtype="BOOL", shape=[len(WORDS), 4])},
+    "tokenizer.json": {"unknown normalizer": tokenizer(normalizer={"type": "Nmt"}), "unknown field": tokenizer(normalizer={"type": "Lowercase", "fold": 1}), "unknown pre-tokenizer": tokenizer(pre_tokenizer={"type": "UnicodeScripts"}),
+                       "unknown model": tokenizer(model={"type": "CharLM"}), "no model": tokenizer(model=None), "a list": "[]", "a model that is a list": tokenizer(model=[]),
+                       "look-ahead": tokenizer(pre_tokenizer={"type": "Split", "pattern": {"Regex": "\\s+(?!\\S)"}, "behavior": "Isolated", "invert": False}), "number beyond": tokenizer(model={"type": "WordLevel", "vocab": {"a": 1 << 30}, "unk_token": ""}),
+                       "a text for a number": tokenizer(model={"type": "WordLevel", "vocab": {"a": "b"}, "unk_token": ""}), "charsmap": tokenizer(normalizer={"type": "Precompiled", "precompiled_charsmap": "/////w=="}),
+                       "deep": tokenizer(normalizer=None).replace("null", '{"type":"Sequence","normalizers":[' * 5000 + "]}" * 5000)},
+    "config.json": {"a list": "[]", "a text": '{"normalize": "yes"}'},
+    "modules.json": {"an object": "{}", "none": "[]", "transformer": '[{"path": "", "type": "sentence_transformers.models.Transformer"}]', "dense": '[{"path": "", "type": "x.StaticEmbedding"}, {"path": "2", "type": "x.Dense"}]',
+                     "elsewhere": '[{"path": "../..", "type": "x.StaticEmbedding"}]'},
+}
+
+
 def cases(program):
     out = []
     for place, (base, args) in PLACES.items():
@@ -415,6 +449,15 @@ def cases(program):
         out.append(Case("stdin", f"explain: {name}", ["explain", "--model", "{text.st}"], stdin=data[:50000]))
     for i, args in enumerate(CONFLICTS):
         out.append(Case("conflicts", f"{i}: {' '.join(args)}", args))
+    for file in ("model.safetensors", "tokenizer.json", "config.json", "modules.json"):
+        for damage in {**ANY, **ENCODERS.get(file, {})}:
+            if damage.startswith("bomb"):
+                continue
+            for command, args in {"info": ["encoder", "info", "{F}"], "train": ["train", "--data", "{texts.csv}", "--encoder", "{F}", "--model", "{out}/m.st"]}.items():
+                out.append(Case("encoders", f"{command} {file}: {damage}", args, folder="enc", files={"X": ("enc/" + file, ENCODERS.get(file, {}).get(damage, damage))},
+                                want="refused" if damage in ENCODERS.get(file, {}) else None))
+    for path in READ:
+        out.append(Case("encoders", f"train --encoder {path}", ["train", "--data", "{texts.csv}", "--encoder", path, "--model", "{out}/m.st"], feed="{fifo}" if path == "{fifo}" else None))
     return out + flag_cases(program)
 
 
@@ -436,7 +479,7 @@ class Bench:
             subprocess.run([program, "train", "-q", *args, "--model", name], cwd=self.good, check=True, stdout=subprocess.DEVNULL)
             self.names[name] = os.path.join(self.good, name)
         os.mkdir(os.path.join(self.good, "folder"))
-        os.mkdir(os.path.join(self.good, "mine"))
+        os.makedirs(os.path.join(self.good, "mine"))
         for name in ("train.csv", "valid.csv", "test.csv", "emojis.csv"):
             self.put("mine/" + name, "my own file\n")
         self.put("notes", "do not lose me\n")
@@ -453,6 +496,7 @@ class Bench:
 
     def put(self, name, data):
         path = os.path.join(self.good, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
             f.write(data if isinstance(data, bytes) else data.encode())
         self.names[name] = path
@@ -503,9 +547,11 @@ class Bench:
         out = os.path.join(work, "out")
         os.mkdir(out)
         names = dict(self.names, out=out)
+        if case.folder:
+            names["F"] = shutil.copytree(os.path.join(self.good, case.folder), os.path.join(work, case.folder))
         for key, (base, damage) in case.files.items():
             name = base if not damage in ANY or not damage.startswith("bomb") else base
-            names[key] = self.damaged(base, damage, os.path.join(work, name.replace("/", "_")))
+            names[key] = self.damaged(base, damage, os.path.join(work, name if case.folder else name.replace("/", "_")))
             if names[key] is None:
                 shutil.rmtree(work)
                 return None

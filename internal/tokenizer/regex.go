@@ -50,7 +50,7 @@ func compile(text string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(b.String())
 	if err != nil {
-		return nil, fmt.Errorf("the expression %q is not supported: %w", text, err)
+		return nil, fmt.Errorf("the expression %q is not supported", text)
 	}
 	return re, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 // Tokenizer is a tokenizer.json. It is immutable and safe for concurrent use.
@@ -49,7 +51,7 @@ type file struct {
 func Parse(text []byte) (*Tokenizer, error) {
 	var f file
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("not a tokenizer.json: %w", err)
+		return nil, input.JSON(err)
 	}
 	if blank(f.Model) {
 		return nil, errors.New(`no "model"; want the tokenizer.json of a fast tokenizer`)
@@ -174,7 +176,7 @@ func kind(part json.RawMessage) (string, error) {
 		Type *string `json:"type"`
 	}
 	if err := json.Unmarshal(part, &head); err != nil {
-		return "", err
+		return "", input.JSON(err)
 	}
 	if head.Type == nil {
 		return "", errors.New(`no "type"`)
@@ -187,7 +189,7 @@ func fields(part json.RawMessage, name string, to any) error {
 	d := json.NewDecoder(bytes.NewReader(part))
 	d.DisallowUnknownFields()
 	if err := d.Decode(to); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, input.JSON(err))
 	}
 	return nil
 }

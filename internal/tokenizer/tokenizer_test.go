@@ -517,7 +517,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"normalizer", `normalizer: "Nmt" is not supported`, good, object{"type": "Nmt"}, nil, nil},
 		{"within a sequence", `normalizer: "Odd" is not supported`, good, object{"type": "Sequence", "normalizers": []any{object{"type": "Odd"}}}, nil, nil},
-		{"field", `unknown field "fold_width"`, good, object{"type": "Lowercase", "fold_width": true}, nil, nil},
+		{"field", `the field "fold_width" is not supported`, good, object{"type": "Lowercase", "fold_width": true}, nil, nil},
 		{"pre-tokenizer", `pre_tokenizer: "UnicodeScripts" is not supported`, good, nil, object{"type": "UnicodeScripts"}, nil},
 		{"model", `model: "CharLM" is not supported`, object{"type": "CharLM"}, nil, nil, nil},
 		{"no type", `no "type"`, object{"vocab": object{}}, nil, nil, nil},
