@@ -370,6 +370,26 @@ func TestSaveIsDeterministic(t *testing.T) {
 	}
 }
 
+// A page in the place of one of more classes leaves none of these behind.
+func TestSaveReplacesAll(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "page")
+	for _, k := range []int{100, 8} {
+		e, _, _ := measuredSmall(t, k)
+		if err := e.Save(context.Background(), dir); err != nil {
+			t.Fatal(err)
+		}
+		if k == 100 {
+			if err := os.WriteFile(filepath.Join(dir, "data", "mine.txt"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	list, err := filepath.Glob(filepath.Join(dir, "data", "*"))
+	if err != nil || len(list) != 4 { // start, confusions, one file of classes and mine
+		t.Errorf("the folder has %v, %v", list, err)
+	}
+}
+
 // A model without a tree has the linkage of its weights; one whose weights cannot be joined the alphabet.
 func TestTreeOf(t *testing.T) {
 	labels := labelsOf(60)

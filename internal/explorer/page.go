@@ -83,7 +83,8 @@ func (e *Explorer) Save(ctx context.Context, dir string) error {
 		return err
 	}
 	far := e.model != nil && 2*float64(e.model.Layer.Features)*float64(k)*float64(k) > nearestWork
-	for n := 0; n*size < k; n++ {
+	n := 0
+	for ; n*size < k; n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -95,6 +96,16 @@ func (e *Explorer) Save(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	for { // classes of a larger model that was shown here before
+		err := os.Remove(filepath.Join(pieces, fmt.Sprintf("classes-%d.js", n)))
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		n++
+	}
 	for _, name := range append(Assets(), "index.html") {
 		data, _, err := Asset(name)
 		if err != nil {
@@ -102,6 +113,8 @@ func (e *Explorer) Save(ctx context.Context, dir string) error {
 		}
 		if name == "index.html" {
 			data = bytes.Replace(data, []byte("<html lang=\"en\">"), []byte("<html lang=\"en\" data-files>"), 1)
+			// Not every browser counts the files of a folder as one place.
+			data = bytes.ReplaceAll(data, []byte("-src 'self'"), []byte("-src 'self' file:"))
 		}
 		if err := atomicfile.WriteBytes(filepath.Join(dir, name), data); err != nil {
 			return err
