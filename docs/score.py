@@ -117,6 +117,9 @@ class Model:
             raise ValueError("a model with a sentence encoder, which this program does not apply")
         self.calibration = json.loads(meta["training"]).get("calibration")
         self.bias = self.tensor("bias")
+        self.threshold = None  # of each class, where an example may have several labels
+        if meta["output"] == "sigmoid":
+            self.threshold = self.tensor("threshold")
         self.nodes = None  # of a hierarchical softmax
         if meta["output"] == "hierarchical-softmax":
             self.nodes = json.loads(meta["tree"])["nodes"]
@@ -210,6 +213,8 @@ class Model:
 
     def probabilities(self, x):
         scores, c = self.scores(x), self.calibration
+        if self.threshold is not None:  # each class by itself
+            return [1 / (1 + math.exp(-s)) if s > 0 else 1 - 1 / (1 + math.exp(s)) for s in scores]
         if c is None:
             return softmax(scores, 1)
         p = softmax(scores, c["temperature"])
@@ -240,5 +245,9 @@ if __name__ == "__main__":
     model = Model(sys.argv[1])
     for x in examples(model, open(0, encoding="utf-8", newline="\n")):
         p = model.probabilities(x)
+        if model.threshold is not None:  # none, one or several labels
+            order = sorted((-v, c) for c, v in enumerate(p) if v >= model.threshold[c])
+            print("\t".join(f"{model.labels[c]}\t{-v:.6g}" for v, c in order))
+            continue
         best = p.index(max(p))
         print(f"{model.labels[best]}\t{p[best]:.6g}")

@@ -79,6 +79,7 @@ func TestScoreInPython(t *testing.T) {
 		{"hierarchical softmax", train("--data", texts, "--taxonomy", groups, "--loss", "hierarchical-softmax"), questions, "vocabulary"},
 		{"numbers", train("--data", numbers, "--fourier", "off"), new, "mean"},
 		{"Fourier features", train("--data", numbers, "--fourier", "on"), new, "fourier_phase"},
+		{"several labels", train("--data", topicFiles(t, 60)["a.jsonl"]), questions, "threshold"},
 		{"LIBSVM", train("--data", sparse), sparse, "bias"},
 		{"8 bits", exportedModel(t, train("--data", texts), "--quantize", "int8"), questions, "weight_byte"},
 		{"half precision of a tree", exportedModel(t, train("--data", texts, "--taxonomy", groups, "--loss", "hierarchical-softmax"), "--quantize", "fp16"), questions, "weight_half"},
@@ -124,8 +125,7 @@ func TestScoreInPython(t *testing.T) {
 					}
 				}
 			}
-			if out, err := exec.Command("sh", "-c", `"$0" "$1" "$2" < "$3"`, python, filepath.Join(docs, "score.py"), tc.model, tc.data).CombinedOutput(); err != nil ||
-				len(strings.Split(strings.TrimSpace(string(out)), "\n")) != len(lines) {
+			if out, err := exec.Command("sh", "-c", `"$0" "$1" "$2" < "$3"`, python, filepath.Join(docs, "score.py"), tc.model, tc.data).CombinedOutput(); err != nil || strings.Count(string(out), "\n") != len(lines) {
 				t.Errorf("as a program it prints %.300s (%v)", out, err)
 			}
 		})

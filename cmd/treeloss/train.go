@@ -181,9 +181,6 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if f.data.Several() {
 		return f.runMultilabel(ctx, a, start)
 	}
-	if f.flags.Changed("thresholds") {
-		a.logf("--thresholds has an effect only if examples have several labels")
-	}
 	data, err := f.read(ctx, a, f.measured())
 	if f.hasSeveral(a, err) {
 		return f.runMultilabel(ctx, a, start)
@@ -192,6 +189,9 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer data.examples.Close()
+	if f.flags.Changed("thresholds") {
+		a.logf("--thresholds has no effect with one class an example")
+	}
 	if e := data.Table.Encoder(); e != nil {
 		f.data.encoderPrint = e.Fingerprint()
 	}
