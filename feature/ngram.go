@@ -238,6 +238,30 @@ func (a *analyzer) words(chunk []byte, emit func(gram []byte)) {
 	}
 }
 
+// isWord tells whether words would call emit with the whole chunk, and with nothing else
+// but its pair: a run of at least two ASCII letters, digits and underscores.
+func isWord(chunk []byte) bool {
+	for _, b := range chunk {
+		if b >= utf8.RuneSelf || !wordRune(rune(b)) {
+			return false
+		}
+	}
+	return len(chunk) > 1 && len(chunk) <= maxWordBytes
+}
+
+// pairWith is words for a chunk that isWord, which does not emit the word itself, but
+// returns its pair, nil if there is none; it is valid until the next call.
+func (a *analyzer) pairWith(word []byte) (pair []byte) {
+	before := len(a.pair)
+	if before > 0 {
+		a.pair = append(append(a.pair, ' '), word...)
+		a.gram = append(a.gram[:0], a.pair...)
+		pair = a.gram
+	}
+	a.pair = append(append(a.pair[:0], wordGram), word...)
+	return pair
+}
+
 // isLetter tells whether a word is a single letter or digit.
 func isLetter(word []byte) bool {
 	r, size := decode(word)

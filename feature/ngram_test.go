@@ -220,7 +220,7 @@ func TestFullCache(t *testing.T) {
 	for i := range maxCachedWords + 10 {
 		table.AddText(fmt.Sprint(i % (maxCachedWords + 5)))
 	}
-	if n := len(table.counter.words); n != maxCachedWords {
+	if n := table.counter.chunks.count; n != maxCachedWords {
 		t.Errorf("%d words in the cache, want %d", n, maxCachedWords)
 	}
 	for _, i := range []int{0, maxCachedWords - 1, maxCachedWords, maxCachedWords + 4, maxCachedWords + 9} {
