@@ -1,49 +1,50 @@
 package extreme
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/treeloss/treeloss/dataset"
 )
 
-// block is what a Predictor keeps of some records while it goes from leaf to leaf.
+// block is what a Predictor keeps of some records while it goes from node to node.
 type block struct {
 	start []int // of each record in index and value
 	index []int32
 	value []float32
 
-	first  []int // of each record in steps
-	steps  []step
-	visits []visit   // one a step
-	total  int       // of the logs
-	logs   []float32 // of the classes of the leaves, visit by visit as the steps are
+	first  []int  // of each record in steps, and the end of the last
+	steps  []step // the nodes that the records have come to
+	before []step // those of the level before, of each record from begins on
+	begins []int
+	order  []uint64  // node << 32 | place in steps, ascending
+	record []int32   // of each step
+	at     []int     // of each step in logs, and the end of the last
+	logs   []float32 // of the choices of the nodes
 }
 
-// visit is a record that comes to a leaf.
-type visit struct {
-	leaf, record int32
-	logs         int // where those of the classes begin
-}
-
-// Block is Probabilities for many records, which takes half the time: first
-// all records go down to the leaves of their beams, then each leaf scores all that came to
-// it, while its weights are near the processor. It implements classify.BlockPredictor.
+// Block is Probabilities for many records, which takes half the time: all of them go down
+// the tree together, and each node scores all that came to it, while its weights are near
+// the processor. It implements classify.BlockPredictor.
 func (p *Predictor) Block(records []dataset.Example, visit func(at int, probability []float32) error) (int, error) {
-	usable, failed := p.toLeaves(records)
-	if at, err := p.scoreLeaves(usable); err != nil {
+	usable, failed := p.rows(records)
+	b, m := &p.block, p.model
+	for range m.Partition.Levels() - 1 {
+		if at, err := p.scoreNodes(usable, false); err != nil {
+			usable, failed = at, err
+		}
+		p.descend(usable)
+	}
+	if at, err := p.scoreNodes(usable, true); err != nil {
 		usable, failed = at, err
 	}
-	b, m := &p.block, p.model
-	n := 0 // of the logs
 	for at := range usable {
 		p.classes, p.scores = p.classes[:0], p.scores[:0]
-		for _, s := range b.steps[b.first[at]:b.first[at+1]] {
+		for n := b.first[at]; n < b.first[at+1]; n++ {
+			s, logs := b.steps[n], b.logs[b.at[n]:b.at[n+1]]
 			leaf := m.Partition.Nodes[s.node]
-			for _, class := range m.Partition.Order[leaf.First:leaf.End] {
+			for c, class := range m.Partition.Order[leaf.First:leaf.End] {
 				p.classes = append(p.classes, class)
-				p.scores = append(p.scores, m.score(candidate{class, s.log, b.logs[n]}))
-				n++
+				p.scores = append(p.scores, m.score(candidate{class, s.log, logs[c]}))
 			}
 		}
 		err := p.normalise()
@@ -57,50 +58,80 @@ func (p *Predictor) Block(records []dataset.Example, visit func(at int, probabil
 	return usable, failed
 }
 
-// toLeaves makes rows of records and finds the leaves of their beams. It returns how many are
-// before the first that cannot be used, and why that is so.
-func (p *Predictor) toLeaves(records []dataset.Example) (int, error) {
-	b, s := &p.block, p.search
+// rows makes rows of records, each at the root. It returns how many are before the first that
+// cannot be used, and why that is so.
+func (p *Predictor) rows(records []dataset.Example) (int, error) {
+	b := &p.block
 	b.start, b.index, b.value = append(b.start[:0], 0), b.index[:0], b.value[:0]
-	b.first, b.steps, b.visits = append(b.first[:0], 0), b.steps[:0], b.visits[:0]
-	levels := s.partition.Levels() - 1
-	b.total = 0
+	b.first, b.steps = append(b.first[:0], 0), b.steps[:0]
 	for at, e := range records {
 		index, value, err := p.rower.Row(e)
 		if err != nil {
 			return at, err
 		}
-		if s.down(levels, index, value); s.err != nil {
-			return at, s.err
-		}
 		b.index, b.value = append(b.index, index...), append(b.value, value...)
-		b.start = append(b.start, len(b.index))
-		for _, to := range s.now {
-			b.visits = append(b.visits, visit{to.node, int32(at), b.total})
-			b.total += s.partition.Nodes[to.node].Classes()
-		}
-		b.steps = append(b.steps, s.now...)
+		b.start, b.steps = append(b.start, len(b.index)), append(b.steps, step{})
 		b.first = append(b.first, len(b.steps))
 	}
 	return len(records), nil
 }
 
-// scoreLeaves sets the logs of all visits, leaf by leaf. Where a leaf is damaged it returns
-// the first of so many records that comes to one.
-func (p *Predictor) scoreLeaves(records int) (int, error) {
+// scoreNodes sets the logs of all steps that so many records have come to, of leaves or of
+// inner nodes, node by node. Where a node is damaged it returns the first record that came
+// to one.
+func (p *Predictor) scoreNodes(records int, leaves bool) (int, error) {
 	b, s := &p.block, p.search
+	b.order, b.record, b.at = b.order[:0], b.record[:0], append(b.at[:0], 0)
+	total := 0
+	for at := range records {
+		for n := b.first[at]; n < b.first[at+1]; n++ {
+			node := b.steps[n].node
+			if v := s.partition.Nodes[node]; v.Leaf() == leaves {
+				b.order = append(b.order, uint64(node)<<32|uint64(n))
+				total += v.Outputs()
+			}
+			b.record, b.at = append(b.record, int32(at)), append(b.at, total)
+		}
+	}
+	b.logs = slices.Grow(b.logs[:0], total)[:total]
+	slices.Sort(b.order)
 	first, failed := records, error(nil)
-	b.logs = slices.Grow(b.logs[:0], b.total)[:b.total]
-	slices.SortFunc(b.visits, func(x, y visit) int {
-		return cmp.Or(cmp.Compare(x.leaf, y.leaf), cmp.Compare(x.record, y.record))
-	})
-	for _, v := range b.visits {
-		from, end := b.start[v.record], b.start[v.record+1]
+	for _, o := range b.order {
+		v, n := int(o>>32), int(uint32(o))
+		record := int(b.record[n])
+		from, end := b.start[record], b.start[record+1]
 		s.err = nil
-		copy(b.logs[v.logs:], s.choices(int(v.leaf), b.index[from:end], b.value[from:end]))
-		if s.err != nil && int(v.record) < first {
-			first, failed = int(v.record), s.err
+		copy(b.logs[b.at[n]:b.at[n+1]], s.choices(v, b.index[from:end], b.value[from:end]))
+		if s.err != nil && record < first {
+			first, failed = record, s.err
 		}
 	}
 	return first, failed
+}
+
+// descend follows the best choices of each of so many records; those at a leaf stay there.
+func (p *Predictor) descend(records int) {
+	b, s := &p.block, p.search
+	b.before, b.steps = b.steps, b.before[:0]
+	b.begins, b.first = b.first, append(b.begins[:0], 0)
+	for at := range records {
+		from := len(b.steps)
+		inner := false
+		for n := b.begins[at]; n < b.begins[at+1]; n++ {
+			to := b.before[n]
+			node := s.partition.Nodes[to.node]
+			if node.Leaf() {
+				b.steps = append(b.steps, to)
+				continue
+			}
+			inner = true
+			for c, log := range b.logs[b.at[n]:b.at[n+1]] {
+				b.steps = append(b.steps, step{int32(node.Child + c), to.log + log})
+			}
+		}
+		if inner {
+			b.steps = b.steps[:from+bestOf(b.steps[from:], s.beam)]
+		}
+		b.first = append(b.first, len(b.steps))
+	}
 }

@@ -207,12 +207,35 @@ func (s *search) down(levels int, index []int32, value []float32) {
 }
 
 // best keeps the best steps of s.now, at most a beam of them.
-func (s *search) best() {
-	slices.SortFunc(s.now, func(a, b step) int { return cmp.Or(cmp.Compare(b.log, a.log), cmp.Compare(a.node, b.node)) })
-	s.now = s.now[:min(len(s.now), s.beam)]
-	for len(s.now) > 1 && s.now[len(s.now)-1].log < s.now[0].log-margin {
-		s.now = s.now[:len(s.now)-1]
+func (s *search) best() { s.now = s.now[:bestOf(s.now, s.beam)] }
+
+// bestOf puts the best steps of a list in front, the best first, at most a beam of them and
+// none below the margin, and returns how many there are.
+func bestOf(list []step, beam int) int {
+	n := 0
+	for _, at := range list {
+		if n == beam {
+			if !at.before(list[n-1]) {
+				continue
+			}
+			n--
+		}
+		i := n
+		for ; i > 0 && at.before(list[i-1]); i-- {
+			list[i] = list[i-1]
+		}
+		list[i] = at
+		n++
 	}
+	for n > 1 && list[n-1].log < list[0].log-margin {
+		n--
+	}
+	return n
+}
+
+// before tells whether a step is better than another, of equal ones that to the node before.
+func (s step) before(other step) bool {
+	return s.log > other.log || s.log == other.log && s.node < other.node
 }
 
 // run returns the classes of the leaves that the beam comes to. They are valid until the
