@@ -63,6 +63,8 @@ func (s *Set) Occurrences(text string) []Occurrence {
 			start := cap(a.padded) - cap(gram) - 1
 			add(gram, at, max(start, 0), min(start+len(gram)-1, len(chunk)))
 		})
+		// Words come in order and hold no space, pairs do: a word is at or behind the end of the
+		// one before, and its pair, which follows it, begins where that one began.
 		next := 0
 		a.words(chunk, func(gram []byte) {
 			word := gram[1:]

@@ -51,6 +51,8 @@ func (e *Explainer) Evidence(record dataset.Example, chosen, rival int) (words [
 		}
 		contribution[int32(t.column)] = t.Contribution
 	}
+	// An n-gram that occurs n times has one contribution, of its tf-idf value for n: each
+	// occurrence gets a part of 1/n.
 	occurrences := e.model.Features.Occurrences(record.Text)
 	count := make(map[int32]float64, len(contribution))
 	for _, o := range occurrences {

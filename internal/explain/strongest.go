@@ -40,6 +40,8 @@ func (e *Explainer) Strongest(ctx context.Context, pairs [][2]int, n int) ([]Wei
 	if err := e.centre(ctx); err != nil {
 		return nil, err
 	}
+	// W is feature-major: a row has the weights of one feature for all classes, so that all
+	// pairs share its reading.
 	high, low := make([]ranking, len(pairs)), make([]ranking, len(pairs))
 	scratch := make([]float32, l.Classes)
 	for f, mean := range e.mean[:min(len(e.mean), e.model.Features.EncoderStart())] {
@@ -108,6 +110,8 @@ func (e *Explainer) Nearest(ctx context.Context, classes []int) ([][]Neighbour, 
 	}
 	const block = 256 // features at a time
 	k := l.Classes
+	// The cosine of classes a and b is Σ_f (W[a,f] - w_f)(W[b,f] - w_f) over both norms, w the
+	// mean of the classes: the product of some columns of the centred weights with all, block by block.
 	all := blas32.General{Cols: k, Stride: k, Data: make([]float32, block*k)}
 	own := blas32.General{Cols: len(classes), Stride: len(classes), Data: make([]float32, block*len(classes))}
 	product := blas32.General{Rows: len(classes), Cols: k, Stride: k, Data: make([]float32, len(classes)*k)}

@@ -83,6 +83,7 @@ func (e *Explorer) Measure(ctx context.Context, c classify.Classifier, x classif
 	if err != nil {
 		return err
 	}
+	// What was predicted as a class is its right answers and the mistakes of its column.
 	m := &measured{matrix: matrix, predicted: make([]int32, len(e.about.Labels)), kept: keep}
 	for class, n := range matrix.Right {
 		m.predicted[class] += int32(n)
@@ -91,6 +92,7 @@ func (e *Explorer) Measure(ctx context.Context, c classify.Classifier, x classif
 	for _, x := range matrix.Mistakes {
 		m.predicted[x.Predicted] += int32(x.Count)
 	}
+	// A file of other labels would give a page of zeros: the wrong model, or the wrong column.
 	if m.unknown = v.Examples() - m.examples; m.examples == 0 {
 		return fmt.Errorf("%s: none of the %d examples has a label of the model; is it the right model, and --label the right column?", files[0], m.unknown)
 	}
@@ -134,6 +136,8 @@ func (e *Explorer) Compare(ctx context.Context, baseline classify.Classifier, op
 	if err != nil {
 		return err
 	}
+	// Classes are matched by name. That the counts agree shows that both models saw the same
+	// examples: a gain is a difference of two rates on one set.
 	right := make([]int32, len(e.about.Labels))
 	for c, label := range e.about.Labels {
 		if matrix.Support[place[label]] != e.data.matrix.Support[c] {

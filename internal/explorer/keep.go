@@ -68,6 +68,7 @@ func (q *keeper) add(r evaluate.Row) {
 	if at >= most {
 		return
 	}
+	// A cell that is full gives up its least sure mistake, or refuses a less sure one.
 	if !r.Right {
 		same, last := 0, -1 // of its cell, and the least sure of these
 		for i, other := range *list {
@@ -82,6 +83,7 @@ func (q *keeper) add(r evaluate.Row) {
 			*list = slices.Delete(*list, last, last+1)
 		}
 	}
+	// Texts are cut only now, when the row is kept.
 	x.Text, x.ID, x.Place = short(r.Text, mostText), short(r.ID, mostName), short(filepath.Base(r.Place), mostName) // no folders of this machine
 	*list = slices.Insert(*list, at, x)
 	*list = (*list)[:min(len(*list), most)]

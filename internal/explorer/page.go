@@ -76,6 +76,8 @@ func (e *Explorer) Save(ctx context.Context, dir string) error {
 		// A page from a disk may not fetch files, but it may load scripts.
 		return atomicfile.WriteBytes(filepath.Join(pieces, name+".js"), fmt.Appendf(nil, "explorerPiece(%q, %s);\n", name, data))
 	}
+	// The page reads start for its first picture, confusions for the map and the mistakes of a
+	// class, and a file of classes when one of them is clicked.
 	if err := write("start", e.start(size)); err != nil {
 		return err
 	}

@@ -71,6 +71,8 @@ func (e *Explorer) start(chunk int) *start {
 	if e.about.Kind == classify.PictureNetwork {
 		s.Examples = "pictures"
 	}
+	// Nodes are in preorder, so that the page finds the nodes below one, and the classes, as
+	// ranges, and sums over them as differences of running sums.
 	for v := range t.Len() {
 		s.Parent, s.Class = append(s.Parent, int32(t.Parent(v))), append(s.Class, int32(t.Class(v)))
 		name := ""
@@ -105,6 +107,7 @@ func (e *Explorer) confusions() *confusions {
 		return out
 	}
 	cells := slices.Clone(e.data.matrix.Mistakes) // the most frequent first
+	// What is left out are the rarest cells, of which a map of so many classes shows least.
 	for _, x := range cells[min(len(cells), mostCells):] {
 		out.Left += x.Count
 	}
@@ -176,6 +179,8 @@ func (e *Explorer) details(ctx context.Context, classes []int, far, pairs bool) 
 		compared, of = append(compared, [2]int{class, -1}), append(of, i)
 	}
 	if pairs && e.data != nil {
+		// Mistakes come the most frequent first, so the first pairs of a class are those that it
+		// is confused with most, in either direction.
 		place := make(map[int]int, len(classes))
 		for i, class := range classes {
 			place[class] = i
@@ -190,9 +195,10 @@ func (e *Explorer) details(ctx context.Context, classes []int, far, pairs bool) 
 			}
 		}
 	}
-	if e.model == nil {
+	if e.model == nil { // networks and trees of softmaxes: examples only
 		return out, nil
 	}
+	// All classes and pairs in one pass over the weights: reading these is what takes time.
 	return out, e.explain(ctx, func(x *explain.Explainer) error {
 		strongest, err := x.Strongest(ctx, compared, classFeatures)
 		if err != nil {
@@ -249,6 +255,8 @@ var ErrPiece = errors.New("no such piece")
 // takes some 100 bytes a class; classes and pairs take a pass over the weights.
 func (e *Explorer) Piece(ctx context.Context, name string) ([]byte, error) {
 	kind, rest, _ := strings.Cut(name, "-")
+	// Names are taken apart strictly, without signs or leading zeros: one piece has one name,
+	// and nothing of a name ever becomes a path.
 	var numbers []int
 	if rest != "" {
 		for _, digits := range strings.Split(rest, "-") {

@@ -77,6 +77,7 @@ func alphabet(labels []string) (*labeltree.Tree, error) {
 	for _, label := range labels {
 		taken[label] = true
 	}
+	// Made-up names must differ from those of classes, which may be pseudo1, too.
 	free := func(n int) string { // as the made-up names of package labeltree
 		for ; ; n += k {
 			if name := fmt.Sprint("pseudo", n+1); !taken[name] {
@@ -90,6 +91,7 @@ func alphabet(labels []string) (*labeltree.Tree, error) {
 	if k > flatClasses {
 		size = int(math.Ceil(math.Sqrt(float64(k))))
 	}
+	// Groups of about √k classes: as many groups as classes in each, so that two looks find any.
 	parent := 0
 	for at, class := range order {
 		if k > flatClasses && at%size == 0 {

@@ -78,6 +78,8 @@ func (e *Explorer) Why(ctx context.Context, q Question) (*Answer, error) {
 	for _, c := range score.First(make([]int, 0, min(answersShown, k)), q.Probabilities, nil) {
 		a.Classes = append(a.Classes, choice{c, round(float64(q.Probabilities[c]), 5)})
 	}
+	// Children come behind their parents, so that one pass from the last node up adds up all:
+	// the mass of a node is that of its own class and of all nodes below it.
 	mass := make([]float64, t.Len())
 	for v := t.Len() - 1; v >= 0; v-- {
 		if c := t.Class(v); c >= 0 {
@@ -89,11 +91,13 @@ func (e *Explorer) Why(ctx context.Context, q Question) (*Answer, error) {
 			mass[t.Parent(v)] += mass[v]
 		}
 	}
+	// Of 100,000 classes a text gives nearly all of its mass to a few hundred nodes.
 	for v, p := range mass {
 		if v == 0 || p >= leastMass {
 			a.Mass = append(a.Mass, massNode{v, round(p, 5)})
 		}
 	}
+	// Over groups of the alphabet a hedged answer would say nothing about the classes.
 	if q.Confidence != 0 && e.origin != OfNames && !several {
 		d, err := decide.NewDecider(decide.Rule{Confidence: q.Confidence}, k, t)
 		if err != nil {
@@ -108,6 +112,7 @@ func (e *Explorer) Why(ctx context.Context, q Question) (*Answer, error) {
 	if e.model == nil || k < 2 || several {
 		return a, nil
 	}
+	// Scores of a softmax have a meaning as differences only, so there is always a rival.
 	answer := a.Classes[0].Class
 	rival := a.Classes[1].Class
 	if q.Against != "" {

@@ -54,6 +54,8 @@ func Open(t testing.TB) *Browser {
 	if err != nil {
 		t.Skip("there is no chromium to look at the page with; install it to run this")
 	}
+	// Chromium reads commands from descriptor 3 and writes answers to 4, which are the first
+	// of ExtraFiles: no port is opened, and nothing else on the machine can connect.
 	toBrowser, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +69,7 @@ func Open(t testing.TB) *Browser {
 	if err := run.Start(); err != nil {
 		t.Skipf("%s does not run here: %v", path, err)
 	}
+	// The browser has its own copies; with ours open reading would not end when it does.
 	toBrowser.Close()
 	fromBrowser.Close()
 	b := &Browser{t: t, in: in, waiting: map[int64]chan message{}, tabs: map[string]*Tab{}}
@@ -74,6 +77,8 @@ func Open(t testing.TB) *Browser {
 	t.Cleanup(func() {
 		_, _ = b.call("", "Browser.close", nil)
 		in.Close()
+		// A browser that does not end by itself would outlive the test, and its folder could
+		// not be removed.
 		done := make(chan struct{})
 		go func() { _ = run.Wait(); close(done) }()
 		select {
@@ -102,6 +107,7 @@ func (b *Browser) read(out io.Reader) {
 		if json.Unmarshal(line[:len(line)-1], &m) != nil {
 			continue
 		}
+		// Answers have the number of their command; events have none, but a method.
 		b.mutex.Lock()
 		if c := b.waiting[m.ID]; m.ID != 0 && c != nil {
 			delete(b.waiting, m.ID)
@@ -157,6 +163,7 @@ type params map[string]any
 // without animations.
 func (b *Browser) Page(url string, width, height int, dark bool) *Tab {
 	b.t.Helper()
+	// A flat session: its messages go over the same pipe and carry its name.
 	var target struct{ TargetID, SessionID string }
 	b.must("", "Target.createTarget", params{"url": "about:blank"}, &target)
 	b.must("", "Target.attachToTarget", params{"targetId": target.TargetID, "flatten": true}, &target)
