@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +34,7 @@ func newRoot(a *app) *cobra.Command {
 each, and uses what you know about the classes: their names, a taxonomy.
 
 Start with:  treeloss quickstart`,
-		Version:       version(),
+		Version:       versionInFull(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          commandsOnly,
@@ -102,6 +105,22 @@ func version() string {
 		return "devel"
 	}
 	return info.Main.Version
+}
+
+// versionInFull adds what the program was built of: the commit, where Go recorded it, the
+// release of Go, and the platform.
+func versionInFull() string {
+	of := []string{runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	info, _ := debug.ReadBuildInfo()
+	for i := 0; info != nil && i < len(info.Settings); i++ {
+		switch s := info.Settings[i]; {
+		case s.Key == "vcs.revision":
+			of = slices.Insert(of, 0, "commit "+s.Value[:min(12, len(s.Value))])
+		case s.Key == "vcs.modified" && s.Value == "true":
+			of = append(of, "with changes that are not committed")
+		}
+	}
+	return version() + " (" + strings.Join(of, ", ") + ")"
 }
 
 // program is the name that a model file records.

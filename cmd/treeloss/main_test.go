@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -114,6 +115,13 @@ func parse(t *testing.T, text string) map[string]any {
 		t.Fatalf("more than one JSON document in %q", text)
 	}
 	return m
+}
+
+func TestVersion(t *testing.T) {
+	of := runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH
+	if o := succeed(t, "--version"); !strings.HasPrefix(o.out, "treeloss version "+version()+" (") || !strings.Contains(o.out, of) || strings.Count(o.out, "\n") != 1 {
+		t.Errorf("%q, want the version, and %q", o.out, of)
+	}
 }
 
 func TestExitStatus(t *testing.T) {

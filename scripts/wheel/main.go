@@ -126,7 +126,7 @@ func (p platform) wheel(version string) string {
 
 // build makes the static program of a platform, without paths of this machine in it.
 func build(p platform, path string) error {
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/treeloss")
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-ldflags=-s -w -buildid=", "-o", path, "./cmd/treeloss")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.goos, "GOARCH="+p.goarch)
 	said, err := c.CombinedOutput()
 	if err != nil {
