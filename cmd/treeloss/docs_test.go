@@ -161,7 +161,8 @@ func docFolder(t *testing.T) string {
 		"banking77/train.csv": string(content(t, desk)), "banking77/test.csv": numbered,
 		"train.ft": ft, "test.ft": ft, "several.ft": "__label__a __label__b which of these\n",
 		"questions.txt": questions, "questions.csv": "text\n" + questions, "out-of-scope.csv": "text\nhow are you?\nsing a song\n",
-		"train.jsonl": tagged, "test.jsonl": tagged,
+		"products.csv": "title,body,brand,country,price,weight,label\n" + strings.Repeat("red shoe,a shoe of leather,acme,it,10,1,shoe\nblue hat,a warm hat,boll,fr,5,0.5,hat\nshoe,for the rain,acme,fr,12,1.5,shoe\nhat,of straw,boll,it,7,0.2,hat\n", 4),
+		"train.jsonl":  tagged, "test.jsonl": tagged,
 		"testdata/questions.csv": string(content(t, "../../testdata/questions.csv")),
 		"leaves.csv":             "species,margin1,margin2,shape1\noak,1,2,3\noak,1.1,2,3\nelm,3,1,1\nelm,3,1.2,1\n",
 		"m.safetensors":          model, "intents.safetensors": model, "score.py": string(content(t, "../../docs/score.py")),
@@ -228,7 +229,9 @@ func TestDocumentsHaveRightFlags(t *testing.T) {
 			}
 			n++
 			args := strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
-			c, rest, err := newRoot(&app{}).Find(args)
+			root := newRoot(&app{})
+			root.InitDefaultCompletionCmd(args...)
+			c, rest, err := root.Find(args)
 			if err == nil {
 				err = c.ParseFlags(rest)
 			}
