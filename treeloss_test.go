@@ -204,3 +204,37 @@ func TestFitWeights(t *testing.T) {
 		t.Errorf("a negative weight: error %v, want ErrExample", err)
 	}
 }
+
+// A sentence encoder, here of word vectors, goes into the model; examples of numbers have
+// no use for one.
+func TestFitEncoder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "words.vec")
+	if err := os.WriteFile(path, []byte("card 1 0\nfee 0 1\npayment 0.1 1\nlost 1 0.2\nwallet 0.9 0.1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := treeloss.Fit(t.Context(), intents(6), treeloss.Options{Seed: 1, Encoder: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := errors.Join(m.Save(file), os.Remove(path)); err != nil {
+		t.Fatal(err)
+	}
+	back, err := treeloss.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"my wallet is lost", "a payment", ""} {
+		a, err := m.Predict(text, 3)
+		b, also := back.Predict(text, 3)
+		if err != nil || also != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%q: %v, %v, of the file %v, %v", text, a, err, b, also)
+		}
+	}
+	numbers := []treeloss.Example{{Numbers: []float64{1}, Label: "a"}, {Numbers: []float64{2}, Label: "b"}}
+	for says, bad := range map[string][]treeloss.Example{"no such file": intents(2), "makes features of texts": numbers} {
+		if _, err := treeloss.Fit(t.Context(), bad, treeloss.Options{Encoder: path}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
