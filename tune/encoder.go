@@ -29,7 +29,7 @@ func (h *heldOut) takesEncoder() bool {
 
 // withEncoder returns what is best on held-out rows of an attempt, with encoder features of
 // the default scale, and its method with others, without n-grams and without the encoder,
-// with everything that was tried. Longer and shorter blocks are tried with the prior of the
+// with everything that was tried; without is best unless another gains a standard error. Longer and shorter blocks are tried with the prior of the
 // attempt; rough says that fits take long, and then so are the other two.
 func (h *heldOut) withEncoder(ctx context.Context, first *attempt, rough bool) (best *attempt, tried []*attempt, why string, err error) {
 	best = first
@@ -74,20 +74,31 @@ func (h *heldOut) withEncoder(ctx context.Context, first *attempt, rough bool) (
 	alone, none := first.method, first.method
 	alone.EncoderAlone, alone.EncoderScale = true, feature.DefaultEncoderScale
 	none.EncoderScale = -1
+	var without *attempt // best of those without the encoder
 	for _, m := range []Method{alone, none} {
 		all := h.attempts
 		if rough {
 			all = func(_ context.Context, m Method) ([]*attempt, error) { return withPrior(m) }
 		}
-		if _, err := take(all(ctx, m)); err != nil {
+		attempts, err := all(ctx, m)
+		if _, err := take(attempts, err); err != nil {
 			return nil, nil, "", err
 		}
+		without = bestOf(attempts)
+	}
+	// The best of many scales is better by chance: an encoder has to gain a standard error.
+	gain, err := gainOver(best, without)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if gain.Difference < gain.DifferenceSE {
+		best.duals, best = nil, without
 	}
 	switch m := best.method; {
 	case m.EncoderAlone:
 		why = "the encoder alone is best"
 	case m.EncoderScale < 0:
-		why = "the encoder does not help"
+		why = fmt.Sprintf("the encoder is not used: it gains %+.1f ± %.1f points", 100*gain.Difference, 100*gain.DifferenceSE)
 	default:
 		why = fmt.Sprintf("encoder features of length %g", m.encoderScale())
 	}
