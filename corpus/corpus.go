@@ -52,6 +52,8 @@ type Corpus struct {
 	hash hash.Hash
 	even bool            // all weights so far are 1
 	read dataset.Options // how the first files were read: their columns by name
+
+	unlabelled Unlabelled // the rows without a label; they have the label ""
 }
 
 // Origin is what tells a row apart from others: where it was, and what it said.
@@ -364,7 +366,7 @@ func (c *Corpus) Data(ctx context.Context, train []int, files ClassFiles) (*Data
 	if err != nil {
 		return nil, err
 	}
-	d.Memory = c.Memory
+	d.Memory, d.Unlabelled = c.Memory, c.unlabelled
 	if c.Table.Kind() != dataset.Text { // whose n-grams can be left out
 		if err := d.CheckFeatures(c.Table.Distinct()); err != nil {
 			return nil, err

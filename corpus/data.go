@@ -32,6 +32,9 @@ type Data struct {
 	// share of each, in training; not that of names as examples. nil: all 1.
 	ClassWeight []float32
 
+	// Unlabelled rows are examples of class -1 to learn from beside the labelled ones.
+	Unlabelled Unlabelled
+
 	// Stream has all examples where the table has a sample of them only; nil: it has
 	// them all.
 	Stream *Stream
@@ -126,7 +129,7 @@ func (d *Data) weights(rows []int) []float32 {
 	out := make([]float32, len(rows))
 	for n, row := range rows {
 		out[n] = 1
-		if row >= len(d.Class) {
+		if row >= len(d.Class) || d.Class[row] < 0 {
 			continue
 		}
 		if d.Weight != nil {

@@ -88,6 +88,7 @@ type Need struct {
 
 // Need estimates what training to convergence on so many rows takes.
 func (d *Data) Need(rows int) Need {
+	rows += len(d.Unlabelled.Rows)
 	k := int64(len(d.Classes.Labels))
 	table, grams := d.Table.Bytes()
 	copies, duals, weights := d.takes(rows)

@@ -1,7 +1,9 @@
 package feature
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
@@ -98,6 +100,36 @@ func (t *Table) Values(rows []int) int {
 		}
 	}
 	return sum
+}
+
+// Key returns a number that is the same for rows that hold the same: for texts the same
+// n-grams, each as often, first met in the same order. Different rows have different ones,
+// but for a chance of one in 2^64 for each pair.
+func (t *Table) Key(row int) uint64 {
+	h := fnv.New64a()
+	var b [8]byte
+	write := func(index int32, value uint32) {
+		binary.LittleEndian.PutUint32(b[:4], uint32(index))
+		binary.LittleEndian.PutUint32(b[4:], value)
+		h.Write(b[:])
+	}
+	switch t.kind {
+	case record.Text:
+		ids, counts := t.bags.row(row)
+		for n, id := range ids {
+			write(id, counts[n])
+		}
+	case record.Numbers:
+		for j, v := range t.dense.Row(row) {
+			write(int32(j), math.Float32bits(v))
+		}
+	default:
+		index, value := t.sparse.Row(row)
+		for n, j := range index {
+			write(j, math.Float32bits(value[n]))
+		}
+	}
+	return h.Sum64()
 }
 
 // Bytes returns about how much memory the table takes: the numbers of its rows, and

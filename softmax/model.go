@@ -92,6 +92,27 @@ type Training struct {
 
 	// Calibration has the temperature of the probabilities; nil means 1.
 	Calibration *decide.Calibration `json:"calibration,omitempty"`
+
+	Unlabelled *Unlabelled `json:"unlabelled,omitempty"` // examples without labels; nil: none were given
+}
+
+// Unlabelled says how examples without labels took part in a training. Shares are fractions.
+type Unlabelled struct {
+	Data     string  `json:"data,omitempty"`    // fingerprint of the examples
+	Examples int     `json:"examples"`          // different ones, none of them a labelled one
+	Used     int     `json:"used"`              // trained on; 0: the model is as if none were given
+	Reason   string  `json:"reason,omitempty"`  // why none was used, in words
+	Similar  float64 `json:"similar"`           // share that is as near to labelled examples as these are to each other
+	Shift    float64 `json:"shift"`             // how far predicted and labelled classes differ in frequency: chi-square, divided by the examples
+	Balance  float64 `json:"balance"`           // how far predictions were brought to the labelled frequencies: 0 not, 1 all the way
+	Weight   float64 `json:"weight,omitempty"`  // mean, beside 1 for a labelled example
+	Sharpen  float64 `json:"sharpen,omitempty"` // power of the calibrated probabilities
+	Rounds   int     `json:"rounds,omitempty"`  // fits
+	Same     float64 `json:"same,omitempty"`    // share whose most probable class the last round did not change
+
+	// Transductive is how many of them are validation examples, too; accuracy on these is
+	// that of a classifier which has seen the texts that it is asked about.
+	Transductive int `json:"transductive,omitempty"`
 }
 
 // MultilabelTraining tells what was chosen on held-out rows for a model of several labels.

@@ -25,6 +25,8 @@ type Options struct {
 	Seed    uint64          // of held-out rows and trainers
 	Threads int             // 0: one a CPU
 
+	Supervised bool // leave the unlabelled rows of the data aside
+
 	// Progress is called as the work goes on, with what is being done.
 	Progress func(stage string, p softmax.Progress)
 	// Checkpoint and Resume are those of softmax.Monitor, for the last fit.
@@ -64,6 +66,8 @@ type Result struct {
 	Reason     string              // why the method was chosen
 	WhyPlain   string              // why an open plan tried no class information; "": it did, or was not open
 	Gain       *softmax.Gain       // over plain cross entropy on held-out rows; nil: not measured
+
+	Unlabelled *softmax.Unlabelled // what came of unlabelled rows; nil: there were none
 
 	optimism    float64             // of the accuracy on the rows that chose, see optimismOf
 	calibration *decide.Calibration // on the held-out rows that the method was chosen by; nil: none
@@ -224,6 +228,11 @@ func finalAttempt(ctx context.Context, d *corpus.Data, rows []int, h *heldOut, a
 	}
 	if r.Layer, r.Record, err = fitMethod(ctx, d, f, o, m, a.blend); r.Layer == nil {
 		return nil, err
+	}
+	if err == nil && len(d.Unlabelled.Rows) > 0 && !opts.Supervised {
+		if err = r.learn(ctx, d, rows, h, a, opts); err != nil {
+			return nil, err
+		}
 	}
 	return r, err
 }

@@ -198,6 +198,6 @@ func (r *Result) Model(labels []string, about softmax.Training) *softmax.Model {
 	if n := r.Features.MinRows(); n > 1 {
 		about.MinRows = n
 	}
-	about.Choice, about.Gain = r.Reason, r.Gain
+	about.Choice, about.Gain, about.Unlabelled = r.Reason, r.Gain, r.Unlabelled
 	return &softmax.Model{Layer: r.Layer, Features: r.Features, Labels: labels, Tree: r.Tree, Training: about}
 }
