@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"unicode/utf8"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
@@ -32,6 +34,12 @@ type Options struct {
 	Loss    tune.Loss      // tune.CrossEntropy, tune.SquaredHinge ...; "" tries these two and their mean
 	Names   tune.Choice    // class names as further examples: tune.Auto (also ""), tune.On or tune.Off
 	Fourier tune.Choice    // random Fourier features of numeric columns
+
+	// Examples without labels to learn from, where labelled ones are few: of Fit in memory, of
+	// FitFiles in files. A Label or Weight of theirs is not looked at. They are not used where
+	// they are unlike the labelled ones; Model.Training.Unlabelled tells.
+	Unlabelled      []Example
+	UnlabelledFiles []string
 
 	// Files that know something about the classes; "": none. Auto tries what is
 	// given and keeps what helps on held-out rows.
@@ -106,6 +114,21 @@ func Fit(ctx context.Context, examples []Example, opts Options) (*Model, error) 
 			return nil, fmt.Errorf("treeloss: example %d: %w: %w", i, ErrExample, err)
 		}
 	}
+	if len(opts.UnlabelledFiles) > 0 {
+		return nil, fmt.Errorf("treeloss: %w", option.Refuse("%s goes with FitFiles; give Fit its examples as Unlabelled", "UnlabelledFiles"))
+	}
+	if len(opts.Unlabelled) > 0 {
+		err := c.AddUnlabelled(func(yield func(dataset.Example, error) bool) {
+			for _, e := range opts.Unlabelled {
+				if !yield(dataset.Example{Text: e.Text, Values: e.Numbers}, nil) {
+					return
+				}
+			}
+		}, opts.Seed)
+		if err != nil {
+			return nil, fmt.Errorf("treeloss: unlabelled examples: %w: %w", ErrExample, err)
+		}
+	}
 	return fit(ctx, c, opts)
 }
 
@@ -126,6 +149,14 @@ func FitFiles(ctx context.Context, paths []string, opts Options) (*Model, error)
 	c, _, err := corpus.Read(paths, opts.Data, corpus.Limits{Memory: opts.Memory, Encoder: opts.Encoder})
 	if err != nil {
 		return nil, err
+	}
+	if len(opts.Unlabelled) > 0 {
+		return nil, fmt.Errorf("treeloss: %w", option.Refuse("%s goes with Fit; give FitFiles its files as UnlabelledFiles", "Unlabelled"))
+	}
+	if len(opts.UnlabelledFiles) > 0 {
+		if _, err := c.AppendUnlabelled(classify.Input{Paths: opts.UnlabelledFiles, Stdin: os.Stdin}, opts.Seed); err != nil {
+			return nil, err
+		}
 	}
 	return fit(ctx, c, opts)
 }

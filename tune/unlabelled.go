@@ -24,10 +24,10 @@ const (
 	softWeight  = 0.2 // of an unlabelled row, times its largest probability
 	sharpen     = 1.5 // power of its probabilities
 	softRounds  = 2
-	sameEnough  = 0.99 // share of unchanged classes that ends the rounds
-	leastShare  = 1e-3 // of a soft label; smaller ones are left out
+	sameEnough  = 0.99  // share of unchanged classes that ends the rounds
+	leastShare  = 1e-3  // of a soft label; smaller ones are left out
 	mostPrior   = 1000. // of the fits on soft labels: a weaker one takes long and changes little
-	assumedSure = 0.5  // mean largest probability where no row is held out to calibrate by: few examples train a classifier that is unsure of what it gets right
+	assumedSure = 0.5   // mean largest probability where no row is held out to calibrate by: few examples train a classifier that is unsure of what it gets right
 
 	// Unlike the sharpened labels of the plain case, those of a mixed collection are as they
 	// are, and trained on once: a second round was seen to lose there.

@@ -61,7 +61,8 @@ the seeds where there are several, else over the test rows.
 
 Methods are cross-entropy, u-tree, v-tree, linkage, names, vectors, taxonomy,
 distances, weights, means, names+examples (the names are examples, too), simloss,
-soft-labels, hxe, hierarchical-softmax and auto. Numbers go without names+examples
+soft-labels, hxe, hierarchical-softmax and auto; with +unlabeled behind its name, as in
+auto+unlabeled, a method learns from the examples of --unlabeled, too. Numbers go without names+examples
 by default.
 
 With --shots N every seed 1..SEEDS draws N training rows of each class; several
@@ -151,12 +152,21 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 
 // checkMethods returns the methods, and refuses such as lack a file.
 func (f *compareFlags) checkMethods() ([]compare.Method, error) {
+	if len(f.unlabeled) > 0 && !f.flags.Changed("methods") {
+		f.methods = []string{"cross-entropy", "auto", "auto" + compare.WithUnlabelled}
+	}
 	if len(f.methods) == 0 {
 		return nil, usagef("--methods is empty; name some, such as cross-entropy,names,v-tree")
 	}
 	methods, err := compare.Methods(f.methods, f.plan.ClassInfo, f.plan.Alpha)
 	if err != nil {
 		return nil, usagef("--methods: %w", err)
+	}
+	switch uses := slices.ContainsFunc(methods, func(m compare.Method) bool { return m.Unlabelled }); {
+	case uses && len(f.unlabeled) == 0:
+		return nil, usagef("a method that ends in %s needs examples: name a file with --unlabeled", compare.WithUnlabelled)
+	case !uses && len(f.unlabeled) > 0:
+		return nil, usagef("--unlabeled has an effect on methods that end in %s, such as --methods auto,auto%[1]s", compare.WithUnlabelled)
 	}
 	for _, m := range methods {
 		if err := f.files.CheckSources("Methods "+m.Name, m.Sharing...); err != nil {
@@ -196,7 +206,7 @@ func (f *compareFlags) checkDraws() error {
 // sources are the files that are read.
 func (f *compareFlags) sources() []source {
 	return slices.Concat(sources("--data", f.data.data...), sources("--labels", f.data.Labels), sources("--test", f.test...),
-		sources("--test-labels", f.testLabels), sources("--class-weight", f.classWeight), f.files.sources())
+		sources("--test-labels", f.testLabels), sources("--class-weight", f.classWeight), sources("--unlabeled", f.unlabeled...), f.files.sources())
 }
 
 // draws makes all splits, so that too few rows show before the work begins.

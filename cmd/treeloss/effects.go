@@ -44,6 +44,7 @@ var effects = map[string]use{
 	"labels": linear | onPictures, "valid-labels": linear | onPictures,
 
 	"names-as-examples": linear,
+	"unlabeled":         byConvergence,
 	"fourier":           linear,
 	"encoder":           linear,
 	"mode":              linear,

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
@@ -198,9 +199,10 @@ func (f *dataFlags) first() string {
 
 // Help that several commands share.
 const (
-	baseHelp    = "base of the cover tree of u-tree and v-tree: nearer to 1 for a taller tree that shares more"
-	threadsHelp = "processor threads, 0 for all; fewer leave room for other work; never changes a result"
-	formatHelp  = "csv, tsv, jsonl, fasttext, libsvm, npy, parquet, lines (plain text), or auto, by the file's name"
+	baseHelp      = "base of the cover tree of u-tree and v-tree: nearer to 1 for a taller tree that shares more"
+	unlabeledHelp = "examples without labels to learn from, too, where labelled ones are few; may be repeated"
+	threadsHelp   = "processor threads, 0 for all; fewer leave room for other work; never changes a result"
+	formatHelp    = "csv, tsv, jsonl, fasttext, libsvm, npy, parquet, lines (plain text), or auto, by the file's name"
 )
 
 // addFrom adds --from; use says what its distances are for.
@@ -217,6 +219,7 @@ type trainingFlags struct {
 	plan        tune.Plan
 	prior       float64
 	classWeight string
+	unlabeled   []string
 	trainer     trainerFlags
 	seed        uint64
 	threads     int
@@ -234,6 +237,7 @@ func (f *trainingFlags) add(c *cobra.Command) {
 	flags.Float64Var(&f.prior, "prior", 0, "prior variance of the weights: larger is less regularisation (default chosen on held-out rows)")
 	flags.StringVar(&f.classWeight, "class-weight", "", "balanced, where rare classes count as much as frequent ones, or a file of label,weight rows")
 	suggest(c, "class-weight", corpus.Balanced)
+	flags.StringArrayVar(&f.unlabeled, "unlabeled", nil, unlabeledHelp)
 	flags.Uint64Var(&f.seed, "seed", 1, "the only source of randomness: the same seed gives the same model")
 	flags.IntVar(&f.threads, "threads", 0, threadsHelp)
 	f.trainer.add(c)
@@ -281,6 +285,18 @@ type measured struct {
 	fate   string // what becomes of labels that are not trained; "": rows with other labels alone are an error, else left out
 }
 
+// readUnlabeled reads the files of --unlabeled behind the other examples.
+func readUnlabeled(a *app, examples *corpus.Corpus, paths []string, seed uint64) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	how, err := examples.AppendUnlabelled(classify.Input{Paths: paths, Stdin: a.in}, seed)
+	if err == nil {
+		a.logf("unlabelled: %s", how)
+	}
+	return err
+}
+
 // trainingData is what the flags name, read.
 type trainingData struct {
 	*corpus.Data
@@ -307,6 +323,9 @@ func (f *trainingFlags) read(ctx context.Context, a *app, m measured) (*training
 		if t.measure, err = examples.Append(m.paths, m.labels); err != nil {
 			return nil, err
 		}
+	}
+	if err := readUnlabeled(a, examples, f.unlabeled, f.seed); err != nil {
+		return nil, err
 	}
 	if t.Data, t.rows, err = f.files.data(ctx, a, examples, t.rows); err != nil {
 		return nil, f.data.inFile(err)

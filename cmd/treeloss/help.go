@@ -13,7 +13,7 @@ import (
 // flagGroups are the groups of flags in help, in their order. A flag that is in none
 // goes with the others of its command.
 var flagGroups = []struct{ title, flags string }{
-	{"Data", "data label text categories encoder features weight labels format encoding skip-bad label-prefix first-label multilabel label-separator test test-labels valid valid-labels oos class-weight unknown-labels methods shots seeds names synonyms vectors"},
+	{"Data", "data label text categories encoder features weight labels format encoding skip-bad label-prefix first-label multilabel label-separator test test-labels valid valid-labels oos unlabeled class-weight unknown-labels methods shots seeds names synonyms vectors"},
 	{"Class information", "sharing taxonomy label-vectors unknown distances weights-model from base rho names-as-examples"},
 	{"Model and output", "model calibrate top reject threshold confidence target-accuracy decode echo id probabilities report out output quantize prune per-class confusions baseline json quiet help help-all"},
 	{"Training", "mode beam loss fourier label-smoothing hxe-alpha prior thresholds trainer epochs batch rate momentum nesterov weight-decay schedule average patience init-model resume seed threads memory"},
@@ -24,7 +24,7 @@ var flagGroups = []struct{ title, flags string }{
 // Of commands with more than fewFlags flags --help shows those that most people need.
 const (
 	fewFlags  = 24
-	mostUsed  = " data label text features test valid methods shots folds time sharing taxonomy label-vectors model calibrate report help-all "
+	mostUsed  = " data unlabeled label text features test valid methods shots folds time sharing taxonomy label-vectors model calibrate report help-all "
 	helpWidth = 140 // a longer line of help is broken
 )
 

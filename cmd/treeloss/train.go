@@ -274,7 +274,7 @@ func (f *trainFlags) given() map[string]string {
 		}
 		switch flag.Name {
 		case "model", "multilabel", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard":
-		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names":
+		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names", "unlabeled":
 			o[flag.Name] = "given"
 		case "encoder":
 			o[flag.Name] = f.data.encoderPrint
@@ -334,6 +334,9 @@ func printCandidates(a *app, r *tune.Result) {
 	}
 	if r.WhyPlain != "" {
 		fmt.Fprintf(a.out, "no class information was tried: %s\n", namesInFlags(r.WhyPlain))
+	}
+	if r.Unlabelled != nil {
+		defer fmt.Fprintln(a.out, namesInFlags(r.Unlabelled.String()))
 	}
 	line := "chosen: " + r.Method.String()
 	if r.Reason != "" {

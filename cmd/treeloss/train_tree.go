@@ -54,6 +54,7 @@ func (f *trainFlags) flatOnly() error {
 		{f.plan.Smoothing > 0, "Smoothing"},
 		{f.plan.Fourier == tune.On, "Fourier on"},
 		{f.initModel != "", "Init"},
+		{len(f.unlabeled) > 0, "Unlabelled"},
 	} {
 		if o.set {
 			return option.Refuse("%s has no effect with %s; leave it out, or train with %s", o.name, "Mode tree", "Mode flat")

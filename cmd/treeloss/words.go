@@ -43,7 +43,7 @@ var optionName = regexp.MustCompile(`\bOptions\.[A-Z][A-Za-z]+`)
 // but for a few. A value may stand behind the name.
 func flagOf(option string) string {
 	name, value, _ := strings.Cut(option, " ")
-	special := map[string]string{"ID": "id", "Alpha": "hxe-alpha", "Smoothing": "label-smoothing", "Names": "names-as-examples", "Columns": "features", "Cost": "decode cost", "Vectors": "label-vectors", "Weights": "weights-model"}
+	special := map[string]string{"ID": "id", "Alpha": "hxe-alpha", "Unlabelled": "unlabeled", "Smoothing": "label-smoothing", "Names": "names-as-examples", "Columns": "features", "Cost": "decode cost", "Vectors": "label-vectors", "Weights": "weights-model"}
 	flag := special[name]
 	if flag == "" {
 		for i, r := range name {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/treeloss/treeloss/classinfo"
@@ -39,7 +40,7 @@ type Result struct {
 	SimilarityAccuracy float64 `json:"similarity_accuracy"`
 	Seconds            float64 `json:"seconds"` // training and tuning, mean over splits
 
-	Choice  string   `json:"choice,omitempty"` // what auto chose in the last split
+	Choice  string   `json:"choice,omitempty"` // what auto chose in the last split, and whether that was without the unlabelled rows
 	Correct [][]bool `json:"-"`                // of each split's test rows
 	Shots   int      `json:"shots,omitempty"`  // training rows of each class; 0 where the caller compares no numbers of them
 
@@ -81,9 +82,13 @@ func (r Result) MarshalJSON() ([]byte, error) {
 type Method struct {
 	Name string
 	tune.Plan
+	Unlabelled bool // learns from the unlabelled rows of the data, too
 }
 
-// Methods reads names of methods (tune.ParsePlan), each of which may come once. Cross
+// WithUnlabelled is how the name of a method ends that learns from unlabelled rows, too.
+const WithUnlabelled = "+unlabeled"
+
+// Methods reads names of methods (tune.ParsePlan, and WithUnlabelled behind it), each of which may come once. Cross
 // entropy is put in front. o and alpha, of the method hxe, are those of all; alpha 0 means
 // tune.DefaultHXEAlpha.
 func Methods(names []string, o classinfo.Options, alpha float64) ([]Method, error) {
@@ -92,7 +97,8 @@ func Methods(names []string, o classinfo.Options, alpha float64) ([]Method, erro
 		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("%q comes twice; name it once", name)
 		}
-		p, err := tune.ParsePlan(name, o)
+		plain, unlabelled := strings.CutSuffix(name, WithUnlabelled)
+		p, err := tune.ParsePlan(plain, o)
 		if err != nil {
 			return nil, err
 		}
@@ -102,12 +108,12 @@ func Methods(names []string, o classinfo.Options, alpha float64) ([]Method, erro
 		if err := p.Check(); err != nil {
 			return nil, err
 		}
-		list = append(list, Method{name, p})
+		list = append(list, Method{name, p, unlabelled})
 	}
 	at := slices.Index(names, tune.Baseline)
 	if at < 0 {
 		p, err := tune.ParsePlan(tune.Baseline, o)
-		return slices.Insert(list, 0, Method{tune.Baseline, p}), err
+		return slices.Insert(list, 0, Method{Name: tune.Baseline, Plan: p}), err
 	}
 	baseline := list[at]
 	return slices.Insert(slices.Delete(list, at, at+1), 0, baseline), nil
@@ -171,7 +177,7 @@ type outcome struct {
 // run fits a method on one split and tests it.
 func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, method Method, opts Options) (o outcome, err error) {
 	to := opts.Tune
-	to.Seed = split.Seed
+	to.Seed, to.Supervised = split.Seed, !method.Unlabelled
 	if opts.Progress != nil {
 		to.Progress = func(stage string, p softmax.Progress) { opts.Progress(method.Name, s, stage, p) }
 	}
@@ -194,8 +200,11 @@ func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, method 
 func (t *Comparison) add(m int, o outcome) error {
 	r := &t.Results[m]
 	r.Seconds += o.seconds
-	if r.Method == tune.AutoName {
+	if strings.TrimSuffix(r.Method, WithUnlabelled) == tune.AutoName {
 		r.Choice = o.fit.Method.String()
+	}
+	if u := o.fit.Unlabelled; u != nil && u.Used == 0 {
+		r.Choice = strings.TrimPrefix(r.Choice+", unlabelled examples not used", ", ")
 	}
 	report := o.counter.Report()
 	r.accuracies = append(r.accuracies, report.Accuracy)
