@@ -215,7 +215,7 @@ func Read(paths []string, opts dataset.Options, limits Limits) (*Corpus, string,
 }
 
 // For returns an empty corpus for the examples of r. An array has no names for its columns;
-// those of a model must have some: x1, x2, ...
+// those of a model must have some: x1, x2, ... It keeps how the examples were read for Append.
 func For(r *dataset.Reader) *Corpus {
 	columns := r.Columns()
 	if r.Kind() == dataset.Numbers && columns == nil {
@@ -227,6 +227,7 @@ func For(r *dataset.Reader) *Corpus {
 	if f := r.Fields(); f.Several() {
 		_ = c.Table.SetFields(f) // it is empty, and of texts
 	}
+	c.read = r.Resolved()
 	return c
 }
 
@@ -238,7 +239,6 @@ func ReadFrom(r *dataset.Reader, limits Limits) (*Corpus, error) {
 	if limits.Origins {
 		c.Origins = []Origin{}
 	}
-	c.read = r.Resolved()
 	if limits.Encoder != "" {
 		if err := c.Encode(limits.Encoder); err != nil {
 			return nil, err
@@ -308,8 +308,8 @@ func (c *Corpus) Append(paths []string, labels string) ([]int, error) {
 // ErrOneClass says that there is nothing to tell apart.
 var ErrOneClass = errors.New("only one class")
 
-// Rows returns the numbers of all rows so far.
-func (c *Corpus) Rows() []int { return dataset.Range(0, c.Table.Rows()) }
+// Rows returns the numbers of all rows so far but the unlabelled ones, which are the last.
+func (c *Corpus) Rows() []int { return dataset.Range(0, c.Table.Rows()-len(c.unlabelled.Rows)) }
 
 // Data ends the reading: it makes Data whose classes are the labels of the given rows,
 // those with any share of one included, and what files say about these. Rows with

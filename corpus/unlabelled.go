@@ -63,7 +63,7 @@ func (c *Corpus) AppendUnlabelled(in classify.Input, seed uint64) (string, error
 	}
 	defer r.Close()
 	if err := c.AddUnlabelled(r.All(), seed); err != nil {
-		return "", fmt.Errorf("%s: %w", in.Name(), err)
+		return "", err
 	}
 	return r.Describe(), nil
 }

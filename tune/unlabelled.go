@@ -27,6 +27,7 @@ const (
 	sameEnough  = 0.99  // share of unchanged classes that ends the rounds
 	leastShare  = 1e-3  // of a soft label; smaller ones are left out
 	mostPrior   = 1000. // of the fits on soft labels: a weaker one takes long and changes little
+	gained      = 0.1   // of the wrong answers, which calibrated probabilities have to grow by: 0.10 to 0.18 with 5 and 10 examples of a class
 	assumedSure = 0.5   // mean largest probability where no row is held out to calibrate by: few examples train a classifier that is unsure of what it gets right
 
 	// Unlike the sharpened labels of the plain case, those of a mixed collection are as they
@@ -61,6 +62,7 @@ type learner struct {
 	k           int
 	near        []float64 // of each unlabelled row: its weight for being like the labelled ones
 	similar     float64   // their mean
+	checked     bool      // whether held-out rows have calibrated the result
 	temperature float64   // of the result
 	sure        float64   // mean largest probability of the result at this temperature
 	scaled      float64   // temperature that the scores are to have in the end: that of the calibration, or 1
@@ -82,8 +84,7 @@ func (r *Result) learn(ctx context.Context, d *corpus.Data, rows []int, h *heldO
 		return nil
 	}
 	t.told.Transductive = t.transductive()
-	checked, err := t.calibrate(ctx, h)
-	if err != nil {
+	if err := t.calibrate(ctx, h); err != nil {
 		return err
 	}
 	x, err := r.Features.Matrix(d.Table, t.soft)
@@ -92,15 +93,15 @@ func (r *Result) learn(ctx context.Context, d *corpus.Data, rows []int, h *heldO
 	}
 	scores := classScores(r.Layer, x, opts.Threads)
 	t.scaled = t.temperature
-	if t.sure = t.meanLargest(scores, t.temperature); !checked && t.sure < assumedSure {
+	if t.sure = t.meanLargest(scores, t.temperature); !t.checked && t.sure < assumedSure {
 		t.sure = assumedSure
-		t.temperature = t.temperatureFor(scores)
+		t.temperature = t.temperatureFor(scores, t.sure)
 	}
 	p := t.probabilities(scores, t.temperature)
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	t.told.Reason = t.guard(p, checked)
+	t.told.Reason = t.guard(p)
 	if t.told.Reason != "" {
 		return nil
 	}
@@ -132,25 +133,25 @@ func (t *learner) transductive() int {
 	return same
 }
 
-// calibrate sets the temperature of the result, by held-out rows where there are any, and
-// tells whether there are.
-func (t *learner) calibrate(ctx context.Context, h *heldOut) (checked bool, err error) {
+// calibrate sets the temperature of the result, by held-out rows where there are any.
+func (t *learner) calibrate(ctx context.Context, h *heldOut) (err error) {
 	t.temperature = 1
 	if h == nil {
 		if h = hold(t.d, t.rows, t.opts); h == nil {
-			return false, nil
+			return nil
 		}
 	}
 	a := t.a
 	if a.scores == nil { // nothing was chosen, so nothing was measured
 		attempts, err := h.try(ctx, a.method, []float64{a.prior})
 		if err != nil {
-			return false, err
+			return err
 		}
 		a = attempts[0]
 	}
+	t.checked = true
 	t.temperature, err = h.temperature(a)
-	return true, err
+	return err
 }
 
 // prepare fits features on labelled and unlabelled rows, and compares the two.
@@ -178,12 +179,36 @@ func (t *learner) prepare() (err error) {
 			t.o.Trainer = softmax.Converge{Tolerance: choosingTolerance, Dual: sparse}
 		}
 	}
-	in, out := nearness(t.f.X, len(t.rows), len(t.soft), t.opts.Threads)
-	t.near = likeness(in, out)
-	for _, x := range t.near {
-		t.similar += x / float64(len(t.near))
-	}
+	t.near, t.similar = likeTo(t.f.X, len(t.rows), len(t.soft), t.opts.Threads)
 	return nil
+}
+
+// Similar returns the share of the unlabelled rows of d that is as near to given labelled
+// rows as these are to each other, and how many of them are none of these. Training uses
+// none of them below 0.5, and below 0.85 where no row can be held out.
+func Similar(d *corpus.Data, rows []int, threads int) (share float64, apart int, err error) {
+	rows = d.Labelled(rows)
+	soft, _ := d.Apart(rows)
+	if len(soft) == 0 {
+		return 0, 0, nil
+	}
+	f, err := d.Fit(slices.Concat(rows, soft), corpus.Inputs{})
+	if err != nil {
+		return 0, 0, err
+	}
+	_, share = likeTo(f.X, len(rows), len(soft), threads)
+	return share, len(soft), nil
+}
+
+// likeTo returns a weight from 0 to 1 for each of the soft rows that follow the labelled
+// ones of x: less where labelled rows are rarely as far from each other (see nearness and
+// likeness). It also returns their mean.
+func likeTo(x matrix.Matrix, labelled, soft, threads int) (near []float64, mean float64) {
+	near = likeness(nearness(x, labelled, soft, threads))
+	for _, w := range near {
+		mean += w / float64(soft)
+	}
+	return near, min(1, mean)
 }
 
 // frequencies are those of the classes in the labelled rows, none of them 0.
@@ -206,7 +231,7 @@ func (t *learner) frequencies() []float64 {
 // and those of the labelled rows, π: small where the two collections are alike, large where
 // classes are as frequent as each other only among the labelled rows, and with texts of
 // something else, which fall to few classes. The labelled rows cannot show which it is.
-func (t *learner) guard(p []float32, checked bool) string {
+func (t *learner) guard(p []float32) string {
 	expected, met := t.frequencies(), make([]float64, t.k)
 	total := t.similar * float64(len(t.soft))
 	for i, near := range t.near {
@@ -217,7 +242,7 @@ func (t *learner) guard(p []float32, checked bool) string {
 	}
 	t.told.Similar = t.similar
 	least := leastSimilar
-	if !checked {
+	if !t.checked {
 		least = leastSimilarUnchecked
 	}
 	switch {
@@ -250,7 +275,11 @@ func (t *learner) run(ctx context.Context, p []float32) error {
 		scores := classScores(layer, x, t.opts.Threads)
 		// Sure of its own labels, the new classifier is as sure of the rows as the
 		// one that held-out rows have calibrated: so one temperature serves both.
-		own := t.temperatureFor(scores)
+		own := t.temperatureFor(scores, t.sure)
+		last := own
+		if t.checked {
+			last = t.temperatureFor(scores, t.sure+gained*(1-t.sure))
+		}
 		p = t.probabilities(scores, own)
 		same := 0
 		for i, c := range t.tops(p) {
@@ -258,7 +287,7 @@ func (t *learner) run(ctx context.Context, p []float32) error {
 				same++
 			}
 		}
-		scaleLayer(layer, float32(t.scaled/own), t.opts.Threads)
+		scaleLayer(layer, float32(t.scaled/last), t.opts.Threads)
 		t.told.Rounds++
 		t.told.Same = float64(same) / float64(len(before))
 		t.r.Layer, t.r.Record, t.r.Features = layer, record, t.f.Features
@@ -387,12 +416,12 @@ func (t *learner) meanLargest(scores []float32, temperature float64) float64 {
 	return sum / float64(n)
 }
 
-// temperatureFor returns the temperature at which scores are as sure as the result, from
-// 0.01 to 100. The mean largest probability falls with it, so halving finds it.
-func (t *learner) temperatureFor(scores []float32) float64 {
+// temperatureFor returns the temperature at which the largest probability of scores has a
+// mean, from 0.01 to 100. The mean largest probability falls with it, so halving finds it.
+func (t *learner) temperatureFor(scores []float32, mean float64) float64 {
 	low, high := 0.01, 100.0
 	for range 24 {
-		if middle := math.Sqrt(low * high); t.meanLargest(scores, middle) > t.sure {
+		if middle := math.Sqrt(low * high); t.meanLargest(scores, middle) > mean {
 			low = middle
 		} else {
 			high = middle

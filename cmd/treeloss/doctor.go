@@ -16,6 +16,8 @@ type doctorFlags struct {
 	data    dataFlags
 	files   classFileFlags
 	options doctor.Options
+
+	unlabeled []string
 }
 
 // newDoctor returns treeloss doctor.
@@ -51,6 +53,7 @@ source of class knowledge, for its gain on held-out rows.`,
 	flags.Float64Var(&f.options.Base, "base", 2, "base of the cover tree for the norms: 2, as in the paper, or the --base that you train with")
 	addText(c, &f.options.Train, "train", "train to measure: on, however long it takes; off, for a quick look; auto, if it takes seconds", "auto", "on", "off")
 	flags.Lookup("train").NoOptDefVal = "on"
+	flags.StringArrayVar(&f.unlabeled, "unlabeled", nil, "examples without labels: are they like the labelled ones? May be repeated")
 	flags.Uint64Var(&f.options.Seed, "seed", 1, "the only source of randomness: of held-out rows and samples")
 	flags.IntVar(&f.options.Threads, "threads", 0, threadsHelp)
 	a.jsonFlag(c)
@@ -100,6 +103,9 @@ func (f *doctorFlags) read(ctx context.Context, a *app) (*corpus.Data, []int, *d
 		return nil, nil, nil, err
 	}
 	a.logf("%s", r.Describe())
+	if err := f.data.readUnlabeled(a, examples, f.unlabeled, f.options.Seed); err != nil {
+		return nil, nil, nil, err
+	}
 	data, rows, err := f.files.data(ctx, a, examples, dataset.Range(0, records.Rows()))
 	return data, rows, records, err
 }

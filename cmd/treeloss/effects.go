@@ -119,7 +119,7 @@ func checkTraining(flags *pflag.FlagSet, trainer, net string) error {
 		return usagef("--%s has no effect with --network %s", name, net)
 	}
 	var with []string
-	for _, other := range []string{"sgd", "adamw"} {
+	for _, other := range []string{"converge", "sgd", "adamw"} {
 		if effects[name]&trainers[other] != 0 {
 			with = append(with, other)
 		}

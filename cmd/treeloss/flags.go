@@ -286,9 +286,12 @@ type measured struct {
 }
 
 // readUnlabeled reads the files of --unlabeled behind the other examples.
-func readUnlabeled(a *app, examples *corpus.Corpus, paths []string, seed uint64) error {
+func (f *dataFlags) readUnlabeled(a *app, examples *corpus.Corpus, paths []string, seed uint64) error {
 	if len(paths) == 0 {
 		return nil
+	}
+	if slices.Contains(paths, "-") && (isStream(f.data) || len(paths) > 1) {
+		return usagef("--unlabeled - is the standard input and cannot be mixed with files, nor with --data -")
 	}
 	how, err := examples.AppendUnlabelled(classify.Input{Paths: paths, Stdin: a.in}, seed)
 	if err == nil {
@@ -324,7 +327,7 @@ func (f *trainingFlags) read(ctx context.Context, a *app, m measured) (*training
 			return nil, err
 		}
 	}
-	if err := readUnlabeled(a, examples, f.unlabeled, f.seed); err != nil {
+	if err := f.data.readUnlabeled(a, examples, f.unlabeled, f.seed); err != nil {
 		return nil, err
 	}
 	if t.Data, t.rows, err = f.files.data(ctx, a, examples, t.rows); err != nil {

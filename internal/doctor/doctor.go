@@ -42,14 +42,24 @@ type Report struct {
 	Repeats  *Repeats     `json:"repeats"`  // with Records
 	Hidden   []Hidden     `json:"hidden_characters"`
 	Names    Names        `json:"names"`
-	Taxonomy bool         `json:"taxonomy"` // whether one is given
-	Vectors  bool         `json:"vectors"`  // whether names have vectors
-	Sources  []Evidence   `json:"sources"`  // whether the rows support what was given about the classes
-	Metric   *Metric      `json:"metric"`   // of the classes; nil: none could be made
-	Weights  *Weights     `json:"weights"`  // where plain cross entropy was trained
-	Gain     *Gain        `json:"gain"`     // where sources were measured
-	Verdict  Verdict      `json:"verdict"`
-	Skipped  []string     `json:"skipped"` // what was left out, and why
+
+	Unlabelled *Unlabelled `json:"unlabelled"` // examples without labels; nil: none are given
+
+	Taxonomy bool       `json:"taxonomy"` // whether one is given
+	Vectors  bool       `json:"vectors"`  // whether names have vectors
+	Sources  []Evidence `json:"sources"`  // whether the rows support what was given about the classes
+	Metric   *Metric    `json:"metric"`   // of the classes; nil: none could be made
+	Weights  *Weights   `json:"weights"`  // where plain cross entropy was trained
+	Gain     *Gain      `json:"gain"`     // where sources were measured
+	Verdict  Verdict    `json:"verdict"`
+	Skipped  []string   `json:"skipped"` // what was left out, and why
+}
+
+// Unlabelled tells of examples without labels.
+type Unlabelled struct {
+	Read     int     `json:"read"`     // in the files
+	Examples int     `json:"examples"` // different ones that are none of the rows
+	Similar  float64 `json:"similar"`  // share that is as near to the rows as these are to each other: tune.Similar
 }
 
 // Evidence says whether the rows support a source of class information.
@@ -99,6 +109,12 @@ func Examine(ctx context.Context, d *corpus.Data, rows []int, records *Records, 
 	if r.Names, err = namesOf(d, rows, opts.Seed); err != nil {
 		return nil, err
 	}
+	if u := d.Unlabelled; u.Read > 0 {
+		r.Unlabelled = &Unlabelled{Read: u.Read}
+		if r.Unlabelled.Similar, r.Unlabelled.Examples, err = tune.Similar(d, rows, opts.Threads); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.weighSources(ctx, d, rows); err != nil {
 		return nil, err
 	}
@@ -130,7 +146,7 @@ func check(d *corpus.Data, rows []int, records *Records, opts Options) error {
 			return fmt.Errorf("doctor: row %d has no known class; leave it out", row)
 		}
 	}
-	if n := len(rows); records != nil && records.Rows() != n && records.Rows() != len(d.Class) {
+	if n := len(rows); records != nil && records.Rows() != n && records.Rows() != len(d.Class)-len(d.Unlabelled.Rows) {
 		return fmt.Errorf("doctor: records of %d rows, want those of the %d rows to examine", records.Rows(), n)
 	}
 	return opts.Check()
