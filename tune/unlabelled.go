@@ -40,6 +40,7 @@ const (
 	leastSimilarUnchecked = 0.85 // where no row is held out
 	fullBalance           = 0.35 // shift up to which predictions are brought to the labelled frequencies all the way
 	mostShift             = 0.6  // shift from which the frequencies are others, or the rows are
+	mostShiftUnchecked    = 0.5  // where no row is held out
 )
 
 const (
@@ -192,7 +193,7 @@ func Similar(d *corpus.Data, rows []int, threads int) (share float64, apart int,
 	if len(soft) == 0 {
 		return 0, 0, nil
 	}
-	f, err := d.Fit(slices.Concat(rows, soft), corpus.Inputs{})
+	f, err := d.Fit(slices.Concat(rows, soft), corpus.Inputs{Names: d.Named()})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -201,7 +202,7 @@ func Similar(d *corpus.Data, rows []int, threads int) (share float64, apart int,
 }
 
 // likeTo returns a weight from 0 to 1 for each of the soft rows that follow the labelled
-// ones of x: less where labelled rows are rarely as far from each other (see nearness and
+// ones of x, and are followed by the names of classes: less where labelled rows are rarely as far from each other (see nearness and
 // likeness). It also returns their mean.
 func likeTo(x matrix.Matrix, labelled, soft, threads int) (near []float64, mean float64) {
 	near = likeness(nearness(x, labelled, soft, threads))
@@ -241,17 +242,17 @@ func (t *learner) guard(p []float32) string {
 		t.told.Shift += (met[c] - e) * (met[c] - e) / e
 	}
 	t.told.Similar = t.similar
-	least := leastSimilar
+	least, most := leastSimilar, mostShift
 	if !t.checked {
-		least = leastSimilarUnchecked
+		least, most = leastSimilarUnchecked, mostShiftUnchecked
 	}
 	switch {
 	case t.similar < least:
 		return fmt.Sprintf("%.0f %% of them are like the labelled examples, at least %.0f %% must be; leave out texts of other subjects", 100*t.similar, 100*least)
-	case t.told.Shift > mostShift:
+	case t.told.Shift > most:
 		return "their classes are predicted far more unevenly than the labelled examples have them, or they are about something else; label examples that are drawn from them at random"
 	}
-	t.told.Balance = min(1, (mostShift-t.told.Shift)/(mostShift-fullBalance))
+	t.told.Balance = min(1, (most-t.told.Shift)/(most-fullBalance))
 	return ""
 }
 
@@ -440,7 +441,8 @@ func scaleLayer(l *softmax.Layer, by float32, threads int) {
 const maxReferences = 2000
 
 // nearness returns, for the first labelled rows of x and for the soft ones that follow,
-// the largest similarity to a labelled row, itself aside: the cosine of sparse rows, minus
+// the largest similarity to a labelled row, itself aside, or to a name, which are the rows
+// behind both: the cosine of sparse rows, minus
 // the squared distance of dense ones. Of many labelled rows some, evenly spaced, are taken,
 // and the answer is for these.
 func nearness(x matrix.Matrix, labelled, soft, threads int) (in, out []float64) {
@@ -449,19 +451,23 @@ func nearness(x matrix.Matrix, labelled, soft, threads int) (in, out []float64) 
 	for i := 0; i < labelled; i += step {
 		references = append(references, i)
 	}
-	in, out = make([]float64, len(references)), make([]float64, soft)
+	some := len(references)
+	for i := labelled + soft; i < x.Rows(); i++ {
+		references = append(references, i)
+	}
+	in, out = make([]float64, some), make([]float64, soft)
 	like := similarTo(x, references)
-	kernel.Parallel(threads, len(references)+soft, calibrationGrain, func(_, lo, hi int) {
+	kernel.Parallel(threads, some+soft, calibrationGrain, func(_, lo, hi int) {
 		similar := make([]float64, len(references))
 		for n := lo; n < hi; n++ {
-			if n < len(references) {
+			if n < some {
 				like(references[n], similar)
 				similar[n] = math.Inf(-1)
 				in[n] = slices.Max(similar)
 				continue
 			}
-			like(labelled+n-len(references), similar)
-			out[n-len(references)] = slices.Max(similar)
+			like(labelled+n-some, similar)
+			out[n-some] = slices.Max(similar)
 		}
 	})
 	return in, out

@@ -245,9 +245,9 @@ func TestTemperatureFor(t *testing.T) {
 // Nearness against each pair of rows, sparse and dense.
 func TestNearness(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 2))
-	const labelled, soft, d = 12, 9, 6
-	dense, sparse := matrix.NewDense(labelled+soft, d), &matrix.Sparse{Columns: d, Start: []int{0}}
-	for i := range labelled + soft {
+	const labelled, soft, names, d = 12, 9, 3, 6
+	dense, sparse := matrix.NewDense(labelled+soft+names, d), &matrix.Sparse{Columns: d, Start: []int{0}}
+	for i := range labelled + soft + names {
 		var index []int32
 		var value []float32
 		for j := range dense.Row(i) {
@@ -281,8 +281,8 @@ func TestNearness(t *testing.T) {
 		in, out := nearness(tc.x, labelled, soft, 2)
 		for i := range labelled + soft {
 			want := math.Inf(-1)
-			for j := range labelled {
-				if j != i {
+			for j := range labelled + soft + names {
+				if reference := j < labelled || j >= labelled+soft; reference && j != i {
 					want = max(want, tc.like(dense.Row(i), dense.Row(j)))
 				}
 			}

@@ -61,9 +61,9 @@ the seeds where there are several, else over the test rows.
 
 Methods are cross-entropy, u-tree, v-tree, linkage, names, vectors, taxonomy,
 distances, weights, means, names+examples (the names are examples, too), simloss,
-soft-labels, hxe, hierarchical-softmax and auto; with +unlabeled behind its name, as in
-auto+unlabeled, a method learns from the examples of --unlabeled, too. Numbers go without names+examples
-by default.
+soft-labels, hxe, hierarchical-softmax and auto. With +unlabeled behind its name,
+as in auto+unlabeled, a method learns from the examples of --unlabeled, too.
+Numbers go without names+examples by default.
 
 With --shots N every seed 1..SEEDS draws N training rows of each class; several
 numbers, as in --shots 1,3,5, make one comparison each. Without --test the rows

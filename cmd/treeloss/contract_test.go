@@ -28,7 +28,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	known := []string{"taxonomy", "label-vectors", "unknown", "distances", "weights-model"}
 	trees := []string{"from", "base", "seed"}
 	train := slices.Concat(data, known, trees, []string{"weight", "threads", "memory", "prior", "rho", "class-weight", "json",
-		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha", "encoder"})
+		"trainer", "epochs", "batch", "rate", "momentum", "nesterov", "weight-decay", "schedule", "average", "patience", "hxe-alpha", "encoder", "unlabeled"})
 	choice := []string{"sharing", "loss", "label-smoothing", "names-as-examples", "fourier"}
 	network := []string{"network", "backend", "augment", "class-names", "milestones", "warm-up", "side", "tokens", "damaged", "tensorboard"}
 	decision := []string{"decode", "confidence", "reject", "target-accuracy", "taxonomy", "threshold"}
@@ -41,7 +41,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
 		"tune":       slices.Concat(train, choice, []string{"valid", "valid-labels", "time", "trials", "metric", "folds", "nested"}),
 		"cv":         slices.Concat(train, choice, []string{"folds", "out", "id"}),
-		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "memory", "json"}),
+		"doctor":     slices.Concat(data, known, trees, []string{"weight", "train", "threads", "memory", "json", "unlabeled"}),
 		"tree build": slices.Concat(data, known, trees, []string{"kind", "out", "json"}),
 		"export":     {"model", "out", "format", "quantize", "prune", "data", "json"},
 		"explore":    slices.Concat(data, []string{"model", "baseline", "addr", "out", "threads", "backend", "beam", "class-names"}),

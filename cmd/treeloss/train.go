@@ -66,6 +66,10 @@ probabilities: {"text": "small wolf?", "labels": {"husky": 0.75, "wolf": 0.25}}.
 They sum to 1, or are whole numbers that count votes. Training fits the label
 distribution; held-out accuracy counts its most probable class.
 
+With --unlabeled it also learns from examples without labels, which pays where
+labelled ones are few: its own answers, of a small weight, are their labels. Where
+they are unlike the labelled examples it does without them, and says so.
+
 --sharing is auto, which tries what there is, or a sum of none, names, vectors,
 taxonomy, distances, weights, means, u-tree, v-tree and linkage. Trees are built
 --from distances, weights or label vectors if given, else from the names.
@@ -113,6 +117,7 @@ that grows over the first tenth, decay 0.01. The model file holds all of it, the
 tokenizer too; evaluate and predict take it like any other.`,
 		Example: `  treeloss train --data train.csv --model intents.safetensors
   treeloss train --data train.csv --taxonomy groups.csv --model m.safetensors
+  treeloss train --data few.csv --unlabeled many.csv --model m.safetensors
   treeloss train --data tweets.csv --label-vectors emoji2vec.bin --sharing v-tree --model m.safetensors
   treeloss train --data leaves.csv --label species --features 'margin*,shape*' --model m.safetensors
   treeloss train --data big.tsv.gz --trainer sgd --epochs 5 --model m.safetensors
