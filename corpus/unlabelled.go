@@ -14,6 +14,7 @@ import (
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/memory"
+	"github.com/treeloss/treeloss/internal/option"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -49,6 +50,9 @@ const (
 // holds, are a random sample by the seed. A corpus whose examples are a Stream takes none:
 // that is an error that wraps ErrMemory.
 func (c *Corpus) AppendUnlabelled(in classify.Input, seed uint64) (string, error) {
+	if c.read.Multilabel {
+		return "", option.Refuse("%s has no effect on a model of several labels an example; leave it out", "Unlabelled")
+	}
 	in.Options = c.read
 	in.Options.Labels, in.Options.Label, in.Options.Weight, in.Options.ID = "", "", "", ""
 	in.Options.Text, in.Options.Columns = "", nil
