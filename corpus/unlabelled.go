@@ -55,9 +55,9 @@ func (c *Corpus) AppendUnlabelled(in classify.Input, seed uint64) (string, error
 	}
 	in.Options = c.read
 	in.Options.Labels, in.Options.Label, in.Options.Weight, in.Options.ID = "", "", "", ""
-	in.Options.Text, in.Options.Columns = "", nil
+	in.Options.Text, in.Options.Columns, in.Options.Categories = "", nil, nil
 	in.Options.Unlabelled = true
-	like := classify.Like{Kind: c.Table.Kind(), Training: map[string]string{"text": c.read.Text}}
+	like := classify.Like{Kind: c.Table.Kind(), Fields: c.Table.Fields(), Training: map[string]string{"text": c.read.Text}}
 	if like.Kind == dataset.Numbers {
 		like.Columns = c.Table.Columns()
 	}
@@ -127,7 +127,7 @@ type sampler struct {
 
 // add offers an example, and tells whether it is none that was seen before, nor empty.
 func (s *sampler) add(e dataset.Example, key uint64) bool {
-	if e.Text == "" && len(e.Values) == 0 {
+	if e.Text == "" && len(e.Values) == 0 && len(e.Fields) == 0 {
 		return false
 	}
 	if _, old := s.seen[key]; old {
@@ -157,14 +157,22 @@ func (s *sampler) add(e dataset.Example, key uint64) bool {
 
 // exampleBytes is about what an example takes, with its place.
 func exampleBytes(e dataset.Example) float64 {
-	return float64(200 + len(e.Text) + 8*len(e.Values) + 4*len(e.Index))
+	bytes := 200 + len(e.Text) + 8*len(e.Values) + 4*len(e.Index)
+	for _, s := range e.Fields {
+		bytes += 16 + len(s)
+	}
+	return float64(bytes)
 }
 
 // keyOf tells examples apart by what they say, their label aside.
 func keyOf(e dataset.Example) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(e.Text))
 	var b [8]byte
+	for _, s := range append([]string{e.Text}, e.Fields...) { // each with its length before it
+		binary.LittleEndian.PutUint64(b[:], uint64(len(s)))
+		h.Write(b[:])
+		h.Write([]byte(s))
+	}
 	for n, v := range e.Values {
 		binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
 		h.Write(b[:])

@@ -119,6 +119,11 @@ func (t *Table) Key(row int) uint64 {
 		for n, id := range ids {
 			write(id, counts[n])
 		}
+		if t.numbers.Columns > 0 {
+			for j, v := range t.numbers.Row(row) {
+				write(int32(-1-j), math.Float32bits(v))
+			}
+		}
 	case record.Numbers:
 		for j, v := range t.dense.Row(row) {
 			write(int32(j), math.Float32bits(v))

@@ -39,8 +39,7 @@ const (
 	leastSimilar          = 0.5  // of the unlabelled rows
 	leastSimilarUnchecked = 0.85 // where no row is held out
 	fullBalance           = 0.35 // shift up to which predictions are brought to the labelled frequencies all the way
-	mostShift             = 0.6  // shift from which the frequencies are others, or the rows are
-	mostShiftUnchecked    = 0.5  // where no row is held out
+	mostShift             = 0.5  // shift from which the frequencies are others, or the rows are
 )
 
 const (
@@ -242,17 +241,17 @@ func (t *learner) guard(p []float32) string {
 		t.told.Shift += (met[c] - e) * (met[c] - e) / e
 	}
 	t.told.Similar = t.similar
-	least, most := leastSimilar, mostShift
+	least := leastSimilar
 	if !t.checked {
-		least, most = leastSimilarUnchecked, mostShiftUnchecked
+		least = leastSimilarUnchecked
 	}
 	switch {
 	case t.similar < least:
 		return fmt.Sprintf("%.0f %% of them are like the labelled examples, at least %.0f %% must be; leave out texts of other subjects", 100*t.similar, 100*least)
-	case t.told.Shift > most:
+	case t.told.Shift > mostShift:
 		return "their classes are predicted far more unevenly than the labelled examples have them, or they are about something else; label examples that are drawn from them at random"
 	}
-	t.told.Balance = min(1, (most-t.told.Shift)/(most-fullBalance))
+	t.told.Balance = min(1, (mostShift-t.told.Shift)/(mostShift-fullBalance))
 	return ""
 }
 
