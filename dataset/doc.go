@@ -19,7 +19,7 @@
 //	    |  source   fastText, libsvm, npy, or rows of named columns:
 //	    |             cells of a table (CSV, TSV), of jsonl, of Parquet
 //	    v
-//	Example{Text or Values, Label or Mix, Weight, Place}
+//	Example{Text or Values, Label, Mix or Labels, Weight, Place}
 //
 // A Parquet file skips input and lines: it is read from its end, so it must be
 // a file and not a pipe.
@@ -85,6 +85,17 @@
 //
 // Then Example.Mix has the distribution, and Example.Label its most probable class.
 // Soft labels sum to 1, but for rounding, or are whole numbers that count votes.
+//
+// # Several labels
+//
+// With Options.Multilabel an example has any number of labels, none included, in
+// Example.Labels: a JSON list, the labels of a line of fastText, those with commas between
+// them in LIBSVM, or what Options.LabelSeparator separates in a cell. Without it a second
+// label is an error that wraps ErrSeveralLabels, and Options.FirstLabel takes the first.
+//
+// A LIBSVM file whose first line is three integers is one of the Extreme Classification
+// Repository: numbers of examples, features and labels. Its features count from 0, a line
+// may have no label, and what goes beyond the first line is refused.
 //
 // # Lines to predict
 //

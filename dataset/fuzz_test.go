@@ -53,13 +53,21 @@ func checkLaws(t *testing.T, data []byte, opts Options, again bool) (examples []
 
 func checkExample(t *testing.T, ex Example, r *Reader, opts Options) {
 	t.Helper()
-	if ex.Label == "" && !opts.Unlabelled || ex.Label != strings.TrimSpace(ex.Label) || !utf8.ValidString(ex.Label) || !utf8.ValidString(ex.Text) {
+	if ex.Label == "" && !opts.Unlabelled && !opts.Several() || ex.Label != strings.TrimSpace(ex.Label) || !utf8.ValidString(ex.Label) || !utf8.ValidString(ex.Text) {
 		t.Fatalf("label %q, text %q", ex.Label, ex.Text)
 	}
 	if !(ex.Weight >= 0) || math.IsInf(ex.Weight, 0) || ex.Place.Line < 1 {
 		t.Fatalf("weight %v at %v", ex.Weight, ex.Place)
 	}
 	checkMix(t, ex)
+	if (ex.Labels != nil) != opts.Several() || opts.Several() && (len(ex.Labels) == 0) != (ex.Label == "") {
+		t.Fatalf("labels %q, label %q", ex.Labels, ex.Label)
+	}
+	for i, l := range ex.Labels { // a set, in order
+		if l == "" || l != strings.TrimSpace(l) || !utf8.ValidString(l) || i == 0 && l != ex.Label || i > 0 && l <= ex.Labels[i-1] {
+			t.Fatalf("labels %q", ex.Labels)
+		}
+	}
 	for _, v := range ex.Values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			t.Fatalf("value %v", v)
@@ -118,6 +126,9 @@ func fuzzFormat(f *testing.F, format Format, seeds ...string) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, bits byte) {
 		opts := Options{Format: format, MaxRecord: 1 << 20, Unlabelled: bits&1 != 0, FirstLabel: bits&2 != 0, ZeroBased: bits&4 != 0, NoQuotes: bits&8 != 0}
+		if opts.Multilabel = bits&32 != 0 && !opts.FirstLabel && format != NPY; opts.Multilabel && format <= TSV {
+			opts.LabelSeparator = ";"
+		}
 		if bits&16 != 0 && format <= JSONL {
 			opts.Weight, opts.Columns = "w", []string{"x*"}
 		}
@@ -149,15 +160,15 @@ func FuzzTSV(f *testing.F) {
 
 func FuzzJSONL(f *testing.F) {
 	fuzzFormat(f, JSONL, `{"text":"a\u00e9","label":1}`+"\n"+`{"label":true,"text":""}`, `{"x":[1,2],"y":"a"}`+"\n"+`{"x":[1],"y":"a"}`, `{"x1":1,"w":2,"x2":-3e1,"y":"a"}`, `{"text":{"a":[[[`,
-		`{"text":"a","labels":{"cat":0.75,"dog":0.25," emu":1e-308}}`+"\n"+`{"text":"b","labels":"cat"}`)
+		`{"text":"a","labels":{"cat":0.75,"dog":0.25," emu":1e-308}}`+"\n"+`{"text":"b","labels":"cat"}`, `{"text":"a","labels":["cat","dog"]}`+"\n"+`{"text":"b","labels":[]}`)
 }
 
 func FuzzFastText(f *testing.F) {
-	fuzzFormat(f, FastText, "__label__a b c\n", "b __label__a __label__c\n\n", "__label__ b\x00__label__c", "plain\r\n")
+	fuzzFormat(f, FastText, "__label__a b c\n", "b __label__a __label__c\n\n", "__label__b __label__a x\nnone\n", "__label__ b\x00__label__c", "plain\r\n")
 }
 
 func FuzzLIBSVM(f *testing.F) {
-	fuzzFormat(f, LIBSVM, "a 1:2 3:4 # c\nb\n", "1,2 1:1e5\n", "+1 qid:1 2:1", "0:1 1:2")
+	fuzzFormat(f, LIBSVM, "a 1:2 3:4 # c\nb\n", "1,2 1:1e5\n", "2 5 4\n3,1 0:1\n 4:2\n", "+1 qid:1 2:1", "0:1 1:2")
 }
 
 func FuzzNPY(f *testing.F) {

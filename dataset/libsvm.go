@@ -134,6 +134,7 @@ func (s *libsvm) takeLabels(ex *Example, word []byte, column int) error {
 		at := column + len(word) - len(rest)
 		var one []byte
 		one, rest, more = bytes.Cut(rest, []byte(","))
+		one = bytes.TrimSpace(one)
 		switch {
 		case len(one) == 0:
 			return s.lines.Refuse(at, "an empty label in %s; write its name, or no comma", input.Clip(word))

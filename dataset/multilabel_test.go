@@ -108,6 +108,7 @@ func TestSeveralLabelsHostile(t *testing.T) {
 		{"a header alone", "a.txt", "1 5 4\n", multi, "a.txt:1: the first line says 1 example, there are 0"},
 		{"a billion of all", "a.svm", "999999999999 2147483647 999999999999\n1 0:1\n", multi, "a.svm:1: the first line says 999999999999 examples, there are 1"},
 		{"an empty label", "a.svm", "1,,2 1:1", multi, `a.svm:1:3: an empty label in "1,,2"`},
+		{"a label of a form feed", "a.svm", "\f 1:1", multi, `a.svm:1:1: an empty label in`},
 		{"a million labels", "a.svm", many, multi, "a.svm:1:200001: more than 100000 labels; leave some out, or remove the row"},
 		{"a million labels in a cell", "a.csv", "text,label\nx," + strings.Repeat("a;", 1e6) + "\n", Options{LabelSeparator: ";"}, `a.csv:2:3: column "label": more than 100000 labels`},
 		{"a list in a list", "a.jsonl", `{"text":"x","labels":[["a"]]}`, multi, `a.jsonl:1:23: key "labels": an array in the list of labels, want a string`},
