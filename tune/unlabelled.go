@@ -24,6 +24,7 @@ const (
 	softWeight  = 0.2 // of an unlabelled row, times its largest probability
 	sharpen     = 1.5 // power of its probabilities
 	softRounds  = 2
+	leastSame   = 0.7   // share of unchanged classes below which a round has led astray: of useful ones it was 0.82 or more
 	sameEnough  = 0.99  // share of unchanged classes that ends the rounds
 	leastShare  = 1e-3  // of a soft label; smaller ones are left out
 	leastPrior  = 10.   // of the fits on soft labels: a stronger one was seen to follow them into few classes (clinc150, 1 a class, 3 instead of 10: -8 points; csldcp, 5 a class, 1: -29)
@@ -266,6 +267,7 @@ func (t *learner) run(ctx context.Context, p []float32) error {
 	x := t.f.X.Select(dataset.Range(len(t.rows), len(t.rows)+len(t.soft)))
 	expected := t.frequencies()
 	duals, hinge := &softmax.Duals{}, &softmax.Duals{}
+	first := *t.r
 	for t.told.Rounds < rounds && t.told.Same < sameEnough {
 		before := t.tops(p)
 		t.balance(p, expected)
@@ -292,6 +294,11 @@ func (t *learner) run(ctx context.Context, p []float32) error {
 		t.told.Rounds++
 		t.told.Same = float64(same) / float64(len(before))
 		t.r.Layer, t.r.Record, t.r.Features = layer, record, t.f.Features
+		if t.told.Same < leastSame {
+			*t.r = first
+			t.told.Used, t.told.Reason = 0, fmt.Sprintf("a round changed the classes of %.0f %% of them", 100*(1-t.told.Same))
+			return nil
+		}
 	}
 	return nil
 }
