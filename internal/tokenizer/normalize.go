@@ -235,7 +235,7 @@ func newReplace(part json.RawMessage) (normalizer, error) {
 	}
 	re, err := p.Pattern.compile()
 	if err != nil {
-		return nil, fmt.Errorf("Replace: %w", err)
+		return nil, fmt.Errorf("part Replace: %w", err)
 	}
 	return func(text string) string { return re.ReplaceAllLiteralString(text, p.Content) }, nil
 }

@@ -184,7 +184,7 @@ func newSplit(part json.RawMessage) (splitter, error) {
 	}
 	re, err := p.Pattern.compile()
 	if err != nil {
-		return nil, fmt.Errorf("Split: %w", err)
+		return nil, fmt.Errorf("part Split: %w", err)
 	}
 	return splitAt("Split", p.Behavior, p.Invert, func(text string) [][]int { return re.FindAllStringIndex(text, -1) })
 }
@@ -275,12 +275,12 @@ func newMetaspace(part json.RawMessage) (splitter, error) {
 		p.PrependScheme = "always"
 	}
 	if utf8.RuneCountInString(p.Replacement) != 1 {
-		return nil, fmt.Errorf("Metaspace: replacement %q, want one character", p.Replacement)
+		return nil, fmt.Errorf("part Metaspace: replacement %q, want one character", p.Replacement)
 	}
 	switch p.PrependScheme {
 	case "always", "first", "never":
 	default:
-		return nil, fmt.Errorf("Metaspace: prepend_scheme %q is not supported", p.PrependScheme)
+		return nil, fmt.Errorf("part Metaspace: prepend_scheme %q is not supported", p.PrependScheme)
 	}
 	return func(pieces []string, first bool) []string {
 		out := make([]string, 0, 2*len(pieces)+14)

@@ -34,12 +34,12 @@ func newUnigram(part json.RawMessage) (map[string]int32, string, model, error) {
 	least := math.Inf(1)
 	for id, pair := range p.Vocab {
 		if len(pair) != 2 {
-			return nil, "", nil, fmt.Errorf("Unigram: token %d has %d parts, want a text and a score", id, len(pair))
+			return nil, "", nil, fmt.Errorf("model Unigram: token %d has %d parts, want a text and a score", id, len(pair))
 		}
 		token, isText := pair[0].(string)
 		score, isNumber := pair[1].(float64)
 		if !isText || !isNumber {
-			return nil, "", nil, fmt.Errorf("Unigram: token %d is not a text and a score", id)
+			return nil, "", nil, fmt.Errorf("model Unigram: token %d is not a text and a score", id)
 		}
 		vocabulary[token] = int32(id)
 		m.score[id] = score
@@ -52,7 +52,7 @@ func newUnigram(part json.RawMessage) (map[string]int32, string, model, error) {
 		return vocabulary, "", m, nil
 	}
 	if *p.UnknownID < 0 || *p.UnknownID >= len(p.Vocab) {
-		return nil, "", nil, errors.New("Unigram: unk_id is not in the vocabulary")
+		return nil, "", nil, errors.New("model Unigram: unk_id is not in the vocabulary")
 	}
 	m.unknown = int32(*p.UnknownID)
 	return vocabulary, p.Vocab[m.unknown][0].(string), m, nil
