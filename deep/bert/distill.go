@@ -46,7 +46,7 @@ const distillBatch = 256
 //
 // Special and unused tokens are left out, and so are words that the tokenizer cuts, such as
 // those with a space; they are returned. It takes a pass of a short text through BERT for
-// each token: a minute for 30,000 tokens on a GPU, an hour in pure Go.
+// each token.
 func (e *Encoder) Distill(ctx context.Context, b compute.Backend, o DistillOptions) (s *encoder.Static, left []string, err error) {
 	o.Dim, o.SIF = cmp.Or(o.Dim, DefaultDim), cmp.Or(o.SIF, DefaultSIF)
 	if o.Tokens < 0 || o.Dim < 1 || !(o.SIF > 0) {
