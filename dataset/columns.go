@@ -51,11 +51,11 @@ const (
 
 // choice is which column plays which part; -1 is none.
 type choice struct {
-	label, text, weight, id int
-	texts, categories       []int // beside text
-	numbers                 []int
-	list                    bool  // numbers is one column with lists
-	left                    []int // columns beside a text, id columns and columns without numbers, passed over
+	label, weight, id int
+	texts, categories []int // of texts the first is Example.Text
+	numbers           []int
+	list              bool  // numbers is one column with lists
+	left              []int // columns beside a text, id columns and columns without numbers, passed over
 }
 
 // chooser finds the parts of the columns.
@@ -84,7 +84,7 @@ func newChooser(cols []column, opts Options, noun string, typed bool) *chooser {
 // asked for twice. Columns that the options name are taken out first; the label is looked
 // for among the others, and the text, or else the numbers, among what is left then.
 func (c *chooser) choose() (got choice, err error) {
-	got = choice{label: -1, text: -1, weight: -1, id: -1}
+	got = choice{label: -1, weight: -1, id: -1}
 	if err := c.fields(&got); err != nil {
 		return got, err
 	}
@@ -104,41 +104,55 @@ func (c *chooser) choose() (got choice, err error) {
 	if err := c.apart(got); err != nil {
 		return got, err
 	}
-	for _, twice := range [][2]int{{got.label, got.text}, {got.label, got.weight}, {got.text, got.weight}, {got.id, got.text}, {got.id, got.weight}} {
-		if twice[0] >= 0 && twice[0] == twice[1] {
-			return got, fmt.Errorf("%s %q is asked for as two of label, text, weight and id; name another", c.noun, c.cols[twice[0]].name)
-		}
-	}
 	if len(c.opts.Columns) > 0 {
-		if got, err = c.namedNumbers(got); err != nil || got.text < 0 && len(got.categories) == 0 {
+		if got, err = c.namedNumbers(got); err != nil || !got.textual() {
 			return got, err
 		}
-		for _, i := range got.numbers {
-			if i == got.text || slices.Contains(slices.Concat(got.texts, got.categories), i) {
-				return got, fmt.Errorf("%s %q is asked for twice, as numbers and as a text or a category; name it once", c.noun, c.cols[i].name)
-			}
+		if err := c.apart(got); err != nil {
+			return got, err
 		}
 		if got.list {
 			return got, fmt.Errorf("Options.Columns names a %s of lists beside a text; name %ss with one number each", c.noun, c.noun)
 		}
 	}
-	if got.text < 0 && len(c.opts.Columns) == 0 {
-		got.text = c.usual(textNames, func(i int) bool {
-			return i != got.label && i != got.weight && i != got.id && !slices.Contains(got.categories, i) && (c.cols[i].holds == words || !c.typed)
-		})
-	}
-	if got.text >= 0 || len(got.categories) > 0 {
-		for i := range c.cols {
-			if i != got.label && i != got.text && i != got.weight && i != got.id && !slices.Contains(slices.Concat(got.texts, got.categories, got.numbers), i) {
-				got.left = append(got.left, i)
-			}
+	if len(got.texts) == 0 && len(c.opts.Columns) == 0 {
+		taken := got.taken()
+		if i := c.usual(textNames, func(i int) bool { return !taken[i] && (c.cols[i].holds == words || !c.typed) }); i >= 0 {
+			got.texts = []int{i}
 		}
-		if got.text < 0 {
-			return got, nil
-		}
-		return got, c.unique(got.text)
 	}
-	return c.foundNumbers(got)
+	if !got.textual() {
+		return c.foundNumbers(got)
+	}
+	taken := got.taken()
+	for i := range c.cols {
+		if !taken[i] {
+			got.left = append(got.left, i)
+		}
+	}
+	for _, i := range got.texts {
+		if err := c.unique(i); err != nil {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// textual tells whether there are texts or categories, and not numbers alone.
+func (g choice) textual() bool { return len(g.texts)+len(g.categories) > 0 }
+
+// several tells whether there is more than one text.
+func (g choice) several() bool {
+	return g.textual() && (len(g.texts) != 1 || len(g.categories)+len(g.numbers) > 0)
+}
+
+// taken returns the columns that play a part.
+func (g choice) taken() map[int]bool {
+	set := make(map[int]bool)
+	for _, i := range slices.Concat([]int{g.label, g.weight, g.id}, g.texts, g.categories, g.numbers) {
+		set[i] = true
+	}
+	return set
 }
 
 // fields finds the texts and categories that the options name.
@@ -147,37 +161,36 @@ func (c *chooser) fields(got *choice) error {
 	if _, whole := c.first[c.opts.Text]; !whole { // a name may hold a comma
 		names = strings.Split(c.opts.Text, ",")
 	}
-	for n, name := range names {
-		if c.opts.Text == "" {
-			break
-		}
-		i, err := c.find(strings.TrimSpace(name), "Options.Text")
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			got.text = i
-		} else {
-			got.texts = append(got.texts, i)
-		}
+	if c.opts.Text == "" {
+		names = nil
 	}
-	for _, name := range c.opts.Categories {
-		i, err := c.find(name, "Options.Categories")
-		if err != nil {
-			return err
+	for _, part := range []struct {
+		names  []string
+		option string
+		to     *[]int
+	}{{names, "Options.Text", &got.texts}, {c.opts.Categories, "Options.Categories", &got.categories}} {
+		for _, name := range part.names {
+			i, err := c.find(strings.TrimSpace(name), part.option)
+			if err != nil {
+				return err
+			}
+			*part.to = append(*part.to, i)
 		}
-		got.categories = append(got.categories, i)
 	}
 	return nil
 }
 
-// apart refuses a column that is two fields, or a field and the label, the weight or the id.
+// apart refuses a column that is to play two parts. An id may be the label, too, or a number.
 func (c *chooser) apart(got choice) error {
-	fields := slices.Concat(got.texts, got.categories)
-	for n, i := range fields {
-		if slices.Contains(fields[:n], i) || i == got.text || i == got.label || i == got.weight || i == got.id {
-			return fmt.Errorf("%s %q is asked for twice, as a text or a category; name it once", c.noun, c.cols[i].name)
+	seen := make(map[int]bool)
+	for _, i := range slices.Concat([]int{got.label, got.weight}, got.texts, got.categories, got.numbers) {
+		if i >= 0 && seen[i] {
+			return fmt.Errorf("%s %q is asked for as two of label, text, category, number, weight and id; name it once", c.noun, c.cols[i].name)
 		}
+		seen[i] = true
+	}
+	if i := got.id; i >= 0 && i != got.label && seen[i] && !slices.Contains(got.numbers, i) {
+		return fmt.Errorf("%s %q is asked for as an id and as another part; name another", c.noun, c.cols[i].name)
 	}
 	return nil
 }
@@ -192,8 +205,9 @@ func (c *chooser) label(got choice) (int, error) {
 		}
 		return i, err
 	}
+	taken := got.taken()
 	free := func(i int) bool {
-		return i != got.text && i != got.weight && i != got.id && !slices.Contains(c.opts.Columns, c.cols[i].name) && !slices.Contains(slices.Concat(got.texts, got.categories), i)
+		return !taken[i] && !slices.Contains(c.opts.Columns, c.cols[i].name)
 	}
 	several := func(holds holding) int {
 		return c.usual(severalNames+" "+labelNames, func(i int) bool { return c.cols[i].holds == holds && c.noun == "key" && free(i) })
@@ -228,9 +242,10 @@ func (c *chooser) label(got choice) (int, error) {
 
 // namedNumbers expands Options.Columns.
 func (c *chooser) namedNumbers(got choice) (choice, error) {
+	others := got.taken()
 	taken := make([]bool, len(c.cols))
 	for _, pattern := range c.opts.Columns {
-		matches, err := c.match(pattern, got)
+		matches, err := c.match(pattern, got, others)
 		if err != nil {
 			return got, err
 		}
@@ -254,7 +269,7 @@ func (c *chooser) namedNumbers(got choice) (choice, error) {
 // match returns the columns that an entry of Options.Columns stands for: the
 // one of that name, else those that fit it as a pattern, else the one of that
 // name in another case.
-func (c *chooser) match(pattern string, got choice) ([]int, error) {
+func (c *chooser) match(pattern string, got choice, others map[int]bool) ([]int, error) {
 	if i, ok := c.first[pattern]; ok {
 		if i == got.label || i == got.weight {
 			return nil, fmt.Errorf("%s %q is named in Options.Columns and is the label or the weight; leave it out of one", c.noun, pattern)
@@ -268,7 +283,7 @@ func (c *chooser) match(pattern string, got choice) ([]int, error) {
 			if err != nil {
 				return nil, fmt.Errorf("Options.Columns %q is no pattern: want names with *, ? and [a-z]", pattern)
 			}
-			if fits && i != got.label && i != got.weight && i != got.text && !slices.Contains(slices.Concat(got.texts, got.categories), i) {
+			if fits && !others[i] {
 				found = append(found, i)
 			}
 		}
@@ -425,19 +440,19 @@ func describe(cols []column, c choice, noun string) parts {
 		}
 		return cols[i].name
 	}
-	p := parts{labelName: name(c.label), textName: name(c.text), weightName: name(c.weight), mixed: c.label >= 0 && cols[c.label].holds == soft}
+	text := -1
+	if len(c.texts) > 0 {
+		text = c.texts[0]
+	}
+	p := parts{labelName: name(c.label), textName: name(text), weightName: name(c.weight), mixed: c.label >= 0 && cols[c.label].holds == soft}
 	p.about = labelPart(p, noun)
-	if c.text >= 0 || len(c.categories) > 0 {
+	if c.textual() {
 		var f Fields
-		texts := c.texts
-		if c.text >= 0 {
-			texts = append([]int{c.text}, texts...)
-		}
 		for _, part := range []struct {
 			what    string
 			columns []int
 			names   *[]string
-		}{{"text", texts, &f.Texts}, {"category", c.categories, &f.Categories}, {"numeric", c.numbers, &f.Numbers}} {
+		}{{"text", c.texts, &f.Texts}, {"category", c.categories, &f.Categories}, {"numeric", c.numbers, &f.Numbers}} {
 			for _, i := range part.columns {
 				*part.names = append(*part.names, cols[i].name)
 			}

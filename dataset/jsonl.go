@@ -99,11 +99,10 @@ func (j *jsonl) survey() holding {
 // line.
 func (j *jsonl) use(c choice) error {
 	j.at = make([]int, len(j.cols))
-	several := len(c.texts)+len(c.categories) > 0 || c.text >= 0 && len(c.numbers) > 0
-	for _, i := range slices.Concat([]int{c.label, c.text, c.weight, c.id}, c.texts, c.categories, c.numbers) {
+	for _, i := range slices.Concat([]int{c.label, c.weight, c.id}, c.texts, c.categories, c.numbers) {
 		if i >= 0 {
 			j.part[j.cols[i].name] = i
-			optional := several && i != c.label && i != c.weight && i != c.id
+			optional := c.several() && i != c.label && i != c.weight && i != c.id
 			if !optional && (i != c.label || !j.opts.Unlabelled) { // of several labels there may be none, but the key says so
 				j.wanted = append(j.wanted, i)
 			}

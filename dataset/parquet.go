@@ -82,7 +82,6 @@ func (p *parquetRow) use(c choice) error {
 	}
 	err := cmp.Or(
 		use(c.label, "labels: text, integers or truth values", "Options.Label", words, number, truth),
-		use(c.text, "text", "Options.Text", words),
 		use(c.weight, "a number", "Options.Weight", number),
 		useAll(c.texts, "text", "Options.Text", words),
 		useAll(c.categories, "text, integers or truth values", "Options.Categories", words, number, truth),

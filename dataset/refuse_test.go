@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown weight", "a.csv", "text,label\na,b\n", Options{Weight: "w"}, `a.csv:1: no column "w"`},
 		{"unknown feature", "a.csv", "x,label\n1,b\n", Options{Columns: []string{"z*"}}, `a.csv:1: no column "z*": the columns are "x", "label"; name one of them with Options.Columns`},
 		{"broken pattern", "a.csv", "x,label\n1,b\n", Options{Columns: []string{"[z"}}, `a.csv:1: Options.Columns "[z" is no pattern`},
-		{"text and features", "a.csv", "x,label\n1,b\n", Options{Text: "x", Columns: []string{"x"}}, `a.csv:1: column "x" is asked for twice`},
+		{"text and features", "a.csv", "x,label\n1,b\n", Options{Text: "x", Columns: []string{"x"}}, `a.csv:1: column "x" is asked for as two of`},
 		{"label as text", "a.csv", "x,label\n1,b\n", Options{Text: "label", Label: "label"}, `a.csv:1: column "label" is asked for as two of`},
 		{"label as feature", "a.csv", "x,label\n1,b\n", Options{Label: "label", Columns: []string{"label"}}, `a.csv:1: column "label" is named in Options.Columns and is the label`},
 		{"column twice, named", "a.csv", "x,x,label\n1,2,b\n", Options{Columns: []string{"x"}}, `a.csv:1: column "x" occurs twice, as 1 and 2`},

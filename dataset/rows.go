@@ -135,8 +135,8 @@ func (r *rows) next(ex *Example) (err error) {
 	if r.fields.Several() {
 		return r.readFields(ex)
 	}
-	if i := r.chosen.text; i >= 0 {
-		ex.Text, err = r.cells.text(i)
+	if len(r.chosen.texts) > 0 {
+		ex.Text, err = r.cells.text(r.chosen.texts[0])
 		return err
 	}
 	ex.Values, err = r.cells.numbers(ex.Values, r.chosen, r.width)
@@ -150,9 +150,9 @@ func (r *rows) next(ex *Example) (err error) {
 // missing is an empty text or category, or no number.
 func (r *rows) readFields(ex *Example) (err error) {
 	ex.Fields = ex.Fields[:0]
-	for n, i := range append([]int{r.chosen.text}, r.chosen.texts...) {
+	for n, i := range r.chosen.texts {
 		text := ""
-		if i >= 0 && !r.cells.missing(i) {
+		if !r.cells.missing(i) {
 			if text, err = r.cells.text(i); err != nil {
 				return err
 			}

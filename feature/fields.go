@@ -259,22 +259,11 @@ func (b *numberBlock) store(f *safetensors.File) {
 
 // loadNumberBlock reads the block of p columns.
 func loadNumberBlock(f *safetensors.File, p int) (*numberBlock, error) {
-	b := &numberBlock{}
-	for _, part := range []struct {
-		name string
-		to   *[]float64
-	}{{numberMeanTensor, &b.mean}, {numberScaleTensor, &b.scale}} {
-		t, err := f.Tensor(part.name)
-		if err != nil {
-			return nil, err
-		}
-		if *part.to, err = t.Float64s(); err != nil {
-			return nil, err
-		}
-		if err := checkNumbers(part.name, *part.to, p); err != nil {
-			return nil, err
-		}
+	mean, scale, err := loadScaling(f, numberMeanTensor, numberScaleTensor, p)
+	if err != nil {
+		return nil, err
 	}
+	b := &numberBlock{mean: mean, scale: scale}
 	t, err := f.Tensor(numberMissingTensor)
 	if err != nil {
 		return nil, err

@@ -206,22 +206,27 @@ func (s *Set) loadNumbers(f *safetensors.File, fourier int) (err error) {
 			return err
 		}
 	}
-	for _, part := range []struct {
-		name string
-		to   *[]float64
-	}{{meanTensor, &s.mean}, {scaleTensor, &s.scale}} {
-		t, err := f.Tensor(part.name)
+	s.mean, s.scale, err = loadScaling(f, meanTensor, scaleTensor, len(s.columns))
+	return err
+}
+
+// loadScaling reads the mean and the scale of n columns.
+func loadScaling(f *safetensors.File, meanName, scaleName string, n int) (mean, scale []float64, err error) {
+	read := func(name string) (x []float64, err error) {
+		t, err := f.Tensor(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if *part.to, err = t.Float64s(); err != nil {
-			return err
+		if x, err = t.Float64s(); err != nil {
+			return nil, err
 		}
-		if err := checkNumbers(part.name, *part.to, len(s.columns)); err != nil {
-			return err
-		}
+		return x, checkNumbers(name, x, n)
 	}
-	return nil
+	if mean, err = read(meanName); err != nil {
+		return nil, nil, err
+	}
+	scale, err = read(scaleName)
+	return mean, scale, err
 }
 
 // checkNumbers returns an error unless x has n finite numbers.

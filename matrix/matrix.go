@@ -53,6 +53,17 @@ func (m *Sparse) Row(i int) (index []int32, value []float32) {
 	return m.Index[a:b:b], m.Value[a:b:b]
 }
 
+// AddRows adds to to, of Cols numbers, the rows of index, each times its value: the
+// products of a sparse row with all rows of a matrix, of which m is the transpose.
+func (m *Sparse) AddRows(to []float64, index []int32, value []float32) {
+	for n, i := range index {
+		columns, v := m.Row(int(i))
+		for k, c := range columns {
+			to[c] += float64(value[n]) * float64(v[k])
+		}
+	}
+}
+
 // AppendRow adds a row, copying both slices, whose columns must ascend.
 func (m *Sparse) AppendRow(index []int32, value []float32) {
 	if len(m.Start) == 0 {

@@ -258,3 +258,21 @@ func FuzzSparse(f *testing.F) {
 		}
 	})
 }
+
+// AddRows of the transpose is the product with each row.
+func TestAddRows(t *testing.T) {
+	m := &Sparse{Columns: 4}
+	m.AppendRow([]int32{0, 2}, []float32{1, -2})
+	m.AppendRow(nil, nil)
+	m.AppendRow([]int32{1, 2, 3}, []float32{3, 0.5, 4})
+	for i := range m.Rows() {
+		index, value := m.Row(i)
+		got := []float64{10, 20, 30}
+		m.Transpose().AddRows(got, index, value)
+		for n := range got {
+			if want := float64(10*(n+1)) + Dot(m, i, n); got[n] != want {
+				t.Errorf("row %d with row %d: %v, want %v", i, n, got[n], want)
+			}
+		}
+	}
+}

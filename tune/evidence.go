@@ -238,12 +238,7 @@ func NamesAgree(d *corpus.Data, rows []int) (agree, chance, se float64, err erro
 	for n, row := range rows {
 		clear(similar)
 		index, value := x.Row(n)
-		for i, j := range index {
-			classes, v := names.Row(int(j))
-			for m, c := range classes {
-				similar[c] += float64(value[i]) * float64(v[m])
-			}
-		}
+		names.AddRows(similar, index, value)
 		// A tie counts for its share: a row without a word of any name is right by chance.
 		top, ties := slices.Max(similar), 0.0
 		for _, s := range similar {

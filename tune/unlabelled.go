@@ -503,12 +503,7 @@ func similarTo(x matrix.Matrix, rows []int) func(i int, to []float64) {
 	return func(i int, to []float64) {
 		clear(to)
 		index, value := sparse.Row(i)
-		for m, f := range index {
-			with, v := columns.Row(int(f))
-			for e, n := range with {
-				to[n] += float64(value[m]) * float64(v[e])
-			}
-		}
+		columns.AddRows(to, index, value)
 		own := length(i)
 		for n := range to {
 			to[n] /= own * lengths[n]

@@ -44,21 +44,15 @@ func (f *shardFlags) run(a *app, model string, data *dataFlags, command func(a *
 		return err
 	}
 	data.Shard = part
-	task := shard.Task{Program: program(), Command: "predict", Options: make(map[string]string)}
+	options := make(map[string]string)
 	f.flags.Visit(func(flag *pflag.Flag) {
 		if !sameAnswers[flag.Name] {
-			task.Options[flag.Name] = flag.Value.String()
+			options[flag.Name] = flag.Value.String()
 		}
 	})
-	if task.Model, err = shard.Identify(model); err != nil {
+	task, err := shard.NewTask(program(), "predict", options, model, data.data)
+	if err != nil {
 		return err
-	}
-	for _, path := range data.data {
-		file, err := shard.Identify(path)
-		if err != nil {
-			return err
-		}
-		task.Inputs = append(task.Inputs, file)
 	}
 	w, err := shard.Create(f.out, part, task)
 	if err != nil {

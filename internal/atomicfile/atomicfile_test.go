@@ -80,7 +80,7 @@ func TestWriteToABadPlace(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.path == os.DevNull && runtime.GOOS == "windows" {
-				t.Skip("the null device has no path here")
+				t.Skip("the null device of Windows has no path in a folder")
 			}
 			err := Write(tc.path, sample)
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), tc.path) {
@@ -93,7 +93,7 @@ func TestWriteToABadPlace(t *testing.T) {
 
 func TestWriteKeepsLinksModesAndStrangers(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("needs symbolic links and permission bits")
+		t.Skip("Windows makes symbolic links for administrators only, and has no permission bits")
 	}
 	folder := t.TempDir()
 	target, link := filepath.Join(folder, "real"), filepath.Join(folder, "link")

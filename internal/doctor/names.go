@@ -99,12 +99,7 @@ func similar(labels []string) (int, []Pair) {
 	for a := range labels {
 		clear(cosine)
 		index, value := e.Row(a)
-		for n, j := range index {
-			others, v := with.Row(int(j))
-			for m, b := range others {
-				cosine[b] += float64(value[n]) * float64(v[m])
-			}
-		}
+		with.AddRows(cosine, index, value)
 		for b := a + 1; b < len(labels); b++ {
 			if cosine[b] >= similarCosine {
 				pairs = append(pairs, Pair{labels[a], labels[b], min(cosine[b], 1)})

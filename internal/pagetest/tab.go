@@ -2,7 +2,6 @@ package pagetest
 
 import (
 	"bufio"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -274,20 +273,6 @@ func (p *Tab) Press(key string) {
 func (p *Tab) Type(text string) {
 	p.b.t.Helper()
 	p.b.must(p.session, "Input.insertText", params{"text": text}, nil)
-}
-
-// Picture writes a PNG of the window.
-func (p *Tab) Picture(path string) {
-	p.b.t.Helper()
-	var r struct{ Data string }
-	p.b.must(p.session, "Page.captureScreenshot", params{"format": "png"}, &r)
-	data, err := base64.StdEncoding.DecodeString(r.Data)
-	if err == nil {
-		err = os.WriteFile(path, data, 0o666)
-	}
-	if err != nil {
-		p.b.t.Fatal(err)
-	}
 }
 
 // Complaints returns exceptions and what the browser wrote to the console.

@@ -78,6 +78,22 @@ type Task struct {
 	Inputs  []File            `json:"inputs"`
 }
 
+// NewTask identifies the model and the inputs of a task.
+func NewTask(program, command string, options map[string]string, model string, inputs []string) (t Task, err error) {
+	t = Task{Program: program, Command: command, Options: options}
+	if t.Model, err = identify(model); err != nil {
+		return t, err
+	}
+	for _, path := range inputs {
+		file, err := identify(path)
+		if err != nil {
+			return t, err
+		}
+		t.Inputs = append(t.Inputs, file)
+	}
+	return t, nil
+}
+
 // A File is known by its name, length and a digest.
 type File struct {
 	Name   string `json:"name"` // without its folder
@@ -85,8 +101,8 @@ type File struct {
 	SHA256 string `json:"sha256"` // of the file, or of its first and last 64 KiB if it is longer than 128
 }
 
-// Identify looks at a file.
-func Identify(path string) (File, error) {
+// identify looks at a file.
+func identify(path string) (File, error) {
 	const edge = 64 << 10
 	f, err := os.Open(path)
 	if err != nil {
