@@ -30,14 +30,17 @@ func binOf(margin float32) int {
 func lowest(bin int) float64 { return float64(bin)/binsPerUnit - mostMargin }
 func middle(bin int) float64 { return (float64(bin)+0.5)/binsPerUnit - mostMargin }
 
-// countGrain is the number of rows that a goroutine counts at a time.
-const countGrain = 256
+const (
+	countGrain = 256 // least number of rows that a goroutine counts at a time
+	mostParts  = 64  // histograms at most, of 128 KB each, before they are summed
+)
 
 // count makes the histogram of the margins (n x k) of examples with these labels.
 func count(margins []float32, labels *matrix.Sparse, threads int) histogram {
 	k, n := labels.Columns, labels.Rows()
-	parts := make([]histogram, (n+countGrain-1)/countGrain)
-	kernel.Parallel(threads, n, countGrain, func(block, lo, hi int) {
+	grain := max(countGrain, (n+mostParts-1)/mostParts)
+	parts := make([]histogram, (n+grain-1)/grain)
+	kernel.Parallel(threads, n, grain, func(block, lo, hi int) {
 		h := histogram{make([]int, bins), make([]int, bins)}
 		for i := lo; i < hi; i++ {
 			for _, m := range margins[i*k : (i+1)*k] {
