@@ -58,7 +58,9 @@ func tile(m isa, l layout) {
 		p := pointers("ahead", "base")
 		t.ahead, t.base = p[0], p[1]
 	}
-	t.mask = m.tailMasks(length("cols"), m.lanes, 2)
+	if m.wide() {
+		t.mask = m.tailMasks(length("cols"), m.lanes, 2)
+	}
 	t.eachSize(func(vectors, height int) {
 		sum := m.zeros(vectors * height)
 		fresh := label("fresh")
@@ -113,7 +115,7 @@ type tiler struct {
 	inner            GPVirtual
 	pairs            []GPVirtual // where rows 0, 2, 4... of a are, for byRows
 	ahead, base      GPVirtual
-	mask             []Op // of the columns of c
+	mask             []Op // of the columns of c, where registers hold masks at no cost
 }
 
 // pairsOfRows returns pointers to every second of some rows.
@@ -291,13 +293,18 @@ func (t tiler) step(vectors, height int, sum []VecVirtual) {
 	}
 }
 
-// eachOfC calls visit for each vector of c.
+// eachOfC calls visit for each vector of c. With AVX2 masks are vectors, and sums,
+// b and a number of a leave no register for two of them: they are read here.
 func (t tiler) eachOfC(vectors, height int, visit func(n int, at access, c GPVirtual)) {
 	c := pointers("c")[0]
 	stride := length("stride")
+	mask := t.mask
+	if mask == nil {
+		mask = t.m.tailMasks(length("cols"), t.m.lanes, vectors)
+	}
 	for i := range height {
 		for s := range vectors {
-			visit(i*vectors+s, access{m: t.m, at: s * t.m.lanes * 4, mask: t.mask[s]}, c)
+			visit(i*vectors+s, access{m: t.m, at: s * t.m.lanes * 4, mask: mask[s]}, c)
 		}
 		if i < height-1 {
 			ADDQ(stride, c)
