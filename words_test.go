@@ -62,7 +62,7 @@ func TestWords(t *testing.T) {
 		}
 		switch {
 		case strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "CHANGELOG.md"):
-		case strings.HasSuffix(path, ".md"), strings.HasSuffix(path, ".tmpl"), strings.HasSuffix(path, ".html"):
+		case strings.HasSuffix(path, ".md"), strings.HasSuffix(path, ".tmpl"), strings.HasSuffix(path, ".html"), strings.HasPrefix(path, "cmd/treeloss/help/"):
 			text, err := os.ReadFile(path)
 			if err != nil {
 				return err

@@ -42,6 +42,7 @@ Start with:  treeloss quickstart`,
 	}
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars, for scripts")
 	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newDoctor(a), newExplain(a), newTune(a), newCV(a), newExperiment(a), newTree(a), newVectors(a), newEncoder(a), newBench(a), newEmbed(a), newServe(a), newExplore(a), newExport(a), newGather(a), newTweets(a))
+	readHelp(root)
 	setHelp(root)
 	return root
 }

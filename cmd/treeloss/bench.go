@@ -19,18 +19,8 @@ func newBench(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the speed of this machine",
-		Long: `Bench measures how fast this machine runs what treeloss spends its time on: matrix
-products, softmax, training steps with and without a tree, an epoch on sparse
-text, a cover tree, the prediction of one row. It takes a few seconds, on random
-data of the sizes shown; close other programs for numbers that can be repeated.
-
-A time is the median of many calls. B is the rows of a batch, d the features, k
-the classes. The last column is the time over that of the row above: what a tree
-costs, and what a softmax saves over a loop with math.Exp.`,
-		Example: `  treeloss bench
-  treeloss bench --threads 4 --json`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runBench(c, a, o) },
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return runBench(c, a, o) },
 	}
 	c.Flags().IntVar(&o.Threads, "threads", 0, "processor threads of the rows with several, 0 for all")
 	a.jsonFlag(c)

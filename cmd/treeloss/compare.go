@@ -54,30 +54,8 @@ func newCompare(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare --data FILE [--test FILE]",
 		Short: "Compare ways to train on the same splits with the same tuning",
-		Long: `Compare trains every method on the same rows, gives each the same tuning on rows
-held out of them, and tests all on the same test rows. It prints what each gains
-over plain cross entropy, with the standard error of the paired difference: over
-the seeds where there are several, else over the test rows.
-
-Methods are cross-entropy, u-tree, v-tree, linkage, names, vectors, taxonomy,
-distances, weights, means, names+examples (the names are examples, too), simloss,
-soft-labels, hxe, hierarchical-softmax and auto. With +unlabeled behind its name,
-as in auto+unlabeled, a method learns from the examples of --unlabeled, too.
-Numbers go without names+examples by default.
-
-With --shots N every seed 1..SEEDS draws N training rows of each class; several
-numbers, as in --shots 1,3,5, make one comparison each. Without --test the rows
-that were not drawn are tested, or a fifth of all rows.
-
-With --report DIR a page with figures, index.html, is written into the folder DIR:
-accuracies with intervals, a learning curve over --shots, what each class gains,
-which classes are confused, and the tree. The figures are beside it as SVG, PNG
-and CSV.`,
-		Example: `  treeloss compare --data train.csv --test test.csv --shots 5 --seeds 5
-  treeloss compare --data train.csv --test test.csv --shots 1,3,5 --report out
-  treeloss compare --data train.csv --test test.csv --methods cross-entropy,names,v-tree`,
-		Args: addTo(&f.data.data),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  addTo(&f.data.data),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.add(c)
 	flags := c.Flags()

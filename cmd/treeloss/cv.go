@@ -40,26 +40,8 @@ func newCV(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cv --data FILE [--folds N]",
 		Short: "Measure a way to train by cross-validation",
-		Long: `Cv splits the examples into folds with about as many of each class, trains on all
-folds but one with the flags of train, and tests on the one left out, in turn. It
-prints how good the model is that train would make of such data, without test
-examples of your own. Whatever is chosen (auto, the prior) is chosen anew for each
-fold, on its training rows alone.
-
-It prints the mean over folds with its standard error, and pooled: all examples
-together, each tested once. Folds share training rows, so the error is a little
-too small. A class of one example is tested by a model that never saw it.
-
---out FILE.csv (or .jsonl) has a row for each example, in the order of --data, with
-the answer of the model that was trained without it:
-place (file:line), id (of --id COLUMN), text, label (the true class), predicted,
-right (1 or 0), probability of the predicted class and label_probability, that of
-the true one. It is written when all folds are done.`,
-		Example: `  treeloss cv --data train.csv
-  treeloss cv --data train.csv --folds 10 --sharing names --json
-  treeloss cv --data train.csv --out rows.csv`,
-		Args: addTo(&f.data.data),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  addTo(&f.data.data),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.addPlan(c)
 	f.add(c)

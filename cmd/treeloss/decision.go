@@ -64,19 +64,6 @@ type decisionFlags struct {
 // decodeCost is the value of --decode that takes the class of least expected cost.
 const decodeCost = "cost"
 
-// decideHelp is what the help of predict and evaluate says about all of it.
-const decideHelp = `--confidence P answers with the deepest node of the tree over the classes whose
-classes together have the probability P: "dog" where the breed is not clear. Below
-0.5 two nodes may reach P, and the deepest need not be the most probable.
---reject P answers nothing below the probability P. --decode cost takes the
-class whose mistakes are least severe on average, by the tree. The probabilities
-are taken at their word, and are calibrated unless train has --calibrate off. The
-tree is that of the model, or --taxonomy.
-
---target-accuracy A answers only where held-out examples of the training support
-that a share A of the answers is right, with 90 % confidence for examples like
-these: a class or, by the tree of the model, a node above it, else nothing.`
-
 func (f *decisionFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	addWord(c, &f.decode, "decode", "likely, the most probable class, or cost, the class of least expected mistake severity", "likely", decodeCost)

@@ -31,20 +31,8 @@ func newDoctor(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor --data FILE",
 		Short: "Will sharing between classes help here, and by which source?",
-		Long: `Doctor examines examples before you train on them: how many rows the classes
-have, which texts stand twice or with two labels, how the classes lie to each
-other, and whether their names say anything about the rows, or the taxonomy,
-vectors, distances or model that you bring. It ends with a sentence on whether
-sharing between classes can be expected to help.
-
-If that takes seconds only, or with --train, it also trains: plain cross entropy,
-for the numbers in the theory of the tree loss (lambda, norms, bounds), and every
-source of class knowledge, for its gain on held-out rows.`,
-		Example: `  treeloss doctor --data train.csv
-  treeloss doctor --data train.csv --taxonomy groups.csv --train
-  treeloss doctor --data train.csv --label-vectors cc.en.300.bin --unknown average`,
-		Args: addTo(&f.data.data),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  addTo(&f.data.data),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.data.add(c)
 	flags := c.Flags()

@@ -41,16 +41,8 @@ func newEmbed(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "embed --model NETWORK --data DATA --out FILE.npy",
 		Short: "Write the features that a network finds in pictures or texts",
-		Long: `Embed runs pictures, or the texts of a file, through a network that treeloss
-train --network made, up to its last layer, and writes the features to FILE.npy, a
-row an example, and the names of the classes to FILE.labels.txt, one a line. Both
-are what train, compare and evaluate read with --data and --labels: training on
-features takes seconds.`,
-		Example: `  treeloss embed --model m.safetensors --data cifar-100-binary/train.bin --out train.npy
-  treeloss embed --model m.safetensors --data cifar-100-binary/test.bin --out test.npy
-  treeloss compare --data train.npy --labels train.labels.txt --test test.npy --test-labels test.labels.txt`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "network that treeloss train --network wrote")

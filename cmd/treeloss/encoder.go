@@ -15,14 +15,8 @@ func newEncoder(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "encoder",
 		Short: "Look into sentence encoders",
-		Long: `Encoder tells what the folder of a static sentence encoder holds before you train
-with it (train --encoder FOLDER): model2vec's, or StaticEmbedding's of
-sentence-transformers, with model.safetensors and tokenizer.json. A file of word
-vectors is an encoder, too: the mean of the vectors of a text's words.`,
-		Example: `  treeloss encoder info potion-base-8M
-  treeloss encoder nearest potion-base-8M "lost card"`,
-		Args: commandsOnly,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  commandsOnly,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newEncoderInfo(a), newEncoderNearest(a), newEncoderDistill(a))
 	return c
@@ -31,11 +25,9 @@ vectors is an encoder, too: the mean of the vectors of a text's words.`,
 // newEncoderInfo returns treeloss encoder info.
 func newEncoderInfo(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "info FOLDER",
-		Short:   "Tell size and settings of a sentence encoder",
-		Long:    "Info reads all of the folder of a sentence encoder, so that a damaged one is found.",
-		Example: `  treeloss encoder info potion-base-8M --json`,
-		Args:    oneFile("the folder of a sentence encoder"),
+		Use:   "info FOLDER",
+		Short: "Tell size and settings of a sentence encoder",
+		Args:  oneFile("the folder of a sentence encoder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			e, err := encoder.OpenAny(c.Context(), args[0])
 			if err != nil {
@@ -61,10 +53,6 @@ func newEncoderNearest(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nearest FOLDER TEXT",
 		Short: "Print the tokens whose vectors are nearest to that of a text",
-		Long: `Nearest prints the tokens whose vectors have the largest cosine with the vector of
-a text, best first, one a line: the token, a tab and the cosine. The tokens of
-the text are among them.`,
-		Example: `  treeloss encoder nearest potion-base-8M "lost card" --top 5`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 || top < 1 {
 				return usagef("encoder nearest takes a folder and a text, in quotes if it has spaces, and --top of at least 1")

@@ -18,15 +18,7 @@ func newEncoderDistill(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "distill --from BERT --out FOLDER",
 		Short: "Make a static sentence encoder from a local BERT",
-		Long: `Distill runs each token of a vocabulary through a BERT, by itself, shortens the
-vectors to --dim principal components, gives frequent tokens small weights, and
-writes a folder that train --encoder, model2vec and sentence-transformers read.
-
-The vocabulary is that of the BERT: all of it, or the first N tokens. With a file
-of words, one a line and the most frequent first, these are tokens as well.`,
-		Example: `  treeloss encoder distill --from bge-base-en-v1.5 --out static
-  treeloss encoder distill --from LaBSE --vocabulary words.txt --dim 128 --out static`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if from == "" || out == "" || o.Dim < 1 {
 				return usagef("encoder distill needs the folder of a BERT (--from), one to write (--out) and a --dim of at least 1")

@@ -45,75 +45,7 @@ func newEvaluate(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evaluate --model MODEL --data FILE",
 		Short: "Measure a model on labelled examples",
-		Long: `Evaluate runs a model on labelled examples that it was not trained on and prints
-how good it is, which classes it does worst on and what it takes for what.
-
-The model may be a network that train --network made; --data are then pictures or
-texts as train takes them.
-
-Columns are found as in training: the numeric ones by the names that the model
-knows, label and text by the names that train was given. Rates are printed in
-points, 0 to 100, and are fractions from 0 to 1 with --json.
-
-  top-5 accuracy       the right class is among the five most probable
-  macro F1             mean F1 of the classes, each of the same weight
-  similarity accuracy  mean cosine of the predicted and the right class, by the
-                       label vectors of the model if it was trained with some,
-                       else by the n-grams of their names: a near miss counts
-                       in part
-  log loss             mean -log of the probability of the right class, in nats
-  calibration error    mean gap between confidence and accuracy
-
-In JSONL a row may share its label among classes ("labels": {"cat": 0.75, "dog":
-0.25}). The class with the largest share is then the right one, and log loss the
-cross entropy against the shares, which is above 0 for the best of models. A share
-of a label that was never trained makes the row one of --unknown-labels.
-
-Of a model of several labels an example it prints precision at 1, 3 and 5, nDCG, the
-propensity-scored precision (rare classes count more: Jain et al. 2016), micro and
-macro F1, and the share of examples with exactly the right set.
-
-With a tree over the classes, that of the model or --taxonomy:
-
-  mistake severity       mean height of the lowest common ancestor of the predicted
-                         and the right class, over the mistakes; to be read with
-                         the accuracy, since many small mistakes lower it
-  hierarchical distance  the same over all examples, of the 1, 5, 20 most probable
-  hierarchical F1        of the nodes on the paths of the predicted and right class
-
-` + decideHelp + `
-Evaluate prints how often such answers are right and how much they say.
-
---oos FILE has examples of no class: labelled ones, or lines of text. AUROC is the
-chance that an answer to an example of --data is more probable than one to these.
-A decision is right if an example in scope gets its class, or one out of scope gets
-no answer, below --reject; without it below 0.5, where an answer is more likely
-wrong than right. Detection asks only whether there was an answer. The best
-threshold for these very examples is printed too: it flatters. To choose one,
-evaluate held-out examples with as large a share out of scope as is to be
-expected, and give what they say to --reject: it depends on that share.
-
---out FILE.csv (or .jsonl) has a row for each example of --data, in their order:
-place (file:line), id (of --id COLUMN), text, label (the true class), predicted,
-right (1 or 0), probability of the predicted class and label_probability, that of
-the true one, empty for a label that was never trained.
-
---confusions FILE.csv has how often each class (a row) was predicted as each other
-(a column), in the order of the tree, so that mistakes between similar classes are
-near the diagonal.
-
---report DIR writes a page, index.html, into the folder DIR: measures with
-intervals, the confusion matrix as a picture, the worst classes with examples of
-mistakes, whether probabilities are what they say, what thresholds on them give,
-and, with a tree, how far from the truth mistakes are. The figures are beside it as
-SVG, PNG and CSV.`,
-		Example: `  treeloss evaluate --model intents.safetensors --data test.csv
-  treeloss evaluate --model intents.safetensors --data test.csv --per-class
-  treeloss evaluate --model intents.safetensors --data test.csv --out rows.csv --report page
-  treeloss evaluate --model m.safetensors --data test.tsv.gz --label topic --json
-  treeloss evaluate --model m.safetensors --data test.csv --taxonomy groups.csv --confidence 0.9
-  treeloss evaluate --model m.safetensors --data test.csv --oos strange.txt --reject 0.4`,
-		Args: addTo(&f.data.data),
+		Args:  addTo(&f.data.data),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.decision.check(c); err != nil {
 				return err

@@ -43,29 +43,6 @@ func newExperiment(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment NAME",
 		Short: "Repeat the paper's experiments on synthetic data",
-		Long: `Experiment repeats the synthetic experiments of "The Tree Loss" (Wang and Izbicki
-2022) and says from the numbers what holds:
-
-  data-regimes     I: accuracy over n, d, k and the noise sigma
-  norms            II: norms of the parameters over k, and the theory in numbers
-  tree-shapes      III: accuracy over the base of the cover tree
-  metric-quality   IV: accuracy over the noise in the metric
-  low-rank         not in the paper: the true parameters of its authors' scripts
-  all              all of these, and each claim of the paper in claims.md
-
-The protocol paper trains every loss with one learning rate in one pass, as the
-authors' scripts do. The protocol tuned gives each loss its own best learning rate
-in one pass, and its own best prior at convergence.
-
-With --out DIR it writes DIR/index.html with figures as SVG, PNG and CSV, and keeps
-each finished cell in DIR/cells.jsonl: if it is stopped, --resume goes on. With
---shard i/n one of n processes does its part of the cells and writes no page; when
-all have ended, --resume makes the page of the cells of all.`,
-		Example: `  treeloss experiment norms
-  treeloss experiment data-regimes --protocol paper --out regimes
-  treeloss experiment all --out all --shard 0/4
-  treeloss experiment all --out all --resume
-  treeloss experiment tree-shapes --truth low-rank --n 300 --k 100 --d 64 --protocol tuned`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(experimentNames(), args[0]) {
 				return usagef("%s wants one of %s, not %q", c.CommandPath(), strings.Join(experimentNames(), ", "), strings.Join(args, " "))

@@ -32,29 +32,7 @@ func newExplain(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain --model MODEL [FILE | -]",
 		Short: "Say why the model gives each example its answer",
-		Long: `Explain reads examples as predict does, from a file or from standard input, and
-says for each how the model came to its answer:
-
-  - the answer and its probability;
-  - the path of the class in the tree of the model, if it has one;
-  - the classes nearest to it, by the weights of the model (less their mean over
-    the classes) and by the letters of their names;
-  - the features that spoke for the answer and against it: how far its score lies
-    above the mean of all classes, and above that of the runner-up, and how much
-    of that each feature contributed.
-
-The parts add up to the difference of the scores, in nats: 0.7 nats more double
-the odds, unless the model was calibrated. To ask why it was not another class,
-name that with --against. A model with hierarchical softmax decides at each group
-on the path; each decision is explained.
-
-With --json each line is one JSON object with label, probability, temperature,
-path, nearest_by_weights, nearest_by_name and decisions; each of these compares
-what was chosen with the mean of the choices and with a rival.`,
-		Example: `  echo "my card has not arrived" | treeloss explain --model intents.safetensors
-  treeloss explain --model intents.safetensors --top 10 --against lost_card questions.txt
-  treeloss explain --model m.safetensors --json measurements.csv`,
-		Args: oneInput("explain"),
+		Args:  oneInput("explain"),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.data.data = fileOrStdin(args)
 			return f.run(c.Context(), a)

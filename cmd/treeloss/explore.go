@@ -31,25 +31,8 @@ func newExplore(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore --model MODEL [--data FILE] [--out DIR | --addr HOST:PORT]",
 		Short: "Look at a model in a browser: its tree, its confusions, a text",
-		Long: `Explore serves a page, until Ctrl-C, that shows the tree of the classes of a model:
-zoom, fold, search a class, click it for its nearest classes, its strongest features
-and examples, click a second one for why one and not the other. Type a text to see
-how its probability goes down the tree, and which words speak for the answer.
-
-With --data, labelled examples, classes are coloured by accuracy or support, and the
-confusion map shows what is predicted as what, in the order of the tree. --baseline
-is a second model, such as one trained with --sharing none, and colours classes by
-what the first gains over it.
-
---out DIR writes the page as files instead, for a web server or to open from a disk.
-They hold class names, counts, features and some examples of --data, but not the
-model, so a text cannot be tried there. A model without a tree is shown with the
-linkage of its class weights. The page fetches nothing from a network.`,
-		Example: `  treeloss explore --model intents.safetensors --data test.csv
-  treeloss explore --model intents.safetensors --data test.csv --baseline plain.safetensors
-  treeloss explore --model intents.safetensors --data test.csv --out page`,
-		Args: addTo(&f.data.data),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  addTo(&f.data.data),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.modelFlags.add(c)
 	f.data.addColumns(c)

@@ -26,28 +26,8 @@ func newExport(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export --model MODEL --out FILE [--format FORMAT]",
 		Short: "Write a linear model for another program, or a smaller one",
-		Long: `Export writes a linear model in another form, or with fewer bytes:
-
-  model     a model file, with --quantize or --prune, for predict, serve and explain
-  onnx      scores and probabilities as a graph for ONNX Runtime; of numeric columns
-            all of the model, of texts what follows the n-grams
-  npy       a folder with weight.npy, one row a class, and bias.npy
-  json      the weights of each feature, with labels and features, in one object
-  csv       a row for each feature and a column for each class
-  fasttext  each n-gram with its weights, as a .vec file has words with vectors
-
-Beside onnx, npy and fasttext lies features.json: labels, n-grams and their weights,
-calibration. How a text becomes n-grams is told in docs/model-file.md, and done by
-docs/score.py.
-
---quantize fp16 halves the weights, int8 quarters them; --prune 0.25 keeps the
-quarter of them that differ most from what most classes have. With --data FILE the
-accuracy of the model and of the smaller one are printed.`,
-		Example: `  treeloss export --model intents.safetensors --format onnx --out intents.onnx
-  treeloss export --model intents.safetensors --quantize int8 --out small.safetensors --data test.csv
-  treeloss export --model intents.safetensors --prune 0.25 --out small.safetensors`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "linear model that treeloss train wrote")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"slices"
@@ -8,7 +9,37 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/treeloss/treeloss/internal/quickstart"
 )
+
+// helpTexts has a file for each command, such as tree-build.txt: what it does, then a
+// line "Examples:" and the examples. {{decide}} stands for another file, which several
+// commands share.
+//
+//go:embed help
+var helpTexts embed.FS
+
+// readHelp gives the commands of root their texts.
+func readHelp(root *cobra.Command) {
+	shared := strings.NewReplacer("{{attribution}}", quickstart.Attribution,
+		"{{decide}}", helpText("decide"), "{{vector-formats}}", helpText("vector-formats"))
+	for _, c := range root.Commands() {
+		path := strings.ReplaceAll(strings.TrimPrefix(c.CommandPath(), "treeloss "), " ", "-")
+		long, examples, _ := strings.Cut(helpText(path), "\n\nExamples:\n")
+		c.Long, c.Example = shared.Replace(long), examples
+		readHelp(c)
+	}
+}
+
+// helpText returns a file of helpTexts without its last line break.
+func helpText(name string) string {
+	text, err := helpTexts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic("treeloss: " + err.Error()) // a command without a help text: a slip in this program
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
 
 // flagGroups are the groups of flags in help, in their order. A flag that is in none
 // goes with the others of its command.

@@ -43,55 +43,7 @@ func newPredict(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict --model MODEL [FILE ... | -]",
 		Short: "Classify examples of files or of standard input",
-		Long: `Predict reads examples from files, or from standard input, and writes one line
-for each: the most probable class, a tab and its probability, or with --top N the
-N most probable classes, each followed by its probability.
-
-Lines of a .txt file and of standard input are plain sentences, unless the first
-line names a text column or --text does. With --format lines they always are: every
-line has its answer, whatever it looks like, blank ones too, and broken UTF-8 is
-replaced by U+FFFD, with a note in the log. Other files are read as in training; a
-label column, or labels of fastText (__label__name), are no part of the text.
-Answers to lines of a pipe or a terminal come at once.
-Tabs, line breaks and backslashes in class names are written as \t, \n and \\.
-
-A model of several labels writes all classes that it answers, which may be none:
-a blank line, or "labels": [] with --json. --threshold P answers those of a
-probability of P and more, --top N the N most probable, both at most N of them.
-
-` + decideHelp + `
-
-A line of --confidence is the name of the node, its probability and its path from
-the root, with " > " between; the root itself says nothing. A line that --reject
-holds back has no label, only the probability that was too low. With --decode cost
-the classes of --top come in the order of their expected cost.
-
-A network on pictures takes a picture (JPEG or PNG), a folder of them, answered in
-the order of their names, or a CIFAR-100 file; a BERT takes texts.
-
---id COLUMN writes what tells an example apart in front of its answer, --echo its
-text, behind the id: the answers can then be sorted, filtered and joined.
-
---shard 3/8 --out FOLDER answers one of eight parts of the files, with a manifest
-beside it, for as many machines: treeloss gather joins the parts.
-
---output fasttext writes __label__name and probability, as fasttext predict-prob
-does; white space in a name becomes an underscore.
-
-With --json, or --output jsonl, each line is one JSON object:
-{"label":"...","probability":0.93}, and with --top N also "top", the list of the
-N most probable; with --confidence also "path", a list, and "classes", how many are
-left open; with --decode cost also "expected_cost"; "rejected":true with a label
-of "" where --reject held the answer back; for pictures of a folder "file"; and with
---probabilities "probabilities", of all classes in the order of the model file.`,
-		Example: `  treeloss predict --model intents.safetensors questions.txt
-  echo "my card has not arrived" | treeloss predict --model intents.safetensors --top 3
-  treeloss predict --model m.safetensors --output jsonl measurements.csv
-  treeloss predict --model m.safetensors --confidence 0.9 --taxonomy groups.csv questions.txt
-  treeloss predict --model m.safetensors --reject 0.5 questions.txt
-  treeloss predict --model m.safetensors --target-accuracy 0.95 questions.txt
-  treeloss predict --model network.safetensors --json pictures`,
-		Args: noSentence,
+		Args:  noSentence,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.data.data = fileOrStdin(args)
 			if err := f.decision.check(c); err != nil {

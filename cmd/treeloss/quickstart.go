@@ -33,23 +33,8 @@ func newQuickstart(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Do the main job on real data inside the program",
-		Long: `Quickstart trains plain cross entropy, the tree loss, names of the classes as
-features, and these with the names as further examples, on 5 examples of each of
-77 intents of bank customers. Each gets the same tuning on held-out examples and
-is tested on 3,080 others. The best of them is then trained on all 10,003 training
-examples, and answers two new questions.
-
-It writes nothing but what --model, --save-data and --report name. With --report it
-also compares with 1 and 3 examples of each intent, for a learning curve; compare
---help lists what the page shows.
-
-Data: ` + quickstart.Attribution + `.`,
-		Example: `  treeloss quickstart
-  treeloss quickstart --model bank.safetensors
-  treeloss quickstart --save-data bank
-  treeloss quickstart --report out`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	c.Flags().StringVar(&f.model, "model", "", "file to keep the model in that all examples trained, to try predict and explain on")
 	c.Flags().StringVar(&f.save, "save-data", "", "folder to write the examples to, as train.csv and test.csv, to try the other commands on")

@@ -39,33 +39,8 @@ func newServe(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --model [NAME=]MODEL [--addr HOST:PORT]",
 		Short: "Answer over HTTP with trained models",
-		Long: `Serve answers requests with one model or several, each called by the name of its
-file or by NAME, until Ctrl-C or SIGTERM, and then those that have begun.
-
-  POST /v1/predict   {"text": "..."} or {"examples": [...]}, with "model", "top",
-                     "confidence", "reject" and "decode" as the flags of predict
-  POST /v1/explain   the same, for what speaks for an answer; "features", "against"
-  GET  /v1/models    what is served
-  /v2/...            the Open Inference Protocol, for clients of KServe, Triton,
-                     Seldon and OpenVINO, with binary tensors
-  /healthz /readyz   for who starts and stops it; /metrics for Prometheus
-  /openapi.json      all of that for programs; / the page of treeloss explore
-
-An example is a text, a list of numbers or an object of columns. Answers are those
-of predict, to the bit. Errors are {"error": "..."}: 4xx for a wrong request, 429
-and 503, with Retry-After, to ask again.
-
-A model whose file was replaced is reloaded on SIGHUP, or found by --watch, and no
-request is dropped; replace files as train does, by renaming a new one. So are the
-files of --tls-cert and --tls-key, on SIGHUP; tokens at once.
-
-The log has a line for each request. Set limits by what one machine can bear: an
-answer takes about 0.1 ms of a linear model, 100 ms of a BERT.`,
-		Example: `  treeloss serve --model intents.safetensors
-  treeloss serve --model intents=a.safetensors --model breads=b.safetensors --addr :8080 --watch 2s
-  treeloss serve --model m.safetensors --token-file tokens --tls-cert cert.pem --tls-key key.pem --log json`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c, a) },
+		Args:  noArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return f.serve(c, a) },
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.models, "model", nil, "model file that treeloss train wrote, or NAME=FILE; several may be given")

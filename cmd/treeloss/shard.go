@@ -81,13 +81,6 @@ func newGather(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gather FOLDER",
 		Short: "Join the parts that predict --shard wrote",
-		Long: `Gather checks that each part is in the folder once, whole, and made of the same
-model, files and options, and writes them one behind the other: what one treeloss
-predict over all would have written, to the byte. Parts that are missing or damaged
-are named, and nothing is written.`,
-		Example: `  treeloss predict --model m.safetensors --shard 0/2 --out parts questions.csv
-  treeloss predict --model m.safetensors --shard 1/2 --out parts questions.csv
-  treeloss gather parts --out answers.tsv`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("%s takes one folder, that of --out of the parts", c.CommandPath())

@@ -21,15 +21,8 @@ func newTree(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tree",
 		Short: "Build, draw and check trees over the classes",
-		Long: `Tree builds the label trees that classes share parameters along, draws them, and
-checks trees and taxonomies that you bring yourself. A tree file, or a taxonomy
-of child,parent rows, goes to treeloss train with --taxonomy.`,
-		Example: `  treeloss tree build --data train.csv
-  treeloss tree build --labels names.txt --kind linkage --out tree.json
-  treeloss tree show model.safetensors --depth 2
-  treeloss tree check groups.csv --data train.csv`,
-		Args: commandsOnly,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  commandsOnly,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTreeBuild(a), newTreeShow(a), newTreeCheck(a))
 	return c

@@ -38,25 +38,7 @@ func newTreeBuild(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build (--data FILE | --labels FILE)",
 		Short: "Build a tree over the classes",
-		Long: `Build makes a tree over classes and draws it, or writes it with --out. The
-classes are the labels of examples or the lines of a file.
-
-The tree stands for distances between classes: from their names (the default: use
-it when names mean something), from word vectors of the names, precomputed
-distances or the weights of a model (the default with --label-vectors, --distances
-or --weights-model), from a taxonomy, or from the means of the examples of each
-class.
-A v-tree has the classes on its leaves, a u-tree has them on inner
-nodes too; both are made from a cover tree, which --base makes higher or flatter.
-linkage joins the two nearest groups again and again and keeps the lengths of the
-edges. With --from taxonomy and no --kind the taxonomy itself becomes the tree.`,
-		Example: `  treeloss tree build --data train.csv
-  treeloss tree build --labels names.txt --kind linkage --out tree.json
-  treeloss tree build --labels names.txt --label-vectors GoogleNews.bin.gz --unknown average
-  treeloss tree build --data train.csv --from means --kind linkage --out tree.svg
-  treeloss tree build --labels wnids.txt --distances imagenet.txt --kind linkage
-  treeloss tree build --data train.csv --from taxonomy --taxonomy groups.csv --out tree.nwk`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !c.Flags().Changed("kind") && f.info.From == classinfo.Taxonomy {
 				f.kind = classinfo.Taxonomy

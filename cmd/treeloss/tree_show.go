@@ -20,21 +20,7 @@ func newTreeShow(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show (MODEL | TREE | -)",
 		Short: "Draw the tree of a model or of a file",
-		Long: `Show draws the tree of a model, of a tree file or of a taxonomy as text, groups in
-parentheses, or writes it in another format: svg is a picture for a browser or a
-paper, dot is for Graphviz, newick for programs that draw phylogenetic trees. json
-and newick can be read back. npz is the matrix A, classes by nodes, which SciPy's
-sparse.load_npz reads: W = A @ V shares along this tree. --json is --format json.
-
-Of a large tree --path draws the way to a class, --around also its neighbours there.
-
-A model that was trained without a tree is drawn as the linkage of its class
-weights: classes with similar weights are joined first.`,
-		Example: `  treeloss tree show model.safetensors
-  treeloss tree show model.safetensors --depth 2 --width 10
-  treeloss tree show model.safetensors --path lost_card
-  treeloss tree show tree.json --format svg > tree.svg`,
-		Args: oneFile("a model or a tree"),
+		Args:  oneFile("a model or a tree"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.json {
 				format = "json"
@@ -92,16 +78,8 @@ func newTreeCheck(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check (TREE | TAXONOMY | MODEL)",
 		Short: "Check a tree file or a taxonomy",
-		Long: `Check reads a tree file, a taxonomy in any form that train reads (child,parent rows,
-paths, Newick, nested JSON) or the tree of a model, says what is wrong with it, and
-where, or how large it is. With --data or --labels it also makes sure that the
-labels are in it, and that a tree has no other classes.
-
-Without these the classes of a taxonomy are the names that are nobody's parent.`,
-		Example: `  treeloss tree check groups.csv --data train.csv
-  treeloss tree check tree.json --labels names.txt --json`,
-		Args: oneFile("a tree file, a taxonomy or a model"),
-		RunE: func(c *cobra.Command, args []string) error { return checkTree(a, args[0], &labels) },
+		Args:  oneFile("a tree file, a taxonomy or a model"),
+		RunE:  func(c *cobra.Command, args []string) error { return checkTree(a, args[0], &labels) },
 	}
 	labels.add(c)
 	a.jsonFlag(c)

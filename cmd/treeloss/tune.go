@@ -45,26 +45,8 @@ func newTune(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune --data FILE [--time 60s] [--metric accuracy]",
 		Short: "Find the best options of train in a given time",
-		Long: `Tune tries options of train on held-out rows of the training data, as long as
---time lets it, and prints what each trial scored and the command that trains with
-the best. Options that you give stay as they are; the others are searched: sharing,
-names as examples, prior, rho, label smoothing, the base of trees.
-
-It first tries every method with its defaults, plain cross entropy before all; then
-priors a third and three times as large for the better half and for cross entropy;
-then it goes around the best, option by option, a step up and a step down, in
-smaller and smaller steps. Time decides only how many trials there are: with
---trials in its place the same data, options and seed give the same answer.
-
-The best of many trials looks better than it is, for it was chosen by the rows that
-it was measured on. Tune prints an estimate that corrects for that; --nested N
-measures it, by a search of its own in each of N folds, in N times the time. Best is
-an answer on test rows that took no part: treeloss evaluate.`,
-		Example: `  treeloss tune --data train.csv
-  treeloss tune --data train.csv --time 10m --metric macro-f1
-  treeloss tune --data train.csv --trials 40 --sharing names --nested 5`,
-		Args: addTo(&f.data.data),
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		Args:  addTo(&f.data.data),
+		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
 	}
 	f.addPlan(c)
 	f.add(c)

@@ -20,11 +20,8 @@ func newTweets(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tweets",
 		Short: "Make examples of tweets",
-		Long: `Tweets turns tweets into examples for the paper's Twitter experiment: which emoji
-stood in this text?`,
-		Example: `  treeloss tweets prepare --data tweets.jsonl.gz --out emoji --vectors emoji2vec.bin`,
-		Args:    commandsOnly,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  commandsOnly,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTweetsPrepare(a))
 	return c
@@ -53,25 +50,7 @@ func newTweetsPrepare(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prepare --data FILE... --out FOLDER",
 		Short: "Tweets to examples: which emoji stood in this text?",
-		Long: `Prepare reads tweets in the form of Twitter's API v1.1, one JSON object a line,
-also as .gz and .zst, and writes examples as CSV with the columns text, label and
-language: train.csv, valid.csv and test.csv. Emojis, user names and addresses are
-taken out of the text; a tweet gives one example for each different emoji in it,
-and all tweets of a user fall into the same file. U+FE0F, which some phones put
-behind an emoji, is removed from labels and texts. Tweets of all languages stay
-unless --languages chooses.
-
-Skipped and counted are lines that are no JSON object or longer than a MiB,
-notices without a text, tweets without a user's number, retweets, and tweets
-without an emoji or without a text beside it. Files stream through; what
---out had of an earlier run is replaced when all is written.
-
-emojis.csv lists the labels with their numbers of examples, the most frequent
-first. Its first lines make a file for --emojis, and another run keeps only these.`,
-		Example: `  treeloss tweets prepare --data tweets-*.jsonl.gz --out emoji --vectors emoji2vec.bin
-  head -n 81 emoji/emojis.csv > 80.csv
-  unzip -p geoTwitter20-01-01.zip | treeloss tweets prepare --data - --out emoji80 --emojis 80.csv`,
-		Args: addTo(&f.data),
+		Args:  addTo(&f.data),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return interruptible(c.Context(), slices.Contains(f.data, "-"), func() error { return f.run(c.Context(), a) })
 		},

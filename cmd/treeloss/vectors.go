@@ -16,28 +16,14 @@ import (
 	"github.com/treeloss/treeloss/wordvec"
 )
 
-// vectorFormats is the part of the help that all commands about vectors share.
-const vectorFormats = `Read are word2vec files, binary and text, GloVe text, fastText .vec and fastText
-.bin, distinguished by their content, plain or as .gz or .zst; - is the standard
-input. Not read are quantised fastText models (.ftz), pickles of gensim, and
-archives with several files.`
-
 // newVectors returns treeloss vectors, which only holds info, get, nearest and names. They
 // read one file of word vectors, --vectors, write none and print to standard output.
 func newVectors(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "vectors",
 		Short: "Look into files of word vectors",
-		Long: `Vectors tells what a file of word vectors holds before you train with it: its
-format and size, the vectors of words, and the words nearest to one.
-
-` + vectorFormats,
-		Example: `  treeloss vectors info --vectors cc.en.300.bin
-  treeloss vectors get --vectors cc.en.300.bin card cards
-  treeloss vectors nearest --vectors glove.6B.100d.txt.gz card
-  treeloss vectors names --vectors cc.en.300.bin --names words.txt > imagenet.vec`,
-		Args: commandsOnly,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  commandsOnly,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newVectorsInfo(a), newVectorsGet(a), newVectorsNearest(a), newVectorsNames(a))
 	return c

@@ -16,18 +16,6 @@ func newVectorsGet(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "get --vectors FILE WORD...",
 		Short: "Print the vectors of words",
-		Long: `Get prints one line for each word: the word and the numbers of its vector, with
-spaces between. The file streams through and only these words are kept.
-
-Words are looked up exactly as they are spelled. One that the file does not have
-gets the vector of its n-grams if the file is a fastText .bin; else the words
-that were found are printed and the others named in an error. With --json the
-document has vectors, each with word, source (file or n-grams) and vector, and
-unknown, the words without one.
-
-` + vectorFormats,
-		Example: `  treeloss vectors get --vectors cc.en.300.bin card cards
-  treeloss vectors get --vectors glove.txt.gz card --json`,
 		Args: func(_ *cobra.Command, words []string) error {
 			if len(words) == 0 {
 				return usagef("no words: name them behind the flags")

@@ -30,14 +30,7 @@ func newVectorsInfo(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info --vectors FILE",
 		Short: "Tell the format and the size of a file of word vectors",
-		Long: `Info reads a file of word vectors to its end, in little memory, and tells its
-format, how many words it has, how many numbers each, and whether it can build
-vectors for unknown words from their n-grams.
-
-` + vectorFormats,
-		Example: `  treeloss vectors info --vectors GoogleNews-vectors-negative300.bin.gz
-  treeloss vectors info --vectors cc.en.300.bin --json`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.run(c.Context(), a, wordvec.Options{Words: []string{}}, func(v *wordvec.Vectors) error { return printVectorFacts(a, v.Info()) })
 		},

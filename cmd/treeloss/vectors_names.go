@@ -29,23 +29,7 @@ func newVectorsNames(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "names --vectors FILE --names FILE",
 		Short: "Vectors for the classes of ImageNet, by their names",
-		Long: `Names reads the names of classes of WordNet and prints a vector for each, under
-its wnid, as a word2vec text file: what train --label-vectors reads for classes
-that are called n01440764 and the like. Two classes of ImageNet are called crane,
-so wnids are the safer names.
-
-A name has its own vector if the file has one, else the mean of the vectors of its
-words. --synonyms all takes the mean over all names of a class, else the first
-counts. Unknown words are an error unless --unknown says otherwise; with a
-fastText .bin, subword makes their vectors of n-grams. drop leaves classes out.
-
---names is a file with a wnid and its names on each line, names separated by
-commas (LOC_synset_mapping.txt, words.txt), a CSV with the columns wnid and words,
-or imagenet_class_index.json.
-
-` + vectorFormats,
-		Example: `  treeloss vectors names --vectors cc.en.300.bin --names LOC_synset_mapping.txt --unknown subword > imagenet.vec`,
-		Args:    noArgs,
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.run(c, a)
 		},

@@ -18,18 +18,6 @@ func newVectorsNearest(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nearest --vectors FILE WORD",
 		Short: "Print the words whose vectors are nearest to that of a word",
-		Long: `Nearest prints the words of the file whose vectors have the largest cosine with
-that of a word, best first, one a line: the word, a tab and the cosine. The word
-itself is left out. Tabs, line breaks and backslashes in words are written as
-\t, \n and \\. With --json the document has word, source and nearest.
-
-The word is looked up exactly as it is spelled; from a fastText .bin an unknown
-one gets the vector of its n-grams. All vectors are held in memory, about as
-much as a binary file is long.
-
-` + vectorFormats,
-		Example: `  treeloss vectors nearest --vectors cc.en.300.bin card
-  treeloss vectors nearest --vectors glove.txt.gz card --top 3 --json`,
 		Args: func(c *cobra.Command, words []string) error {
 			if len(words) != 1 {
 				return usagef("%s takes one word, not %d", c.CommandPath(), len(words))
