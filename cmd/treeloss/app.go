@@ -41,7 +41,7 @@ Start with:  treeloss quickstart`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no log and no progress bars, for scripts")
-	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newDoctor(a), newExplain(a), newTune(a), newCV(a), newExperiment(a), newTree(a), newVectors(a), newEncoder(a), newBench(a), newEmbed(a), newServe(a), newExplore(a), newExport(a), newGather(a), newTweets(a))
+	root.AddCommand(newQuickstart(a), newTrain(a), newEvaluate(a), newPredict(a), newCompare(a), newDoctor(a), newExplain(a), newTune(a), newCV(a), newExperiment(a), newTree(a), newVectors(a), newEncoder(a), newBench(a), newEmbed(a), newServe(a), newExplore(a), newExport(a), newGather(a), newTweets(a), newManual(a))
 	readHelp(root)
 	setHelp(root)
 	return root

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/treeloss/treeloss/internal/manual"
 	"github.com/treeloss/treeloss/internal/quickstart"
 )
 
@@ -87,45 +88,45 @@ func setHelp(root *cobra.Command) {
 
 // writeHelp writes the help of a command: all of it, or what fits on a screen.
 func writeHelp(out io.Writer, c *cobra.Command, all bool) {
-	groups := map[string]*pflag.FlagSet{}
-	group := func(title string) *pflag.FlagSet {
-		if groups[title] == nil {
-			groups[title] = pflag.NewFlagSet(title, pflag.ContinueOnError)
-		}
-		return groups[title]
-	}
 	n := 0
 	c.InitDefaultHelpFlag()
 	c.InheritedFlags() // merges those of the root
 	c.Flags().VisitAll(func(*pflag.Flag) { n++ })
 	brief := n > fewFlags && !all
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || brief && !strings.Contains(mostUsed, " "+f.Name+" ") {
-			return
-		}
-		title := "Other flags"
-		for _, g := range flagGroups {
-			if slices.Contains(strings.Fields(g.flags), f.Name) {
-				title = g.title
-			}
-		}
-		group(title).AddFlag(f)
-	})
 	long := c.Long
 	if brief {
 		long, _, _ = strings.Cut(long, "\n\n")
 	}
 	fmt.Fprintf(out, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n", long, c.UseLine(), c.Example)
-	titles := []string{}
-	for _, g := range flagGroups {
-		titles = append(titles, g.title)
-	}
-	for _, title := range append(titles, "Other flags") {
-		if groups[title] != nil {
-			fmt.Fprintf(out, "\n%s:\n%s", title, groups[title].FlagUsagesWrapped(helpWidth))
-		}
+	for _, g := range groupsOf(c, func(flag string) bool { return !brief || strings.Contains(mostUsed, " "+flag+" ") }) {
+		fmt.Fprintf(out, "\n%s:\n%s", g.Title, g.Flags.FlagUsagesWrapped(helpWidth))
 	}
 	if brief {
 		fmt.Fprintf(out, "\n%s --help-all has all %d flags.\n", c.CommandPath(), n)
 	}
+}
+
+// groupsOf returns the flags of a command that are shown, in the order of flagGroups.
+func groupsOf(c *cobra.Command, shown func(flag string) bool) []manual.Group {
+	groups := make([]manual.Group, len(flagGroups)+1)
+	for i := range groups {
+		title := "Other flags"
+		if i < len(flagGroups) {
+			title = flagGroups[i].title
+		}
+		groups[i] = manual.Group{Title: title, Flags: pflag.NewFlagSet(title, pflag.ContinueOnError)}
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || !shown(f.Name) {
+			return
+		}
+		i := len(flagGroups)
+		for j, g := range flagGroups {
+			if slices.Contains(strings.Fields(g.flags), f.Name) {
+				i = j
+			}
+		}
+		groups[i].Flags.AddFlag(f)
+	})
+	return slices.DeleteFunc(groups, func(g manual.Group) bool { return !g.Flags.HasFlags() })
 }

@@ -1,5 +1,5 @@
 // Command wheel writes the Python package of the folder python as wheels, one a platform,
-// each with the static program inside:
+// each with the static program inside, and the licence texts of what that links:
 //
 //	go run ./scripts/wheel -version 0.1.0 -out dist
 //
@@ -18,6 +18,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/treeloss/treeloss/scripts/internal/licences"
 )
 
 // platform is what Go builds for, and what Python calls it.
@@ -70,7 +72,11 @@ func run(version, out, only string) error {
 		if err := build(p, program); err != nil {
 			return err
 		}
-		files, err := contents("python", ".", p, version, program)
+		terms, err := licences.Texts(".", "./cmd/treeloss", licences.Platform{OS: p.goos, Arch: p.goarch})
+		if err != nil {
+			return err
+		}
+		files, err := contents("python", ".", p, version, program, terms)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func pack(t *testing.T, p platform) string {
 	if err := os.WriteFile(program, []byte("a program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	files, err := contents("../../python", "../..", p, "1.2.0rc1", program)
+	files, err := contents("../../python", "../..", p, "1.2.0rc1", program, []byte("terms"))
 	path := filepath.Join(t.TempDir(), p.wheel("1.2.0rc1"))
 	if err := errors.Join(err, write(path, files)); err != nil {
 		t.Fatal(err)
@@ -77,13 +77,14 @@ func TestWheel(t *testing.T) {
 			}
 		}
 		for name, want := range map[string]string{
-			"treeloss/bin/" + p.program(): "a program",
-			"treeloss/__init__.py":        `__version__ = "1.2.0rc1"`,
-			"treeloss/classifier.py":      "class TreeLossClassifier",
-			info + "METADATA":             "\nVersion: 1.2.0rc1\n",
-			info + "WHEEL":                "\nTag: py3-none-" + p.tag[strings.LastIndex(p.tag, ".")+1:] + "\n",
-			info + "entry_points.txt":     "treeloss = treeloss.__main__:main",
-			info + "licenses/LICENSE":     "Apache License",
+			"treeloss/bin/" + p.program():  "a program",
+			"treeloss/__init__.py":         `__version__ = "1.2.0rc1"`,
+			"treeloss/classifier.py":       "class TreeLossClassifier",
+			info + "METADATA":              "\nVersion: 1.2.0rc1\n",
+			info + "WHEEL":                 "\nTag: py3-none-" + p.tag[strings.LastIndex(p.tag, ".")+1:] + "\n",
+			info + "entry_points.txt":      "treeloss = treeloss.__main__:main",
+			info + "licenses/LICENSE":      "Apache License",
+			info + "licenses/LICENSES.txt": "terms",
 		} {
 			if !strings.Contains(found[name], want) {
 				t.Errorf("%s: %s is %.200q, want %q in it", path, name, found[name], want)
@@ -197,7 +198,7 @@ func TestInstalled(t *testing.T) {
 	if err != nil {
 		t.Skipf("no wheel is made for the machine that this runs on: %v", err)
 	}
-	files, err := contents("../../python", "../..", p[0], "1.2.0", path)
+	files, err := contents("../../python", "../..", p[0], "1.2.0", path, nil)
 	wheel := filepath.Join(t.TempDir(), p[0].wheel("1.2.0"))
 	if err := errors.Join(err, write(wheel, files)); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ type file struct {
 
 // contents are the files of a wheel (PEP 427, core metadata 2.1): the package, the program
 // inside it, and the folder dist-info, whose RECORD lists all others with their SHA-256.
-func contents(python, root string, p platform, version, program string) ([]file, error) {
+func contents(python, root string, p platform, version, program string, terms []byte) ([]file, error) {
 	var files []file
 	add := func(name string, data []byte, mode os.FileMode) { files = append(files, file{name, data, mode}) }
 	modules, err := sources(python)
@@ -60,6 +60,7 @@ func contents(python, root string, p platform, version, program string) ([]file,
 		return nil, err
 	}
 	add(info+"METADATA", fmt.Appendf(nil, metadata, version, readme), 0o644)
+	add(info+"licenses/LICENSES.txt", terms, 0o644)
 	add(info+"WHEEL", []byte(wheelFile(p)), 0o644)
 	add(info+"entry_points.txt", []byte("[console_scripts]\ntreeloss = treeloss.__main__:main\n"), 0o644)
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
@@ -83,6 +84,7 @@ Home-page: https://github.com/treeloss/treeloss
 License: Apache-2.0
 License-File: LICENSE
 License-File: NOTICE
+License-File: LICENSES.txt
 Classifier: License :: OSI Approved :: Apache Software License
 Classifier: Programming Language :: Python :: 3
 Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
