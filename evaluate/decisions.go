@@ -176,14 +176,14 @@ func newHedge(d *decide.Decider, truth int, p []float32) (hedge, error) {
 // keeps counts only, so that the order of the examples does not change a bit of its
 // report.
 type hedging struct {
-	examples, unknown, right int
-	single, hits             int // answers of a single class, and right ones among these
-	root, rootRight, depth   int // answers of the root as a group, right ones among these; the sum of depths
-	open                     []int
+	Examples, Unknown, Right int
+	Single, Hits             int // answers of a single class, and right ones among these
+	Root, RootRight, Depth   int // answers of the root as a group, right ones among these; the sum of depths
+	Open                     []int
 }
 
 // newHedging returns a hedging of k classes.
-func newHedging(k int) *hedging { return &hedging{open: make([]int, k+1)} }
+func newHedging(k int) *hedging { return &hedging{Open: make([]int, k+1)} }
 
 // add counts one answer.
 func (h *hedging) add(a hedge) {
@@ -192,31 +192,41 @@ func (h *hedging) add(a hedge) {
 			*n++
 		}
 	}
-	h.examples++
-	h.depth += int(a.depth)
-	h.open[a.open]++
-	count(&h.unknown, !a.known)
-	count(&h.right, a.right)
-	count(&h.single, a.single)
-	count(&h.hits, a.single && a.right)
-	count(&h.root, a.root)
-	count(&h.rootRight, a.root && a.right)
+	h.Examples++
+	h.Depth += int(a.depth)
+	h.Open[a.open]++
+	count(&h.Unknown, !a.known)
+	count(&h.Right, a.right)
+	count(&h.Single, a.single)
+	count(&h.Hits, a.single && a.right)
+	count(&h.Root, a.root)
+	count(&h.RootRight, a.root && a.right)
+}
+
+// merge adds the counts of other examples.
+func (h *hedging) merge(o *hedging) {
+	h.Examples, h.Unknown, h.Right = h.Examples+o.Examples, h.Unknown+o.Unknown, h.Right+o.Right
+	h.Single, h.Hits = h.Single+o.Single, h.Hits+o.Hits
+	h.Root, h.RootRight, h.Depth = h.Root+o.Root, h.RootRight+o.RootRight, h.Depth+o.Depth
+	for n, count := range o.Open {
+		h.Open[n] += count
+	}
 }
 
 // report divides the counts. An answer that leaves n of k classes open says log2(k/n)
 // bits: that many questions of yes and no need not be asked any more.
 func (h *hedging) report() HedgingReport {
-	n, bits := float64(h.examples), 0.0
-	all := math.Log2(float64(len(h.open) - 1))
-	for open, count := range h.open {
+	n, bits := float64(h.Examples), 0.0
+	all := math.Log2(float64(len(h.Open) - 1))
+	for open, count := range h.Open {
 		if count > 0 {
 			bits += float64(count) * (all - math.Log2(float64(open)))
 		}
 	}
 	return HedgingReport{
-		Accuracy: share(float64(h.right), n), ClassShare: share(float64(h.single), n), ClassAccuracy: share(float64(h.hits), float64(h.single)),
-		Answered: share(float64(h.examples-h.root), n), AnsweredAccuracy: share(float64(h.right-h.rootRight), float64(h.examples-h.root)),
-		RootShare: share(float64(h.root), n), MeanDepth: share(float64(h.depth), n),
-		MeanInformation: share(bits, n), InformationShare: share(bits, n*all), Examples: h.examples, Unknown: h.unknown,
+		Accuracy: share(float64(h.Right), n), ClassShare: share(float64(h.Single), n), ClassAccuracy: share(float64(h.Hits), float64(h.Single)),
+		Answered: share(float64(h.Examples-h.Root), n), AnsweredAccuracy: share(float64(h.Right-h.RootRight), float64(h.Examples-h.Root)),
+		RootShare: share(float64(h.Root), n), MeanDepth: share(float64(h.Depth), n),
+		MeanInformation: share(bits, n), InformationShare: share(bits, n*all), Examples: h.Examples, Unknown: h.Unknown,
 	}
 }

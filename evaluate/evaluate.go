@@ -65,7 +65,7 @@ type Evaluation struct {
 	outside []float64  // confidence in the answers to examples out of scope
 
 	examples int
-	unknown  map[string]*UnknownLabel
+	unknown  unknownLabels
 }
 
 // worker is what one goroutine counts with.
@@ -96,7 +96,7 @@ func New(c classify.Classifier, o Options) (*Evaluation, error) {
 	if c.About().Multilabel != nil {
 		return nil, fmt.Errorf("a model of %w, which have no one right class: its measures are those of Multilabel", ErrMultilabel)
 	}
-	e := &Evaluation{about: c.About(), options: o, class: map[string]int{}, unknown: map[string]*UnknownLabel{}}
+	e := &Evaluation{about: c.About(), options: o, class: map[string]int{}, unknown: unknownLabels{}}
 	for range e.confidences() {
 		e.hedging = append(e.hedging, newHedging(len(e.about.Labels)))
 	}
@@ -252,10 +252,7 @@ func (e *Evaluation) tally(block []dataset.Example) error {
 		if class != score.Unknown {
 			continue
 		}
-		if e.unknown[label] == nil {
-			e.unknown[label] = &UnknownLabel{Label: label, First: x.Place.String()}
-		}
-		e.unknown[label].Examples++
+		e.unknown.add(UnknownLabel{label, 1, x.Place.String()})
 	}
 	return nil
 }

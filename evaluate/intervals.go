@@ -7,15 +7,25 @@ import (
 	"github.com/treeloss/treeloss/score"
 )
 
-// losses sums the log losses of examples and their squares, in nats. Examples come in
-// their order, so that the sums are the same however they are cut into blocks.
-type losses struct{ n, sum, squares float64 }
+// losses sums the log losses of examples and their squares, in nats; exactly, so that the
+// sums are the same however the examples are cut into blocks and parts.
+type losses struct {
+	N            int
+	Sum, Squares score.ExactSum
+}
 
 // add counts the log loss of one example.
 func (l *losses) add(loss float64) {
-	l.n++
-	l.sum += loss
-	l.squares += loss * loss
+	l.N++
+	l.Sum.Add(loss)
+	l.Squares.Add(loss * loss)
+}
+
+// merge adds the losses of other examples.
+func (l *losses) merge(other losses) {
+	l.N += other.N
+	l.Sum.Merge(other.Sum)
+	l.Squares.Merge(other.Squares)
 }
 
 // logLoss is -log p of the truth, or the cross entropy against its shares, in nats.
@@ -62,9 +72,8 @@ func (e *Evaluation) intervals(all *score.Counter, r score.Report) map[string]sc
 	}
 	confusions := all.Confusions(-1)
 	put("macro_f1", r.MacroF1, macroError(all.Classes(), confusions))
-	if l := e.losses; l.n > 1 {
-		mean := l.sum / l.n
-		put("log_loss", r.LogLoss, math.Sqrt(max(l.squares/l.n-mean*mean, 0)/(l.n-1)))
+	if l := e.losses; l.N > 1 {
+		put("log_loss", r.LogLoss, errorOfMean(l.Squares.Value(), l.Sum.Value()/float64(l.N), l.N))
 	}
 	put("calibration_error", r.CalibrationError, e.calibrationSE(all.Calibration()))
 	if s := e.counted.Similarity; s != nil {

@@ -62,86 +62,140 @@ func (r *MultilabelResult) Worst() []Class {
 	return list
 }
 
-// Multilabel runs a model of several labels over labelled examples and counts its answers.
-// The propensities of the classes are those of its training examples (score.Propensities).
-// A model of one class an example is an ErrMultilabel, an
-// option out of range an *option.Error.
+// Multilabel is NewMultilabel, Count and Result.
 func Multilabel(ctx context.Context, c classify.Classifier, x classify.Examples, o MultilabelOptions) (*MultilabelResult, error) {
-	about := c.About()
-	if about.Multilabel == nil {
+	e, err := NewMultilabel(c, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Count(ctx, x); err != nil {
+		return nil, err
+	}
+	return e.Result(), nil
+}
+
+// MultilabelEvaluation counts the answers of a model of several labels. Sums are exact, so
+// that parts of the examples may be counted in any process.
+type MultilabelEvaluation struct {
+	about   classify.About
+	options MultilabelOptions
+	class   map[string]int32
+	all     *score.Multilabel
+	unknown unknownLabels
+}
+
+// NewMultilabel prepares the evaluation of a model of several labels an example. The
+// propensities of the classes are those of its training examples (score.Propensities). A
+// model of one class an example is an ErrMultilabel, an option out of range an *option.Error.
+func NewMultilabel(c classify.Classifier, o MultilabelOptions) (*MultilabelEvaluation, error) {
+	e := &MultilabelEvaluation{about: c.About(), options: o, unknown: unknownLabels{}}
+	if e.about.Multilabel == nil {
 		return nil, fmt.Errorf("evaluate: a model of one class an example, want %w", ErrMultilabel)
 	}
 	if err := cmp.Or(o.UnknownLabels.Check(), option.Check("Threshold", o.Threshold, o.Threshold >= 0 && o.Threshold <= 1, "a probability above 0, up to 1, such as 0.5")); err != nil {
 		return nil, err
 	}
-	class := make(map[string]int32, len(about.Labels))
-	for n, label := range about.Labels {
-		class[label] = int32(n)
+	e.class = make(map[string]int32, len(e.about.Labels))
+	for n, label := range e.about.Labels {
+		e.class[label] = int32(n)
 	}
+	var err error
+	e.all, err = e.counter()
+	return e, err
+}
+
+// counter returns one that has counted nothing.
+func (e *MultilabelEvaluation) counter() (*score.Multilabel, error) {
+	m := e.about.Multilabel
+	return score.NewMultilabel(len(e.about.Labels), score.Propensities(m.Count, m.Examples))
+}
+
+// Count runs the classifier over labelled examples and counts its answers.
+func (e *MultilabelEvaluation) Count(ctx context.Context, x classify.Examples) error {
 	type worker struct {
 		*score.Multilabel
 		truth, answer []int32
 	}
-	propensity := score.Propensities(about.Multilabel.Count, about.Multilabel.Examples)
 	workers := make([]worker, x.Workers())
 	for n := range workers {
 		var err error
-		if workers[n].Multilabel, err = score.NewMultilabel(len(about.Labels), propensity); err != nil {
-			return nil, err
+		if workers[n].Multilabel, err = e.counter(); err != nil {
+			return err
 		}
 	}
-	unknown := map[string]*UnknownLabel{}
-	err := x.Each(ctx, func(number, _ int, e dataset.Example, p []float32) error {
+	err := x.Each(ctx, func(number, _ int, x dataset.Example, p []float32) error {
 		w := &workers[number]
 		w.truth = w.truth[:0]
 		strange := 0
-		for _, label := range e.Labels { // in the order of their bytes, as those of the model are
-			n, known := class[label]
+		for _, label := range x.Labels { // in the order of their bytes, as those of the model are
+			n, known := e.class[label]
 			switch {
 			case known:
 				w.truth = append(w.truth, n)
-			case o.UnknownLabels == Stop:
-				return fmt.Errorf("%v: label %q was never trained; correct it, or choose Options.UnknownLabels wrong or skip", e.Place, label)
-			case o.UnknownLabels != Skip:
+			case e.options.UnknownLabels == Stop:
+				return fmt.Errorf("%v: label %q was never trained; correct it, or choose Options.UnknownLabels wrong or skip", x.Place, label)
+			case e.options.UnknownLabels != Skip:
 				strange++
 			}
 		}
 		slices.Sort(w.truth)
-		w.answer = about.Multilabel.Answer(w.answer[:0], p, float32(o.Threshold))
+		w.answer = e.about.Multilabel.Answer(w.answer[:0], p, float32(e.options.Threshold))
 		return w.Add(w.truth, strange, w.answer, p)
 	}, func(block []dataset.Example) error {
-		for _, e := range block {
-			for _, label := range e.Labels {
-				if _, known := class[label]; known {
-					continue
+		for _, x := range block {
+			for _, label := range x.Labels {
+				if _, known := e.class[label]; !known {
+					e.unknown.add(UnknownLabel{label, 1, x.Place.String()})
 				}
-				if unknown[label] == nil {
-					unknown[label] = &UnknownLabel{Label: label, First: e.Place.String()}
-				}
-				unknown[label].Examples++
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	all := workers[0].Multilabel
-	for _, w := range workers[1:] {
-		if err := all.Merge(w.Multilabel); err != nil {
-			return nil, err
+	for _, w := range workers {
+		if err == nil {
+			err = e.all.Merge(w.Multilabel)
 		}
 	}
-	r := &MultilabelResult{Threshold: o.Threshold, Report: all.Report(), Unknown: []UnknownLabel{}}
-	for _, u := range unknown {
-		r.Unknown = append(r.Unknown, *u)
+	return err
+}
+
+// multilabelState is a MultilabelEvaluation in JSON.
+type multilabelState struct {
+	Counts  *score.Multilabel `json:"counts"`
+	Unknown []UnknownLabel    `json:"unknown"`
+}
+
+// MarshalJSON writes what was counted so far, for Merge in another process.
+func (e *MultilabelEvaluation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(multilabelState{e.all, e.unknown.list()})
+}
+
+// Merge counts what another evaluation of the same classifier and options has counted, as
+// MarshalJSON wrote it, behind what e has. An error leaves e as it was.
+func (e *MultilabelEvaluation) Merge(text []byte) error {
+	counter, err := e.counter()
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(r.Unknown, func(a, b UnknownLabel) int {
-		return cmp.Or(cmp.Compare(b.Examples, a.Examples), cmp.Compare(a.Label, b.Label))
-	})
-	for n, label := range about.Labels {
-		s := all.Class(n)
+	s := multilabelState{Counts: counter}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("evaluate: counts of another process: %w", err)
+	}
+	if err := e.all.Merge(counter); err != nil {
+		return err
+	}
+	for _, u := range s.Unknown {
+		e.unknown.add(u)
+	}
+	return nil
+}
+
+// Result returns what was counted so far.
+func (e *MultilabelEvaluation) Result() *MultilabelResult {
+	r := &MultilabelResult{Threshold: e.options.Threshold, Report: e.all.Report(), Unknown: e.unknown.list()}
+	for n, label := range e.about.Labels {
+		s := e.all.Class(n)
 		r.PerClass = append(r.PerClass, Class{Label: label, Examples: s.Support, Predicted: s.Predicted, Precision: s.Precision, Recall: s.Recall, F1: s.F1})
 	}
-	return r, nil
+	return r
 }

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -92,7 +93,7 @@ func (e *Evaluation) Result() (*Result, error) {
 	rule := e.options.Rule
 	out := &Result{
 		Temperature: e.about.Temperature, Decode: "likely", Report: all.Report(), SimilarityOf: e.by,
-		Unknown: e.unknownLabels(), PerClass: []Class{}, Confusions: []Confusion{}, Calibration: all.Calibration(),
+		Unknown: e.unknown.list(), PerClass: []Class{}, Confusions: []Confusion{}, Calibration: all.Calibration(),
 	}
 	if rule.Cost {
 		out.Decode = "cost"
@@ -139,12 +140,20 @@ func (e *Evaluation) Hedging() []Hedged {
 	return list
 }
 
-// unknownLabels returns the labels never trained, the most frequent first.
-func (e *Evaluation) unknownLabels() []UnknownLabel {
-	list := make([]UnknownLabel, 0, len(e.unknown))
-	for _, u := range e.unknown {
-		list = append(list, *u)
+// unknownLabels are the labels never trained.
+type unknownLabels map[string]UnknownLabel
+
+// add counts examples of a label, whose first is that of the first call.
+func (l unknownLabels) add(u UnknownLabel) {
+	if old, seen := l[u.Label]; seen {
+		u.First, u.Examples = old.First, u.Examples+old.Examples
 	}
+	l[u.Label] = u
+}
+
+// list returns the labels, the most frequent first.
+func (l unknownLabels) list() []UnknownLabel {
+	list := slices.AppendSeq(make([]UnknownLabel, 0, len(l)), maps.Values(l))
 	slices.SortFunc(list, func(a, b UnknownLabel) int {
 		return cmp.Or(b.Examples-a.Examples, strings.Compare(a.Label, b.Label))
 	})

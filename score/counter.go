@@ -40,7 +40,7 @@ type Counter struct {
 	hits      []int                // examples of each class that were right
 	wrong     map[confusionKey]int // mistakes on known labels
 
-	loss    exactSum // -log p of the truth over known labels, in nats
+	loss    ExactSum // -log p of the truth over known labels, in nats
 	clipped int      // known labels whose probability was below minProbability
 	bins    [calibrationBins]bin
 
@@ -185,7 +185,7 @@ func (c *Counter) Merge(other *Counter) error {
 	for key, count := range other.wrong {
 		c.wrong[key] += count
 	}
-	c.loss.merge(other.loss)
+	c.loss.Merge(other.loss)
 	c.clipped += other.clipped
 	for b := range c.bins {
 		c.bins[b].merge(other.bins[b])

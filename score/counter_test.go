@@ -343,6 +343,19 @@ func TestOrderAndMergeChangeNothing(t *testing.T) {
 	if !reflect.DeepEqual(merged, whole) {
 		t.Error("a merged counter differs from a whole one")
 	}
+	text, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := counter(t, k, options, examples[:5])
+	if err := json.Unmarshal(text, read); err != nil || !reflect.DeepEqual(read, whole) {
+		t.Errorf("read from JSON: %+v, error %v, want %+v", read, err, whole)
+	}
+	for _, bad := range []string{`{"classes":7}`, `{"classes":8,"support":[1]}`, strings.Replace(string(text), `"wrong":[[0,`, `"wrong":[[8,`, 1)} {
+		if err := json.Unmarshal([]byte(bad), read); err == nil {
+			t.Errorf("%.40s was read as counts of %d classes", bad, k)
+		}
+	}
 	rng.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
 	if got := counter(t, k, options, examples).Report(); !identical(got, want) {
 		t.Errorf("shuffled: %+v, want %+v", got, want)

@@ -25,8 +25,8 @@ type Multilabel struct {
 	support, answered, hits []int // of each class
 
 	hit           [len(Cuts)]int      // labels among the first
-	gain          [len(Cuts)]exactSum // nDCG of each labelled example
-	scored, ideal [len(Cuts)]exactSum // numerator and denominator of the propensity-scored precision
+	gain          [len(Cuts)]ExactSum // nDCG of each labelled example
+	scored, ideal [len(Cuts)]ExactSum // numerator and denominator of the propensity-scored precision
 }
 
 // NewMultilabel returns a counter for k classes. propensity has, for each class, the share of
@@ -126,9 +126,9 @@ func (m *Multilabel) rank(truth []int32, n int, p []float32) {
 		}
 		if i+1 == Cuts[cut] {
 			m.hit[cut] += hits
-			m.gain[cut].add(gain / ideal)
-			m.scored[cut].add(scored / float64(i+1))
-			m.ideal[cut].add(most / float64(i+1))
+			m.gain[cut].Add(gain / ideal)
+			m.scored[cut].Add(scored / float64(i+1))
+			m.ideal[cut].Add(most / float64(i+1))
 			cut++
 		}
 	}
@@ -200,9 +200,9 @@ func (m *Multilabel) Merge(other *Multilabel) error {
 	}
 	for i := range Cuts {
 		m.hit[i] += other.hit[i]
-		m.gain[i].merge(other.gain[i])
-		m.scored[i].merge(other.scored[i])
-		m.ideal[i].merge(other.ideal[i])
+		m.gain[i].Merge(other.gain[i])
+		m.scored[i].Merge(other.scored[i])
+		m.ideal[i].Merge(other.ideal[i])
 	}
 	return nil
 }
@@ -248,10 +248,10 @@ func (m *Multilabel) Report() MultilabelReport {
 		r.Precision[i], r.NDCG[i], r.PSP[i] = nan, nan, nan
 		if m.labelled > 0 {
 			r.Precision[i] = float64(m.hit[i]) / float64(k*m.labelled)
-			r.NDCG[i] = m.gain[i].value() / float64(m.labelled)
+			r.NDCG[i] = m.gain[i].Value() / float64(m.labelled)
 		}
-		if ideal := m.ideal[i].value(); m.propensity != nil && ideal > 0 {
-			r.PSP[i] = m.scored[i].value() / ideal
+		if ideal := m.ideal[i].Value(); m.propensity != nil && ideal > 0 {
+			r.PSP[i] = m.scored[i].Value() / ideal
 		}
 	}
 	hits := 0

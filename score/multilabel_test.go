@@ -145,8 +145,15 @@ func TestMultilabelMetrics(t *testing.T) {
 				}
 			}
 		}
-		if err := second.Merge(first); err != nil {
+		text, err := json.Marshal(first) // as from another process
+		if err != nil {
 			t.Fatal(err)
+		}
+		if first, _ = NewMultilabel(k, propensity); json.Unmarshal(text, first) != nil || second.Merge(first) != nil {
+			t.Fatalf("k = %d: %s is not read, or not merged", k, text)
+		}
+		if json.Unmarshal([]byte(`{"support":[]}`), first) == nil {
+			t.Error("counts of no class were read")
 		}
 		want := byDefinition(list, k, propensity)
 		for _, m := range MultilabelMetrics() {

@@ -18,7 +18,7 @@ func (c *Counter) addLoss(p float64) {
 		p = minProbability
 		c.clipped++
 	}
-	c.loss.add(max(-math.Log(p), 0))
+	c.loss.Add(max(-math.Log(p), 0))
 }
 
 // addMixedLoss counts the cross entropy of a mix and the probabilities.
@@ -34,7 +34,7 @@ func addMixedLoss[T matrix.Float](c *Counter, mix Mix, p []T) {
 	if clipped {
 		c.clipped++
 	}
-	c.loss.add(max(sum, 0))
+	c.loss.Add(max(sum, 0))
 }
 
 // calibrationBins is the number of bins of the calibration error.
@@ -43,7 +43,7 @@ const calibrationBins = 15
 // bin holds the examples whose prediction had a probability in one range.
 type bin struct {
 	examples, correct int
-	confidence        exactSum // the sum of these probabilities
+	confidence        ExactSum // the sum of these probabilities
 }
 
 // binOf returns the bin of a confidence: b for b/15 <= confidence < (b+1)/15,
@@ -58,14 +58,14 @@ func (b *bin) add(confidence float64, right bool) {
 	if right {
 		b.correct++
 	}
-	b.confidence.add(confidence)
+	b.confidence.Add(confidence)
 }
 
 // merge adds the examples of another bin of the same range.
 func (b *bin) merge(other bin) {
 	b.examples += other.examples
 	b.correct += other.correct
-	b.confidence.merge(other.confidence)
+	b.confidence.Merge(other.confidence)
 }
 
 // Bin is one bar of a reliability diagram: the examples whose prediction had a
@@ -86,7 +86,7 @@ func (c *Counter) Calibration() []Bin {
 		b := &c.bins[i]
 		list[i] = Bin{
 			Low: float64(i) / calibrationBins, High: float64(i+1) / calibrationBins, Examples: b.examples,
-			Confidence: ratio(b.confidence.value(), float64(b.examples)),
+			Confidence: ratio(b.confidence.Value(), float64(b.examples)),
 			Accuracy:   ratio(float64(b.correct), float64(b.examples)),
 		}
 	}
@@ -111,27 +111,27 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// exactSum adds numbers from 0 to 2^20 in fixed point: 128 bits, 40 of them
+// ExactSum adds numbers from 0 to 2^20 in fixed point: 128 bits, 40 of them
 // behind the point. Each is rounded once, by at most 2^-41, and the sum not at
 // all, so the order of the additions cannot matter.
-type exactSum struct{ high, low uint64 }
+type ExactSum struct{ high, low uint64 }
 
 // exactUnit is 1 in fixed point.
 const exactUnit = 1 << 40
 
-// add adds x, at least 0, as a whole number of units.
-func (s *exactSum) add(x float64) {
-	s.merge(exactSum{low: uint64(math.Round(x * exactUnit))})
+// Add adds x, at least 0, as a whole number of units.
+func (s *ExactSum) Add(x float64) {
+	s.Merge(ExactSum{low: uint64(math.Round(x * exactUnit))})
 }
 
-// merge adds another sum.
-func (s *exactSum) merge(other exactSum) {
+// Merge adds another sum.
+func (s *ExactSum) Merge(other ExactSum) {
 	low, carry := bits.Add64(s.low, other.low, 0)
 	s.low = low
 	s.high += other.high + carry
 }
 
-// value returns the sum, rounded to a float64.
-func (s *exactSum) value() float64 {
+// Value returns the sum, rounded to a float64.
+func (s *ExactSum) Value() float64 {
 	return (math.Ldexp(float64(s.high), 64) + float64(s.low)) / exactUnit
 }

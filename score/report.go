@@ -96,7 +96,7 @@ func (c *Counter) Report() Report {
 	r.MacroF1, r.WeightedF1 = c.f1()
 	r.CalibrationError = c.calibrationError()
 	if known := c.examples - c.unknown; known > 0 {
-		r.LogLoss = c.loss.value() / float64(known)
+		r.LogLoss = c.loss.Value() / float64(known)
 	}
 	if c.options.Similarity != nil {
 		r.SimilarityAccuracy = c.similaritySum(c.options.Similarity) / n

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/internal/console"
+	"github.com/treeloss/treeloss/internal/shard"
 )
 
 // app is what all commands share: the streams and the flags of the root.
@@ -24,6 +26,20 @@ type app struct {
 	json  bool
 
 	skipped *skippedRows // of the command, once it reads examples
+	args    []string     // of the call
+	parts   *shard.Parts // what gather has, and runs a command with; nil: it does not
+}
+
+// execute runs the command that arguments call for.
+func (a *app) execute(ctx context.Context, args []string) error {
+	a.args = joined(args)
+	root := newRoot(a)
+	root.SetArgs(a.args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.log)
+	explainWrongCalls(root, args)
+	return root.ExecuteContext(ctx)
 }
 
 func newRoot(a *app) *cobra.Command {

@@ -35,7 +35,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
 		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume", "multilabel", "label-separator", "thresholds"}),
-		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "beam", "class-names", "label-separator"}),
+		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "beam", "class-names", "label-separator", "shard"}),
 		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "probabilities", "threads", "backend", "beam", "shard", "out"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),
 		"compare":    slices.Concat(train, []string{"test", "test-labels", "methods", "shots", "seeds", "report"}),
@@ -47,7 +47,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 		"explore":    slices.Concat(data, []string{"model", "baseline", "addr", "out", "threads", "backend", "beam", "class-names"}),
 		"serve":      {"model", "addr", "watch", "token-file", "tls-cert", "tls-key", "max-body", "max-items", "queue", "timeout", "connections", "drain", "threads", "backend", "log"},
 		"tree show":  {"format", "depth", "width", "path", "around", "json"},
-		"gather":     {"out"},
+		"gather":     {"out", "json"},
 		"embed":      {"model", "data", "labels", "label", "text", "format", "encoding", "skip-bad", "label-prefix", "out", "class-names", "backend", "json"},
 		"tree check": slices.Concat(data, []string{"json"}),
 

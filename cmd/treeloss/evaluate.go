@@ -3,20 +3,24 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/atomicfile"
 	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/internal/scorecard"
+	"github.com/treeloss/treeloss/internal/shard"
 )
 
 // evaluateFlags are the flags of treeloss evaluate.
@@ -30,6 +34,8 @@ type evaluateFlags struct {
 	rows       rowFlags
 	confusions string
 	report     string
+	shard      shardFlags
+	shared     shared
 }
 
 // newEvaluate returns treeloss evaluate.
@@ -50,7 +56,10 @@ func newEvaluate(a *app) *cobra.Command {
 			if err := f.decision.check(c); err != nil {
 				return err
 			}
-			return f.run(c.Context(), a)
+			return f.shard.run(a, c.Name(), f.model, f.data.data, func(a *app, s shared) error {
+				f.data.Shard, f.shared = s.part, s
+				return f.run(c.Context(), a)
+			})
 		},
 	}
 	f.data.addColumns(c)
@@ -62,6 +71,7 @@ func newEvaluate(a *app) *cobra.Command {
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")
 	f.rows.add(c, &f.data)
+	f.shard.add(c, &f.rows.out)
 	flags.StringVar(&f.confusions, "confusions", "", "file to write, .csv: the confusion matrix, classes in the order of the tree")
 	reportFlag(c, &f.report)
 	flags.StringVar(&f.data.classNames, "class-names", "", classNamesHelp)
@@ -76,6 +86,11 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	}
 	if f.oos == "-" && isStream(f.data.data) {
 		return usagef("--data and --oos cannot both be the standard input; name a file for one of them")
+	}
+	if f.shared.any() {
+		if f.rows.out = ""; f.report != "" || f.data.ID != "" {
+			return usagef("parts of --shard count examples and keep no rows: leave out --report and --id, or give --id to treeloss predict")
+		}
 	}
 	rule := f.decision.rule
 	if err := cmp.Or(decide.Rule{Confidence: rule.Confidence}.Check(), decide.Rule{Reject: rule.Reject}.Check(), f.options.UnknownLabels.Check()); err != nil {
@@ -123,20 +138,19 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	x, err := f.data.open(a, m, f.threads, false)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
 	start := time.Now()
 	f.decision.hint(a, m.About())
-	if err := e.Count(ctx, x); err != nil {
-		return err
-	}
-	if f.oos != "" {
+	err = f.count(ctx, a, m, e, func() error {
+		if f.oos == "" {
+			return nil
+		}
 		if err := f.outOfScope(ctx, a, m, e); err != nil {
 			return fmt.Errorf("--oos: %w", err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	r, err := e.Result()
 	if errors.Is(err, evaluate.ErrScope) {
@@ -170,6 +184,58 @@ func (f *evaluateFlags) run(ctx context.Context, a *app) error {
 		err = cmp.Or(err, failed)
 	}
 	return cmp.Or(err, card.save(a, e, r))
+}
+
+// counting is an evaluation of one label an example or of several.
+type counting interface {
+	Count(context.Context, classify.Examples) error
+	Merge([]byte) error
+}
+
+// partCounts is a part of an evaluation.
+type partCounts struct {
+	Skipped []dataset.Place `json:"skipped,omitempty"` // by --skip-bad
+	Counts  any             `json:"counts"`
+}
+
+// count runs a model over the examples and then what is to be done beside, or takes what
+// the parts have counted. A part writes its counts to a.out, and ends with shard.ErrPart.
+func (f *evaluateFlags) count(ctx context.Context, a *app, m classify.Classifier, e counting, beside func() error) error {
+	if f.shared.parts != nil {
+		return f.merge(e)
+	}
+	x, err := f.data.open(a, m, f.threads, false)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	if err = e.Count(ctx, x); err == nil {
+		err = beside()
+	}
+	if err != nil || !f.shared.any() {
+		return err
+	}
+	return cmp.Or(encode(a.out, partCounts{f.data.skipped.places(), e}), shard.ErrPart)
+}
+
+// merge takes what the parts have counted.
+func (f *evaluateFlags) merge(e counting) error {
+	for _, path := range f.shared.parts.Files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var counts json.RawMessage
+		part := partCounts{Counts: &counts}
+		if err = json.Unmarshal(text, &part); err == nil {
+			err = e.Merge(counts)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		f.data.skipped.take(part.Skipped)
+	}
+	return nil
 }
 
 // card is a page to be written; nil: none.

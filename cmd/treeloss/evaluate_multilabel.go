@@ -15,16 +15,15 @@ func (f *evaluateFlags) runMultilabel(ctx context.Context, a *app, m classify.Cl
 	if err := cmp.Or(checkSeveral(f.flags, f.model), classify.CheckRule(m.About(), f.decision.rule)); err != nil {
 		return err
 	}
-	x, err := f.data.open(a, m, f.threads, false)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
 	start := time.Now()
-	r, err := evaluate.Multilabel(ctx, m, x, evaluate.MultilabelOptions{Threshold: f.decision.rule.Threshold, UnknownLabels: f.options.UnknownLabels})
+	e, err := evaluate.NewMultilabel(m, evaluate.MultilabelOptions{Threshold: f.decision.rule.Threshold, UnknownLabels: f.options.UnknownLabels})
 	if err != nil {
 		return err
 	}
+	if err := f.count(ctx, a, m, e, func() error { return nil }); err != nil {
+		return err
+	}
+	r := e.Result()
 	r.Model, r.Seconds = f.model, time.Since(start).Seconds()
 	if n := len(r.Unknown); n > 0 {
 		u := r.Unknown[0]

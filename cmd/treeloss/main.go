@@ -49,13 +49,7 @@ func execute(ctx context.Context, args []string, in io.Reader, out, log io.Write
 // run is the whole program but for the process around it.
 func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
 	results := &output{to: out}
-	root := newRoot(&app{in: in, out: results, log: log})
-	root.SetArgs(joined(args))
-	root.SetIn(in)
-	root.SetOut(results)
-	root.SetErr(log)
-	explainWrongCalls(root, args)
-	err := root.ExecuteContext(ctx)
+	err := (&app{in: in, out: results, log: log}).execute(ctx, args)
 	switch failed := results.failure(); {
 	case failed == nil:
 		return err

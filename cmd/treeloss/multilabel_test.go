@@ -107,6 +107,11 @@ func TestMultilabelCommands(t *testing.T) {
 	if o := succeed(t, "evaluate", "--model", model, "--data", files["a.ft"]); !strings.Contains(o.out, "propensity-scored precision at 5") || !strings.Contains(o.out, "labels an example") {
 		t.Errorf("evaluate: %q", o.out)
 	}
+	whole := succeed(t, "evaluate", "--model", model, "--data", files["a.ft"], "--json").out
+	folder := inParts(t, 5, "evaluate", "--model", model, "--data", files["a.ft"])
+	if o := succeed(t, "gather", folder, "--json"); noSeconds(o.out) != noSeconds(whole) {
+		t.Errorf("gathered %s, want %s", o.out, whole)
+	}
 	strange := file(t, "strange.ft", "__label__sport __label__chess the goal\n")
 	if o := succeed(t, "evaluate", "--model", model, "--data", strange); !strings.Contains(o.log, `"chess"`) {
 		t.Errorf("a label never trained: %q", o.log)

@@ -49,7 +49,10 @@ func newPredict(a *app) *cobra.Command {
 			if err := f.decision.check(c); err != nil {
 				return err
 			}
-			return f.shard.run(a, f.model, &f.data, func(a *app) error { return f.run(c.Context(), a) })
+			return f.shard.run(a, commandPredict, f.model, f.data.data, func(a *app, s shared) error {
+				f.data.Shard = s.part
+				return f.run(c.Context(), a)
+			})
 		},
 	}
 	flags := c.Flags()
@@ -63,7 +66,7 @@ func newPredict(a *app) *cobra.Command {
 	flags.StringSliceVar(&f.data.Columns, "features", nil, "numeric columns in the model's order, separated by commas, if not named as in training")
 	f.data.addFormat(c)
 	f.decision.add(c)
-	f.shard.add(c)
+	f.shard.add(c, nil)
 	flags.BoolVar(&a.json, "json", false, "the same as --output jsonl: one JSON object for each example")
 	return c
 }

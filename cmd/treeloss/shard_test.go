@@ -1,12 +1,68 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// inParts runs a command in n parts, the last of them first, and returns the folder. Parts
+// print nothing.
+func inParts(t *testing.T, n int, args ...string) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "parts")
+	for i := n - 1; i >= 0; i-- {
+		if o := succeed(t, append(args[:len(args):len(args)], "--shard", fmt.Sprintf("%d/%d", i, n), "--out", folder)...); o.out != "" {
+			t.Errorf("part %d printed %q", i, o.out)
+		}
+	}
+	return folder
+}
+
+// noSeconds is a document in JSON, or a text, without the times in it.
+func noSeconds(text string) string {
+	return regexp.MustCompile(`("seconds": |, )[0-9.e+-]+( s\n|)`).ReplaceAllString(text, "$1")
+}
+
+// What parts have counted, gathered, is what evaluate prints of everything.
+func TestShardsOfEvaluate(t *testing.T) {
+	model := quickModel(t)
+	data := file(t, "test.csv", string(content(t, desk))+"no label,\nnever seen,another class\n")
+	oos := file(t, "oos.txt", "colourless green ideas\nthe lamp is lit\nfive\n")
+	for n, args := range [][]string{
+		{"evaluate", "--model", model, "--data", data, "--skip-bad", "--per-class"},
+		{"evaluate", "--model", model, "--data", data, "--skip-bad", "--oos", oos, "--reject", "0.4", "--unknown-labels", "skip"},
+	} {
+		confusions := []string{filepath.Join(t.TempDir(), "whole.csv"), filepath.Join(t.TempDir(), "parts.csv")}
+		whole := succeed(t, append(args[:len(args):len(args)], "--confusions", confusions[0])...).out
+		folder := inParts(t, 3+5*n, append(args[:len(args):len(args)], "--confusions", confusions[1])...)
+		if got := succeed(t, "gather", folder).out; noSeconds(got) != noSeconds(whole) {
+			t.Errorf("%v: gathered\n%s\nwant\n%s", args, got, whole)
+		}
+		document := succeed(t, append(args[:len(args):len(args)], "--json")...).out
+		if got := succeed(t, "gather", folder, "--json").out; noSeconds(got) != noSeconds(document) {
+			t.Errorf("%v: gathered\n%s\nwant\n%s", args, got, document)
+		}
+		if !bytes.Equal(content(t, confusions[0]), content(t, confusions[1])) {
+			t.Errorf("%v: another matrix of confusions", args)
+		}
+	}
+	for _, tc := range []struct {
+		want string
+		args []string
+	}{
+		{"keep no rows", []string{"--shard", "0/3", "--out", "parts", "--report", "page"}},
+		{"name it with --out", []string{"--shard", "0/3"}},
+	} {
+		if o := call(t, append([]string{"evaluate", "--model", model, "--data", data}, tc.args...)...); o.status != 2 || !strings.Contains(o.log, tc.want) {
+			t.Errorf("%v: status %d, %q, want %q", tc.args, o.status, o.log, tc.want)
+		}
+	}
+}
 
 // Parts, gathered, are what predict writes of everything, to the byte.
 func TestShardsGather(t *testing.T) {
@@ -51,6 +107,7 @@ func TestShardsGather(t *testing.T) {
 		{"options", 1, append(args[:len(args):len(args)], "--shard", "0/3", "--out", folder, "--reject", "0.5")},
 		{"one of 3 parts", 1, append(args, "--shard", "0/4", "--out", folder)},
 		{"one folder", 2, []string{"gather"}},
+		{"give --json to each", 2, []string{"gather", folder, "--json"}},
 		{"no file", 1, []string{"gather", filepath.Join(folder, "none")}},
 	} {
 		if o := call(t, tc.args...); o.status != tc.status || !strings.Contains(o.log, tc.want) {

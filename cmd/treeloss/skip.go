@@ -1,7 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,17 +51,35 @@ func (s *skippedRows) Set(value string) error {
 
 // add is the dataset.Options.Skip of the command.
 func (s *skippedRows) add(e *dataset.Error) {
-	place := dataset.Place{File: e.File, Line: e.Line}
+	if s.mark(dataset.Place{File: e.File, Line: e.Line}) && len(s.first) < mostSkipped {
+		s.first = append(s.first, e)
+	}
+}
+
+// places returns where the rows are that were left out and are not in the log.
+func (s *skippedRows) places() []dataset.Place {
+	return slices.SortedFunc(maps.Keys(s.seen), func(a, b dataset.Place) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line)
+	})
+}
+
+// take counts rows that other processes left out; their logs say why.
+func (s *skippedRows) take(places []dataset.Place) {
+	for _, place := range places {
+		s.mark(place)
+	}
+}
+
+// mark counts a row, and tells whether it was new.
+func (s *skippedRows) mark(place dataset.Place) bool {
 	if s.seen[place] {
-		return
+		return false
 	}
 	if s.seen == nil {
 		s.seen = make(map[dataset.Place]bool)
 	}
 	s.seen[place] = true
-	if len(s.first) < mostSkipped {
-		s.first = append(s.first, e)
-	}
+	return true
 }
 
 // replace is the dataset.Options.Replaced of the command.

@@ -1,6 +1,7 @@
-// Package shard divides work over a file into parts that need no talk with each other,
-// on one machine or many: each part is written into one folder, whole or not at all, beside a
-// manifest that says what it was made of, and Gather joins them when all are there.
+// Package shard divides work into parts that need no talk with each other, on one machine
+// or many: each part is written into one folder, whole or not at all, beside a manifest that
+// says what it was made of, and Open checks that all are there. What a part is, its command
+// knows: lines of answers, counts, cells of a grid (Cells), trained leaves.
 //
 // A part is two files, part-00003-of-00008 and part-00003-of-00008.json, written in this
 // order. A part that was killed has no manifest, one that ran twice has the same bytes.
@@ -17,9 +18,10 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,15 +76,17 @@ type Task struct {
 	Program string            `json:"program"`           // and its version
 	Command string            `json:"command"`           // such as predict
 	Options map[string]string `json:"options,omitempty"` // that have an effect on the output
-	Model   File              `json:"model"`
+	Model   File              `json:"model"`             // zero: none is read
 	Inputs  []File            `json:"inputs"`
 }
 
-// NewTask identifies the model and the inputs of a task.
+// NewTask identifies the model, "" for none, and the inputs of a task.
 func NewTask(program, command string, options map[string]string, model string, inputs []string) (t Task, err error) {
 	t = Task{Program: program, Command: command, Options: options}
-	if t.Model, err = identify(model); err != nil {
-		return t, err
+	if model != "" {
+		if t.Model, err = identify(model); err != nil {
+			return t, err
+		}
 	}
 	for _, path := range inputs {
 		file, err := identify(path)
@@ -129,17 +133,23 @@ func identify(path string) (File, error) {
 // Manifest says what a part is.
 type Manifest struct {
 	Task
-	Part   int    `json:"part"` // from 0
-	Parts  int    `json:"parts"`
-	Rows   int    `json:"rows"` // lines
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"` // of the part
+	Args   []string `json:"args"` // the call of the program
+	Part   int      `json:"part"` // from 0
+	Parts  int      `json:"parts"`
+	Rows   int      `json:"rows"` // lines
+	Bytes  int64    `json:"bytes"`
+	SHA256 string   `json:"sha256"` // of the part
 }
 
 // name returns the name of a part.
 func name(i, n int) string { return fmt.Sprintf("part-%05d-of-%05d", i, n) }
 
-// Writer writes one part, lines of text.
+// Unfinished returns the file in a folder in which a part may keep how far it has come.
+func Unfinished(folder string, p dataset.Shard) string {
+	return filepath.Join(folder, name(p.Index, p.Count)+".unfinished")
+}
+
+// Writer writes one part.
 type Writer struct {
 	file     *atomicfile.File
 	folder   string
@@ -148,9 +158,9 @@ type Writer struct {
 }
 
 // Create begins a part in a folder, which is made if there is none; nil if that part of
-// the task is there, whole. Parts of another task are an error: nothing is replaced.
-// Commit or Discard ends the Writer.
-func Create(folder string, p dataset.Shard, task Task) (*Writer, error) {
+// the task is there, whole. Parts of another task are an error: nothing is replaced. args is
+// the call of the program, for the manifest. Commit or Discard ends the Writer.
+func Create(folder string, p dataset.Shard, task Task, args []string) (*Writer, error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, fmt.Errorf("cannot make the folder %s of the parts: %w", folder, err)
 	}
@@ -159,14 +169,17 @@ func Create(folder string, p dataset.Shard, task Task) (*Writer, error) {
 		return nil, err
 	}
 	for _, m := range manifests {
-		if err := m.agree(task, p.Count, folder); err != nil {
+		if err := m.agree(task, folder); err != nil {
 			return nil, err
+		}
+		if m.Parts != p.Count {
+			return nil, m.ofOthers(p.Count, folder)
 		}
 		if m.Part == p.Index && m.verify(folder) == nil {
 			return nil, nil
 		}
 	}
-	w := &Writer{folder: folder, manifest: Manifest{Task: task, Part: p.Index, Parts: p.Count}, sum: sha256.New()}
+	w := &Writer{folder: folder, manifest: Manifest{Task: task, Args: args, Part: p.Index, Parts: p.Count}, sum: sha256.New()}
 	w.file, err = atomicfile.Create(filepath.Join(folder, name(p.Index, p.Count)))
 	return w, err
 }
@@ -180,7 +193,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit puts the part in its place, and then its manifest.
+// Commit puts the part in its place, and then its manifest. What Unfinished names is removed.
 func (w *Writer) Commit() error {
 	w.manifest.SHA256 = hex.EncodeToString(w.sum.Sum(nil))
 	if err := w.file.Commit(); err != nil {
@@ -190,7 +203,14 @@ func (w *Writer) Commit() error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(filepath.Join(w.folder, name(w.manifest.Part, w.manifest.Parts)+".json"), append(text, '\n'))
+	part := dataset.Shard{Index: w.manifest.Part, Count: w.manifest.Parts}
+	if err := atomicfile.WriteBytes(filepath.Join(w.folder, name(part.Index, part.Count)+".json"), append(text, '\n')); err != nil {
+		return err
+	}
+	if err := os.Remove(Unfinished(w.folder, part)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // Discard removes what was not committed.
@@ -222,21 +242,19 @@ func escape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// agree returns an error unless a part belongs to a task of n parts.
-func (m Manifest) agree(task Task, n int, folder string) error {
+// agree returns an error unless a part belongs to a task.
+func (m Manifest) agree(task Task, folder string) error {
 	what := ""
 	switch {
-	case m.Parts != n:
-		what = fmt.Sprintf("is one of %d parts, and not of %d", m.Parts, n)
 	case m.Command != task.Command:
 		what = "is of the command " + m.Command
 	case m.Model != task.Model:
 		what = "was made with another model, " + m.Model.Name
-	case !reflect.DeepEqual(m.Inputs, task.Inputs):
+	case !slices.Equal(m.Inputs, task.Inputs):
 		what = "was made of other files"
 	case m.Program != task.Program:
 		what = "was made by " + m.Program + ", and not by " + task.Program
-	case len(m.Options)+len(task.Options) > 0 && !reflect.DeepEqual(m.Options, task.Options):
+	case !maps.Equal(m.Options, task.Options):
 		what = fmt.Sprintf("was made with the options %v, and not %v", m.Options, task.Options)
 	default:
 		return nil
@@ -244,67 +262,93 @@ func (m Manifest) agree(task Task, n int, folder string) error {
 	return fmt.Errorf("%s %s; name another folder, or remove what is in this one", filepath.Join(folder, name(m.Part, m.Parts)), what)
 }
 
+// ofOthers is the error of a part that is not one of n.
+func (m Manifest) ofOthers(n int, folder string) error {
+	return fmt.Errorf("%s is one of %d parts, and not of %d; name another folder, or remove what is in this one", filepath.Join(folder, name(m.Part, m.Parts)), m.Parts, n)
+}
+
 // verify returns an error unless the bytes of a part are those of its manifest.
 func (m Manifest) verify(folder string) error {
+	path := filepath.Join(folder, name(m.Part, m.Parts))
 	sum := sha256.New()
-	n, err := m.copy(folder, sum)
-	if err != nil {
+	err := copyFile(path, sum)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s is not there, but its manifest is; run part %d/%d again", path, m.Part, m.Parts)
+	case err != nil:
 		return err
-	}
-	if n != m.Bytes || hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
-		return fmt.Errorf("%s has not the bytes that its manifest says; remove it, and run part %d/%d again", filepath.Join(folder, name(m.Part, m.Parts)), m.Part, m.Parts)
+	case hex.EncodeToString(sum.Sum(nil)) != m.SHA256:
+		return fmt.Errorf("%s has not the bytes that its manifest says; remove it, and run part %d/%d again", path, m.Part, m.Parts)
 	}
 	return nil
 }
 
-// copy copies a part.
-func (m Manifest) copy(folder string, w io.Writer) (int64, error) {
-	path := filepath.Join(folder, name(m.Part, m.Parts))
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("%s is not there, but its manifest is; run part %d/%d again", path, m.Part, m.Parts)
-	} else if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	return io.Copy(w, f)
+// Parts are all parts of a task.
+type Parts struct {
+	Task
+	Args   []string // the call of the first part
+	Files  []string // in their order
+	Rows   int      // lines
+	folder string
 }
 
-// Gather checks that all parts of one task are in a folder, whole, and writes them to w one
-// behind the other. What is missing or damaged is one error that names it, and nothing is
-// written then. It reads each part twice.
-func Gather(folder string, w io.Writer) (parts, rows int, err error) {
+// Open checks that all parts of one task are in a folder, whole. What is missing or damaged
+// is one error that names it. It reads each part.
+func Open(folder string) (*Parts, error) {
 	manifests, err := read(folder)
 	switch {
 	case err != nil:
-		return 0, 0, err
+		return nil, err
 	case len(manifests) == 0:
 		if _, err := os.Stat(folder); err != nil {
-			return 0, 0, err
+			return nil, err
 		}
-		return 0, 0, fmt.Errorf("%s holds no finished part; run treeloss predict --shard 0/8 --out %s, and so on to 7/8", folder, folder)
+		return nil, fmt.Errorf("%s holds no finished part; run treeloss predict --shard 0/8 --out %s, and so on to 7/8", folder, folder)
 	}
 	n := manifests[0].Parts
 	there := make([]bool, n)
+	p := &Parts{Task: manifests[0].Task, Args: manifests[0].Args, folder: folder}
 	for _, m := range manifests {
-		if err := m.agree(manifests[0].Task, n, folder); err != nil {
-			return 0, 0, err
+		if m.Parts != n {
+			return nil, m.ofOthers(n, folder)
 		}
-		if err := m.verify(folder); err != nil {
-			return 0, 0, err
+		if err := cmp.Or(m.agree(p.Task, folder), m.verify(folder)); err != nil {
+			return nil, err
 		}
 		there[m.Part] = true
-		rows += m.Rows
+		p.Files = append(p.Files, filepath.Join(folder, name(m.Part, n)))
+		p.Rows += m.Rows
 	}
 	if missing := absent(there); missing != "" {
-		return 0, 0, fmt.Errorf("%s: of %d parts these are not finished: %s; run them, and gather again", folder, n, missing)
+		return nil, fmt.Errorf("%s: of %d parts these are not finished: %s; run them, and gather again", folder, n, missing)
 	}
-	for _, m := range manifests {
-		if _, err := m.copy(folder, w); err != nil {
-			return 0, 0, err
+	return p, nil
+}
+
+// Check returns an error unless the parts are of a task.
+func (p *Parts) Check(task Task) error {
+	return Manifest{Task: p.Task, Parts: len(p.Files)}.agree(task, p.folder)
+}
+
+// Join writes the parts to w, one behind the other.
+func (p *Parts) Join(w io.Writer) error {
+	for _, path := range p.Files {
+		if err := copyFile(path, w); err != nil {
+			return err
 		}
 	}
-	return n, rows, nil
+	return nil
+}
+
+// copyFile writes a file to w.
+func copyFile(path string, w io.Writer) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
 }
 
 // absent lists places of false, such as "2, 5-7"; of many the first ten runs.

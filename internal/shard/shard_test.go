@@ -3,6 +3,7 @@ package shard
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ func text(i int) string { return strings.Repeat(fmt.Sprintf("answer of part %d\n
 // work does what a process does for a part; it is killed after some steps of four.
 func work(t *testing.T, folder string, i, n, steps int) {
 	t.Helper()
-	w, err := Create(folder, dataset.Shard{Index: i, Count: n}, task)
+	w, err := Create(folder, dataset.Shard{Index: i, Count: n}, task, []string{"predict"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +42,15 @@ func work(t *testing.T, folder string, i, n, steps int) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// gather joins all parts.
+func gather(folder string, w io.Writer) (parts, rows int, err error) {
+	p, err := Open(folder)
+	if err != nil {
+		return 0, 0, err
+	}
+	return len(p.Files), p.Rows, p.Join(w)
 }
 
 // Whatever is killed, run again or run twice, in any order: what is gathered is whole.
@@ -65,7 +75,7 @@ func TestRandomSchedules(t *testing.T) {
 				left--
 			}
 			var got bytes.Buffer
-			parts, rows, err := Gather(folder, &got)
+			parts, rows, err := gather(folder, &got)
 			switch {
 			case left > 0 && (err == nil || got.Len() > 0):
 				t.Fatalf("seed %d: %d parts are missing and gather wrote %d bytes, error %v", seed, left, got.Len(), err)
@@ -111,11 +121,11 @@ func TestGatherRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got bytes.Buffer
-		if _, _, err := Gather(folder, &got); err == nil || !strings.Contains(err.Error(), tc.want) || got.Len() > 0 {
+		if _, _, err := gather(folder, &got); err == nil || !strings.Contains(err.Error(), tc.want) || got.Len() > 0 {
 			t.Errorf("%s: error %v after %d bytes, want %q", tc.name, err, got.Len(), tc.want)
 		}
 	}
-	if _, _, err := Gather(t.TempDir(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "no finished part") {
+	if _, _, err := gather(t.TempDir(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "no finished part") {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -134,7 +144,7 @@ func TestCreateRefuses(t *testing.T) {
 	} {
 		other, s := task, dataset.Shard{Index: 1, Count: 2}
 		change(&other, &s)
-		if _, err := Create(folder, s, other); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Create(folder, s, other, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
