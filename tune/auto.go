@@ -210,11 +210,13 @@ func choose(ctx context.Context, d *corpus.Data, rows []int, methods []Method, a
 	r, err := finalAttempt(ctx, d, rows, h, chosen, opts)
 	if r != nil {
 		r.optimism = optimismOf(chosen, slices.Concat(all...))
-		calibration, failed := h.calibrate(chosen, r, r.optimism+growth)
-		if failed != nil {
-			return nil, failed
+		if r.learner == nil {
+			calibration, failed := h.calibrate(chosen, r, r.optimism+growth)
+			if failed != nil {
+				return nil, failed
+			}
+			r.calibration = &calibration
 		}
-		r.calibration = &calibration
 		r.HeldOut, r.Gain, r.Reason = len(h.class), gain, strings.Join(reasons, "; ")
 		for _, attempts := range all {
 			r.Candidates = append(r.Candidates, candidates(attempts)...)

@@ -23,8 +23,9 @@ var ErrNotHeldOut = errors.New("no held-out rows to calibrate on")
 // model to start from (opts.Init), which may have seen these rows, is not used.
 //
 // Where r was chosen on held-out rows it takes no time, else one more fit for each
-// part held out, and none with opts.Valid. Without a row to hold out the error is
-// ErrNotHeldOut. A result AtLimit is not to be used.
+// part held out, and the rounds again where it learned from unlabelled rows; with
+// opts.Valid no fit. Without a row to hold out the error is ErrNotHeldOut. A result AtLimit
+// is not to be used.
 func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts Options) (decide.Calibration, error) {
 	if r.calibration != nil && len(d.Labelled(opts.Valid)) == 0 {
 		return *r.calibration, nil
@@ -34,11 +35,11 @@ func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts 
 		return decide.Calibration{}, ErrNotHeldOut
 	}
 	if len(d.Labelled(opts.Valid)) == 0 {
-		attempts, err := h.try(ctx, r.Method, []float64{r.Prior})
+		a, err := r.heldOutScores(ctx, h)
 		if err != nil {
 			return decide.Calibration{}, err
 		}
-		return h.calibrate(attempts[0], r, r.optimism+growth)
+		return h.calibrate(a, r, r.optimism+growth)
 	}
 	x, err := r.Features.Matrix(d.Table, h.parts[0].test)
 	if err != nil {
@@ -50,6 +51,19 @@ func Calibrate(ctx context.Context, d *corpus.Data, rows []int, r *Result, opts 
 		return decide.Calibration{}, err
 	}
 	return h.calibrate(a, r, r.optimism)
+}
+
+// heldOutScores is what the method and prior of a result give held-out rows, each trained
+// without it.
+func (r *Result) heldOutScores(ctx context.Context, h *heldOut) (*attempt, error) {
+	if r.learner != nil {
+		return r.learner.heldOutScores(ctx, h)
+	}
+	attempts, err := h.try(ctx, r.Method, []float64{r.Prior})
+	if err != nil {
+		return nil, err
+	}
+	return attempts[0], nil
 }
 
 // growth is how much more the probabilities of a fit on all rows grow than its accuracy,

@@ -71,6 +71,7 @@ type Result struct {
 
 	optimism    float64             // of the accuracy on the rows that chose, see optimismOf
 	calibration *decide.Calibration // on the held-out rows that the method was chosen by; nil: none
+	learner     *learner            // what trained it with unlabelled rows; nil: none were used
 }
 
 // onlyPrior is the prior where there are no rows to choose it by.

@@ -64,9 +64,18 @@ func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
 	return h
 }
 
+// keepParts leaves the first parts, all for n = 0.
+func (h *heldOut) keepParts(n int) {
+	if n > 0 {
+		h.parts = h.parts[:n]
+		h.setTruth()
+	}
+}
+
 // setTruth sets what the held-out rows are.
 func (h *heldOut) setTruth() {
 	d := h.d
+	h.class, h.mixes = nil, nil
 	for _, p := range h.parts {
 		for _, row := range p.test {
 			h.class = append(h.class, int(d.Class[row]))

@@ -29,7 +29,6 @@ const (
 	leastShare  = 1e-3  // of a soft label; smaller ones are left out
 	leastPrior  = 10.   // of the fits on soft labels: a stronger one was seen to follow them into few classes (clinc150, 1 a class, 3 instead of 10: -8 points; csldcp, 5 a class, 1: -29)
 	mostPrior   = 1000. // of the fits on soft labels: a weaker one takes long and changes little
-	gained      = 0.1   // of the wrong answers, which calibrated probabilities have to grow by: 0.10 to 0.18 with 5 and 10 examples of a class
 	assumedSure = 0.5   // mean largest probability where no row is held out to calibrate by: few examples train a classifier that is unsure of what it gets right
 
 	// Unlike the sharpened labels of the plain case, those of a mixed collection are as they
@@ -67,8 +66,9 @@ type learner struct {
 	checked     bool      // whether held-out rows have calibrated the result
 	temperature float64   // of the result
 	sure        float64   // mean largest probability of the result at this temperature
-	scaled      float64   // temperature that the scores are to have in the end: that of the calibration, or 1
 	told        softmax.Unlabelled
+
+	duals, hinge *softmax.Duals // where the last round ended, of cross entropy and squared hinge
 }
 
 // learn trains a result again with the unlabelled rows of the data. Where a guard speaks
@@ -94,7 +94,6 @@ func (r *Result) learn(ctx context.Context, d *corpus.Data, rows []int, h *heldO
 		return err
 	}
 	scores := classScores(r.Layer, x, opts.Threads)
-	t.scaled = t.temperature
 	if t.sure = t.meanLargest(scores, t.temperature); !t.checked && t.sure < assumedSure {
 		t.sure = assumedSure
 		t.temperature = t.temperatureFor(scores, t.sure)
@@ -259,38 +258,28 @@ func (t *learner) guard(p []float32) string {
 
 // run trains the rounds and changes the result. p is its probabilities.
 func (t *learner) run(ctx context.Context, p []float32) error {
-	rounds, power := softRounds, sharpen
+	rounds := softRounds
+	t.told.Sharpen, t.told.Used = sharpen, len(t.soft)
 	if t.similar < mixedBelow {
-		rounds, power = 1, 1
+		rounds, t.told.Sharpen = 1, 1
 	}
-	t.told.Sharpen, t.told.Used = power, len(t.soft)
-	x := t.f.X.Select(dataset.Range(len(t.rows), len(t.rows)+len(t.soft)))
-	expected := t.frequencies()
-	duals, hinge := &softmax.Duals{}, &softmax.Duals{}
+	t.duals, t.hinge = &softmax.Duals{}, &softmax.Duals{}
 	first := *t.r
 	for t.told.Rounds < rounds && t.told.Same < sameEnough {
 		before := t.tops(p)
-		t.balance(p, expected)
-		layer, record, err := t.fit(ctx, p, power, duals, hinge)
+		layer, record, own, err := t.round(ctx, p, nil)
 		if err != nil {
 			return err
 		}
-		scores := classScores(layer, x, t.opts.Threads)
-		// Sure of its own labels, the new classifier is as sure of the rows as the
-		// one that held-out rows have calibrated: so one temperature serves both.
-		own := t.temperatureFor(scores, t.sure)
-		last := own
-		if t.checked {
-			last = t.temperatureFor(scores, t.sure+gained*(1-t.sure))
-		}
-		p = t.probabilities(scores, own)
 		same := 0
 		for i, c := range t.tops(p) {
 			if c == before[i] {
 				same++
 			}
 		}
-		scaleLayer(layer, float32(t.scaled/last), t.opts.Threads)
+		if !t.checked { // no calibration follows
+			scaleLayer(layer, float32(1/own), t.opts.Threads)
+		}
 		t.told.Rounds++
 		t.told.Same = float64(same) / float64(len(before))
 		t.r.Layer, t.r.Record, t.r.Features = layer, record, t.f.Features
@@ -300,11 +289,94 @@ func (t *learner) run(ctx context.Context, p []float32) error {
 			return nil
 		}
 	}
+	t.r.learner = t
 	return nil
 }
 
-// fit trains on soft labels of the probabilities p, to a power.
-func (t *learner) fit(ctx context.Context, p []float32, power float64, duals, hingeDuals *softmax.Duals) (*softmax.Layer, softmax.Record, error) {
+// round balances the probabilities p, trains on them and the labelled rows but those at the
+// places out, and sets p to the probabilities of the new classifier, at the temperature own.
+func (t *learner) round(ctx context.Context, p []float32, out []int) (layer *softmax.Layer, record softmax.Record, own float64, err error) {
+	t.balance(p, t.frequencies())
+	if layer, record, err = t.fit(ctx, p, out); err != nil {
+		return nil, record, 0, err
+	}
+	copy(p, classScores(layer, t.f.X.Select(dataset.Range(len(t.rows), len(t.rows)+len(t.soft))), t.opts.Threads))
+	// Sure of its own labels, the new classifier is as sure of the rows as the one that
+	// held-out rows have calibrated: so one mean largest probability serves both.
+	own = t.temperatureFor(p, t.sure)
+	t.probabilities(p, own)
+	return layer, record, own, nil
+}
+
+// enoughToCalibrate is the number of held-out rows that a result of rounds is calibrated on,
+// where there are as many: each part takes the rounds again.
+const enoughToCalibrate = 400
+
+// heldOutScores returns what the result gives the rows of h when it is trained without
+// their classes, the rounds included; their texts still count when n-grams are weighed, as
+// all texts do. It takes a fit of the method and the rounds for each part, from where those
+// of all rows ended. Parts that are not needed are taken off h.
+func (t *learner) heldOutScores(ctx context.Context, h *heldOut) (*attempt, error) {
+	place := make(map[int]int, len(t.rows))
+	for n, row := range t.rows {
+		place[row] = n
+	}
+	out := &attempt{method: t.a.method, prior: t.a.prior}
+	rows := 0
+	h.keepParts(1 + slices.IndexFunc(h.parts, func(p heldOutPart) bool {
+		rows += len(p.test)
+		return rows >= enoughToCalibrate
+	}))
+	for n := range h.parts {
+		layer, inside, err := t.withoutPart(ctx, h, n, place)
+		if err != nil {
+			return nil, err
+		}
+		out.scores = append(out.scores, classScores(layer, t.f.X.Select(inside), t.opts.Threads)...)
+	}
+	return out, h.judge(out)
+}
+
+// withoutPart returns a layer trained without the classes of part n of h, and the places of
+// the part.
+func (t *learner) withoutPart(ctx context.Context, h *heldOut, n int, place map[int]int) (layer *softmax.Layer, inside []int, err error) {
+	for _, row := range h.parts[n].test {
+		inside = append(inside, place[row])
+	}
+	f, o, _, err := h.prepare(&h.parts[n], t.a.method, fmt.Sprintf("calibrating, part %d of %d", n+1, len(h.parts)))
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Prior = t.a.prior
+	b := t.a.blend
+	if b != nil {
+		b = &blend{crossEntropy: b.crossEntropy, hinge: b.hinge, crossEntropyScale: b.crossEntropyScale, hingeScale: b.hingeScale}
+	}
+	if layer, _, err = fitMethod(ctx, t.d, f, o, t.a.method, b); err != nil {
+		return nil, nil, err
+	}
+	x, err := f.Features.Matrix(t.d.Table, t.soft)
+	if err != nil {
+		return nil, nil, err
+	}
+	part := *t
+	at := dataset.Range(0, t.f.X.Rows())
+	for _, i := range inside {
+		at[i] = -1
+	}
+	part.duals, part.hinge = t.duals.For(at), t.hinge.For(at)
+	p := t.probabilities(classScores(layer, x, t.opts.Threads), t.temperature)
+	for range t.told.Rounds {
+		if layer, _, _, err = part.round(ctx, p, inside); err != nil {
+			return nil, nil, err
+		}
+	}
+	return layer, inside, nil
+}
+
+// fit trains on soft labels of the probabilities p, to a power, and on the labelled rows but
+// those at the places out.
+func (t *learner) fit(ctx context.Context, p []float32, out []int) (*softmax.Layer, softmax.Record, error) {
 	labels := &matrix.Sparse{Columns: t.k}
 	weight := make([]float32, len(t.soft))
 	share, index := make([]float32, 0, t.k), make([]int32, 0, t.k)
@@ -317,7 +389,7 @@ func (t *learner) fit(ctx context.Context, p []float32, power float64, duals, hi
 		index, share = index[:0], share[:0]
 		total := float32(0)
 		for c, q := range row {
-			if s := float32(math.Pow(float64(q/top), power)); s >= float32(leastShare) {
+			if s := float32(math.Pow(float64(q/top), t.told.Sharpen)); s >= float32(leastShare) {
 				index, share = append(index, int32(c)), append(share, s)
 				total += s
 			}
@@ -327,12 +399,15 @@ func (t *learner) fit(ctx context.Context, p []float32, power float64, duals, hi
 	}
 	t.told.Weight = sum / float64(len(t.soft))
 	ex := t.d.Soften(t.f, len(t.rows), labels, weight)
+	for _, i := range out {
+		ex.Weight[i] = 0
+	}
 	m, b := t.a.method, t.a.blend
 	hinge := func(prior float64) (*softmax.Layer, softmax.Record, error) {
 		hard := ex // squared hinge takes no distributions: the most probable class, which has the weight already
 		hard.Mix = nil
 		return softmax.Fit(ctx, hard, t.k, softmax.Options{Trainer: softmax.SquaredHinge{}, Prior: prior, Seed: t.opts.Seed,
-			Threads: t.opts.Threads, Progress: t.o.Progress, Duals: hingeDuals})
+			Threads: t.opts.Threads, Progress: t.o.Progress, Duals: t.hinge})
 	}
 	if m.Loss == SquaredHinge {
 		layer, record, err := hinge(t.a.prior)
@@ -341,7 +416,7 @@ func (t *learner) fit(ctx context.Context, p []float32, power float64, duals, hi
 		}
 		return layer, record, err
 	}
-	t.o.Duals = duals
+	t.o.Duals = t.duals
 	layer, record, err := softmax.Fit(ctx, ex, t.k, t.o)
 	if err != nil || m.Loss != CrossEntropyHinge {
 		return layer, record, err

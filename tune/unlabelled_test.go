@@ -10,6 +10,7 @@ import (
 
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -82,6 +83,58 @@ func TestLearnFromUnlabelled(t *testing.T) {
 	// The record goes into the model.
 	if m := with.Model(d.Classes.Labels, softmax.Training{}); m.Training.Unlabelled != u {
 		t.Error("the model does not say what came of the unlabelled rows")
+	}
+}
+
+// What learned from unlabelled rows is calibrated on rows that none of its rounds had the
+// classes of: its probabilities are what they say on test rows, whatever the loss, and the
+// same on any number of threads.
+func TestCalibrateUnlabelled(t *testing.T) {
+	// Each fourth class is of another topic.
+	n := 0
+	confused := func(name string) string {
+		if n++; n%4 == 0 {
+			return permuted(name)
+		}
+		return name
+	}
+	d, rows, test := unlabelledData(t, texts(24, 1, confused), texts(60, 2, confused), texts(100, 3, confused))
+	k := len(d.Classes.Labels)
+	for _, m := range []Method{{}, {Names: true}, {Loss: SquaredHinge}, {Loss: CrossEntropyHinge}} {
+		t.Run(m.String(), func(t *testing.T) {
+			opts := Options{Seed: 1, Threads: 1}
+			r, err := fitOne(ctx, d, rows, m, opts)
+			if err != nil || r.Unlabelled.Used == 0 {
+				t.Fatalf("%v, %+v", err, r.Unlabelled)
+			}
+			c, err := Calibrate(ctx, d, rows, r, opts)
+			if err != nil || c.AtLimit || c.Rows != len(rows) {
+				t.Fatalf("%v, %+v; want a temperature by all %d rows", err, c, len(rows))
+			}
+			opts.Threads = 3
+			if again, err := Calibrate(ctx, d, rows, r, opts); err != nil || again.Temperature != c.Temperature || again.ConfidenceScale != c.ConfidenceScale {
+				t.Errorf("%+v (%v) on three threads, want %+v", again, err, c)
+			}
+			x, err := r.Features.Matrix(d.Table, test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scores, p, gap := classScores(r.Layer, x, 1), make([]float32, k), 0.0
+			for i, row := range test {
+				if _, err := decide.Probabilities(&c, p, scores[i*k:(i+1)*k]); err != nil {
+					t.Fatal(err)
+				}
+				top := softmax.Top(p)
+				gap += float64(p[top])
+				if int32(top) == d.Class[row] {
+					gap--
+				}
+			}
+			// Of 144 held-out rows the accuracy is known to 4 points.
+			if gap /= float64(len(test)); math.Abs(gap) > 0.1 {
+				t.Errorf("mean confidence is %+.3f beside the accuracy", gap)
+			}
+		})
 	}
 }
 
