@@ -10,70 +10,70 @@ import (
 )
 
 // bpe joins the characters of a piece, of all neighbours that a merge names first those
-// of the earliest merge, the leftmost first (Sennrich, Haddow and Birch 2016).
+// of the earliest merge, the leftmost first (Sennrich, Haddow and Birch 2016, section 3.2).
+// With "byte_fallback" a character that is not in the vocabulary is the tokens of its
+// bytes; behind a ByteLevel pre-tokenizer a character stands for a byte, and there are 256.
 type bpe struct {
 	vocabulary map[string]int32
-	merges     map[[2]int32]merged
-	unknown    int32 // -1: what is not in the vocabulary is left out
-	fuse       bool  // unknown neighbours are one token
-	whole      bool  // a piece that is a token needs no merges
+	merges     map[[2]int32]merged // by the numbers of the two: no text is joined to look one up
+	unknown    int32               // -1: what is not in the vocabulary is left out
+	fuse       bool                // unknown neighbours are one token
+	whole      bool                // a piece that is a token needs no merges
 	prefix     string
 	suffix     string
-	bytes      [256]int32
+	bytes      [256]int32 // byteTokens
 }
 
 // merged is what a merge makes, and its place in the list.
 type merged struct{ rank, token int32 }
 
+// newBPE reads a model BPE. The fields that may be null keep their zero value then, which
+// means the same: no dropout, no unknown token, no prefix, no suffix.
 func newBPE(part json.RawMessage) (map[string]int32, string, model, error) {
 	var p struct {
 		Type         string
-		Dropout      *float64
-		Unknown      *string `json:"unk_token"`
-		Prefix       *string `json:"continuing_subword_prefix"` // of characters inside a word
-		Suffix       *string `json:"end_of_word_suffix"`        // of its last one
-		Fuse         bool    `json:"fuse_unk"`
-		ByteFallback bool    `json:"byte_fallback"`
-		Whole        bool    `json:"ignore_merges"`
+		Dropout      float64
+		Unknown      string `json:"unk_token"`
+		Prefix       string `json:"continuing_subword_prefix"` // of characters inside a word
+		Suffix       string `json:"end_of_word_suffix"`        // of its last one
+		Fuse         bool   `json:"fuse_unk"`
+		ByteFallback bool   `json:"byte_fallback"`
+		Whole        bool   `json:"ignore_merges"`
 		Vocab        map[string]int32
 		Merges       []json.RawMessage
 	}
 	if err := fields(part, "BPE", &p); err != nil {
 		return nil, "", nil, err
 	}
-	if p.Dropout != nil && *p.Dropout != 0 {
-		return nil, "", nil, fmt.Errorf("BPE: dropout %v, want none: the tokens of a text would be random", *p.Dropout)
-	}
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
+	if p.Dropout != 0 {
+		return nil, "", nil, fmt.Errorf("BPE: dropout %v, want none: the tokens of a text would be random", p.Dropout)
 	}
 	m := &bpe{vocabulary: p.Vocab, merges: make(map[[2]int32]merged, len(p.Merges)), unknown: -1, fuse: p.Fuse, whole: p.Whole,
-		prefix: text(p.Prefix), suffix: text(p.Suffix), bytes: byteTokens(p.Vocab, p.ByteFallback)}
-	if u := text(p.Unknown); u != "" {
-		m.unknown = lookup(p.Vocab, u)
+		prefix: p.Prefix, suffix: p.Suffix, bytes: byteTokens(p.Vocab, p.ByteFallback)}
+	if p.Unknown != "" {
+		m.unknown = lookup(p.Vocab, p.Unknown)
 	}
 	for rank, raw := range p.Merges {
 		a, b, err := mergeOf(raw)
 		if err != nil {
 			return nil, "", nil, fmt.Errorf("BPE: merge %d: %w", rank, err)
 		}
-		// Inside of what is joined the prefix goes.
+		// Inside of what is joined the prefix goes: "##" before "b" in the merge of "a" and
+		// "##b" makes "ab".
 		pair := [2]int32{lookup(p.Vocab, a), lookup(p.Vocab, b)}
 		token := lookup(p.Vocab, a+strings.TrimPrefix(b, m.prefix))
 		if pair[0] < 0 || pair[1] < 0 || token < 0 {
 			return nil, "", nil, fmt.Errorf("BPE: merge %d, %.40q and %.40q: they or what they make is not in the vocabulary", rank, a, b)
 		}
-		if _, twice := m.merges[pair]; !twice {
+		if _, twice := m.merges[pair]; !twice { // a merge that is listed twice has its first rank
 			m.merges[pair] = merged{int32(rank), token}
 		}
 	}
-	return p.Vocab, text(p.Unknown), m, nil
+	return p.Vocab, p.Unknown, m, nil
 }
 
-// mergeOf reads a merge, "a b" or ["a", "b"].
+// mergeOf reads a merge: "a b", as files up to 2024 have it, or ["a", "b"], the form of
+// later ones, in which a token may have a space.
 func mergeOf(raw json.RawMessage) (a, b string, err error) {
 	var pair []string
 	var line string
@@ -88,6 +88,7 @@ func mergeOf(raw json.RawMessage) (a, b string, err error) {
 	return "", "", errors.New("want two tokens")
 }
 
+// encode implements model in O(n log n) for n characters.
 func (m *bpe) encode(dst []int32, piece string) []int32 {
 	if m.whole {
 		if id := lookup(m.vocabulary, piece); id >= 0 {
@@ -124,6 +125,11 @@ func (p *pairs) Pop() any {
 }
 
 // merge joins symbols in place, in O(n log n), and returns how many are left.
+//
+// Symbols are a linked list, so that a merge moves none; the heap has every pair that can
+// be joined, and pairs out of date, at most two for each merge done. A pair is out of date
+// if its symbols are no longer those it was made of, and is passed over when it comes up,
+// which is cheaper than to look for it in the heap.
 func (m *bpe) merge(symbols []int32) int {
 	n := len(symbols)
 	if n < 2 {
@@ -171,7 +177,9 @@ func (m *bpe) merge(symbols []int32) int {
 	return kept
 }
 
-// characters appends the tokens of the characters of a piece.
+// characters appends the tokens of the characters of a piece: the token of a character
+// (with the prefix unless it is the first, with the suffix if it is the last), else those
+// of its bytes, which have neither, else the unknown one.
 func (m *bpe) characters(dst []int32, piece string) []int32 {
 	unknown := false // the last character was
 	for i, r := range piece {

@@ -39,6 +39,9 @@ func lookup(vocabulary map[string]int32, token string) int32 {
 // wordPiece takes the longest token that a word begins with, then the longest that its
 // rest begins with behind a prefix, and so on; a word that cannot be cut so is unknown
 // as a whole (Wu et al. 2016, section 4.1).
+//
+// Two vocabularies instead of one with the prefix put before each rest: nothing is joined
+// to look a rest up.
 type wordPiece struct {
 	start   map[string]int32
 	rest    map[string]int32 // tokens that go on, without their prefix
@@ -62,6 +65,7 @@ func newWordPiece(part json.RawMessage) (map[string]int32, string, model, error)
 		return nil, "", nil, errors.New("WordPiece: no unk_token")
 	}
 	m := &wordPiece{start: p.Vocab, rest: map[string]int32{}, unknown: lookup(p.Vocab, p.Unknown), most: p.Most}
+	// In any order: tokens with the prefix differ behind it.
 	for token, id := range p.Vocab {
 		m.longest = max(m.longest, len(token))
 		if token, ok := strings.CutPrefix(token, p.Prefix); ok {
@@ -71,6 +75,9 @@ func newWordPiece(part json.RawMessage) (map[string]int32, string, model, error)
 	return p.Vocab, p.Unknown, m, nil
 }
 
+// encode implements model. A token takes at most longest lookups, from the longest text
+// down, and a word of n bytes has at most n tokens; the limit on the characters of a word
+// bounds that, and is part of the format.
 func (m *wordPiece) encode(dst []int32, word string) []int32 {
 	if utf8.RuneCountInString(word) > m.most {
 		return append(dst, m.unknown)
@@ -82,7 +89,7 @@ func (m *wordPiece) encode(dst []int32, word string) []int32 {
 		id := int32(-1)
 		for ; end > 0; end-- {
 			if end < len(word) && !utf8.RuneStart(word[end]) {
-				continue
+				continue // inside a character
 			}
 			if id = lookup(tokens, word[:end]); id >= 0 {
 				break
@@ -126,8 +133,9 @@ func (m *wordLevel) encode(dst []int32, piece string) []int32 {
 	return append(dst, id)
 }
 
-// byteTokens returns the tokens <0x00> to <0xFF>, -1 for those that are not there; of
-// no use is false.
+// byteTokens returns the numbers of the tokens <0x00> to <0xFF>, in which SentencePiece
+// writes the bytes of characters that it has no token for; -1 for one that is not in the
+// vocabulary, and for all if use ("byte_fallback") is false.
 func byteTokens(vocabulary map[string]int32, use bool) (tokens [256]int32) {
 	for b := range tokens {
 		tokens[b] = -1
@@ -138,7 +146,8 @@ func byteTokens(vocabulary map[string]int32, use bool) (tokens [256]int32) {
 	return tokens
 }
 
-// appendBytes appends the tokens of the bytes of a text, if all have one.
+// appendBytes appends the tokens of the bytes of a text if all have one, else none: half of
+// a character would be a token of another.
 func appendBytes(dst []int32, text string, tokens *[256]int32) ([]int32, bool) {
 	for i := range len(text) {
 		if tokens[text[i]] < 0 {

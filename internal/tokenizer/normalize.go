@@ -11,10 +11,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// newNormalizer reads a normalizer, nil for none.
+// newNormalizer reads a normalizer; where there is none the text stays as it is.
 func newNormalizer(part json.RawMessage) (normalizer, error) {
+	same := func(text string) string { return text }
 	if blank(part) {
-		return nil, nil
+		return same, nil
 	}
 	name, err := kind(part)
 	if err != nil {
@@ -56,12 +57,12 @@ func newNormalizer(part json.RawMessage) (normalizer, error) {
 	case "Precompiled":
 		p := struct {
 			Type string
-			Map  *[]byte `json:"precompiled_charsmap"` // base64
+			Map  []byte `json:"precompiled_charsmap"` // base64; null: none
 		}{}
 		if err := fields(part, name, &p); err != nil || p.Map == nil {
-			return nil, err
+			return same, err
 		}
-		c, err := newCharsmap(*p.Map)
+		c, err := newCharsmap(p.Map)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -79,26 +80,30 @@ func newNormalizers(part json.RawMessage) (normalizer, error) {
 	if err := fields(part, "Sequence", &p); err != nil {
 		return nil, err
 	}
-	var steps []normalizer
-	for _, part := range p.Normalizers {
-		step, err := newNormalizer(part)
-		if err != nil {
-			return nil, err
-		}
-		if step != nil {
-			steps = append(steps, step)
-		}
-	}
+	steps, err := readAll(p.Normalizers, newNormalizer)
 	return func(text string) string {
 		for _, step := range steps {
 			text = step(text)
 		}
 		return text
-	}, nil
+	}, err
+}
+
+// readAll reads the parts of a Sequence, in their order.
+func readAll[T any](parts []json.RawMessage, read func(json.RawMessage) (T, error)) ([]T, error) {
+	steps := make([]T, len(parts))
+	for i, part := range parts {
+		var err error
+		if steps[i], err = read(part); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
 }
 
 // newBertNormalizer reads BERT's own: without control characters, white space as ' ',
-// spaces around Chinese characters, without accents, in lower case, in that order.
+// spaces around Chinese characters, without accents, in lower case, in that order (Devlin
+// et al. 2019; BasicTokenizer of google-research/bert:tokenization.py).
 func newBertNormalizer(part json.RawMessage) (normalizer, error) {
 	p := struct {
 		Type         string
@@ -118,7 +123,7 @@ func newBertNormalizer(part json.RawMessage) (normalizer, error) {
 		if p.CleanText || p.Chinese {
 			text = bertClean(text, p.CleanText, p.Chinese)
 		}
-		if accents && !ascii(text) {
+		if accents && !ascii(text) { // ASCII has no accents to look for
 			text = withoutMarks(norm.NFD.String(text))
 		}
 		if p.Lowercase {
@@ -150,13 +155,15 @@ func bertClean(text string, clean, chinese bool) string {
 }
 
 // isChinese tells whether a character is a CJK ideograph, by the blocks that BERT lists;
-// Kana and Hangul are none.
+// Kana and Hangul are none. Extension E begins at U+2B820, and BERT has it so; from U+2B920
+// on is what Hugging Face has, and its tokens are what models were trained on.
 func isChinese(r rune) bool {
 	return r >= 0x4e00 && r <= 0x9fff || r >= 0x3400 && r <= 0x4dbf || r >= 0x20000 && r <= 0x2a6df ||
 		r >= 0x2a700 && r <= 0x2b73f || r >= 0x2b740 && r <= 0x2b81f || r >= 0x2b920 && r <= 0x2ceaf ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0x2f800 && r <= 0x2fa1f
 }
 
+// ascii tells whether all of a text is: then it is in every normal form, without marks.
 func ascii(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
@@ -167,7 +174,8 @@ func ascii(text string) bool {
 }
 
 // lower is lower case, character by character: a sigma at the end of a word is no other
-// one, and the capital I with a dot, the only one that becomes two, keeps its dot.
+// one, and the capital I with a dot, the only one that becomes two, keeps its dot. So it is
+// in Rust's char::to_lowercase, which Hugging Face uses; strings.ToLower drops the dot.
 func lower(text string) string {
 	if strings.ContainsRune(text, 'İ') {
 		text = strings.ReplaceAll(text, "İ", "i\u0307")
@@ -175,7 +183,7 @@ func lower(text string) string {
 	return strings.Map(unicode.ToLower, text)
 }
 
-// withoutMarks drops nonspacing marks.
+// withoutMarks drops nonspacing marks (category Mn), the accents of a text in NFD.
 func withoutMarks(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
@@ -203,7 +211,7 @@ func newStrip(part json.RawMessage) (normalizer, error) {
 	}, fields(part, "Strip", &p)
 }
 
-// pattern is a text or a regular expression.
+// pattern is a text or a regular expression: {"String": ...} or {"Regex": ...}.
 type pattern struct {
 	String *string
 	Regex  *string

@@ -19,6 +19,8 @@ type charsmap struct {
 	texts string
 }
 
+// newCharsmap reads the bytes of a map. Where the trie points to is checked at each step of
+// find: a map that is damaged replaces fewer characters, and never ends in a panic.
 func newCharsmap(data []byte) (*charsmap, error) {
 	if len(data) < 4 {
 		return nil, errors.New("a map of characters of less than 4 bytes")
@@ -34,10 +36,14 @@ func newCharsmap(data []byte) (*charsmap, error) {
 	return c, nil
 }
 
-// find returns what the shortest sequence of the map that text begins with becomes.
+// find returns what the shortest sequence of the map that text begins with becomes. The
+// shortest, where SentencePiece has the longest: Hugging Face takes the first that its walk
+// down the trie meets, and its tokens are the ones to give.
 //
 // A unit of the trie has in bits 0-7 and 31 the byte that leads to it, in bit 8 whether a
-// value is there, in bits 10-30 (bit 9: times 256) how far its children are.
+// value is there, in bits 10-30 (bit 9: times 256) how far its children are: the child by
+// byte b is unit at^offset^b, and the value, a place in texts, at^offset itself, as byte 0
+// leads nowhere (github.com/s-yata/darts-clone, DoubleArrayUnit).
 func (c *charsmap) find(text string) (string, bool) {
 	offset := func(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
 	at := offset(c.trie[0])
@@ -95,7 +101,8 @@ func (c *charsmap) normalize(text string) string {
 	return b.String()
 }
 
-// grapheme returns the bytes of the first character of a text with its marks.
+// grapheme returns the bytes of the first character of a text with its marks, by the rules
+// GB3, GB9 and GB9a of UAX #29; the others join 6 bytes or more, but for the rare GB9b.
 func grapheme(text string) int {
 	if strings.HasPrefix(text, "\r\n") {
 		return 2

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// What the classes of an expression are in Unicode, as Hugging Face has them; in Go's
-// expressions they are ASCII alone.
+// What the classes of an expression are in Unicode, as Hugging Face has them (UTS #18,
+// annex C); in Go's expressions they are ASCII alone.
 var unicodeClasses = map[byte]string{
 	's': `\t\n\v\f\r \x{85}\p{Z}`,
 	'd': `\p{Nd}`,
 	'w': `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}`,
 }
 
-// compile compiles a regular expression of a tokenizer.json. One that Go's do not have,
-// such as one that looks ahead, is an error.
+// compile compiles a regular expression of a tokenizer.json, which is one of Oniguruma:
+// \s, \d and \w become their Unicode classes. One that Go's do not have, such as one that
+// looks ahead, is an error; so is \S within brackets, as Go has no difference of classes.
 func compile(text string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	class := false // within brackets

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// newSplitter reads a pre-tokenizer, nil for none.
+// newSplitter reads a pre-tokenizer; without one the model has the text as one piece.
 func newSplitter(part json.RawMessage) (splitter, error) {
 	if blank(part) {
-		return nil, nil
+		return func(pieces []string, _ bool) []string { return pieces }, nil
 	}
 	name, err := kind(part)
 	if err != nil {
@@ -72,22 +72,13 @@ func newSplitters(part json.RawMessage) (splitter, error) {
 	if err := fields(part, "Sequence", &p); err != nil {
 		return nil, err
 	}
-	var steps []splitter
-	for _, part := range p.PreTokenizers {
-		step, err := newSplitter(part)
-		if err != nil {
-			return nil, err
-		}
-		if step != nil {
-			steps = append(steps, step)
-		}
-	}
+	steps, err := readAll(p.PreTokenizers, newSplitter)
 	return func(pieces []string, first bool) []string {
 		for _, step := range steps {
 			pieces = step(pieces, first)
 		}
 		return pieces
-	}, nil
+	}, err
 }
 
 // each makes a splitter of a function that appends the pieces of one piece.
@@ -104,7 +95,7 @@ func each(split func(out []string, piece string) []string) splitter {
 func never(rune) bool { return false }
 
 // isPunctuation tells whether a character is one of Unicode's punctuation, or an ASCII
-// sign such as $ or +.
+// sign such as $ or +, which Unicode counts as symbols and BERT as punctuation.
 func isPunctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r < 0x7f && !(r >= '0' && r <= '9') && !(r|0x20 >= 'a' && r|0x20 <= 'z')
@@ -135,7 +126,8 @@ func cut(out []string, text string, goes, alone func(rune) bool) []string {
 	return out
 }
 
-// wordsAndSigns appends the runs of word characters, and those of all others but space.
+// wordsAndSigns appends the runs of word characters, and those of all others but space:
+// the matches of \w+|[^\w\s]+, without an expression, whose \w would be ASCII.
 func wordsAndSigns(out []string, text string) []string {
 	class := func(r rune) int {
 		switch {
@@ -161,7 +153,8 @@ func wordsAndSigns(out []string, text string) []string {
 	return out
 }
 
-// matches returns where the characters of a kind are in a text, each by itself.
+// matches returns where the characters of a kind are in a text, each by itself: pairs of
+// the byte it begins at and the one behind it, as FindAllStringIndex has them.
 func matches(text string, is func(rune) bool) (at [][]int) {
 	for i, r := range text {
 		if is(r) {
@@ -190,7 +183,13 @@ func newSplit(part json.RawMessage) (splitter, error) {
 }
 
 // splitAt makes a splitter of a function that finds matches, and of a behaviour: what
-// becomes of them, or, inverted, of the pieces that are none.
+// becomes of them, or, inverted, of the pieces that are none. "the-end" at "-":
+//
+//	Removed              the end
+//	Isolated             the - end
+//	MergedWithPrevious   the- end
+//	MergedWithNext       the -end
+//	Contiguous           the - end; "the--end" is the -- end, where Isolated has the - - end
 func splitAt(name, behavior string, invert bool, find func(text string) [][]int) (splitter, error) {
 	var join func(spans []span) []span
 	switch behavior {
@@ -255,21 +254,22 @@ func mergeNext(spans []span) []span {
 	return merge(spans, func(a, b span) bool { return a.match && !b.match })
 }
 
-// newMetaspace reads Metaspace: spaces become ▁, and pieces begin there.
+// newMetaspace reads Metaspace, the words of SentencePiece (Kudo and Richardson 2018):
+// spaces become ▁ (U+2581), and pieces begin there, so that " a" and "a" differ.
 func newMetaspace(part json.RawMessage) (splitter, error) {
 	p := struct {
 		Type           string
 		Replacement    string
-		AddPrefixSpace *bool  `json:"add_prefix_space"` // of old files: true is always, false never
+		AddPrefixSpace bool   `json:"add_prefix_space"` // of old files: true is always, false never
 		PrependScheme  string `json:"prepend_scheme"`   // always, never, or first: only where the text begins
 		StrRep         string `json:"str_rep"`          // the replacement again
 		Split          bool
-	}{Replacement: "▁", Split: true}
+	}{Replacement: "▁", AddPrefixSpace: true, Split: true}
 	if err := fields(part, "Metaspace", &p); err != nil {
 		return nil, err
 	}
 	switch {
-	case p.PrependScheme == "" && p.AddPrefixSpace != nil && !*p.AddPrefixSpace:
+	case p.PrependScheme == "" && !p.AddPrefixSpace:
 		p.PrependScheme = "never"
 	case p.PrependScheme == "":
 		p.PrependScheme = "always"
@@ -294,6 +294,8 @@ func newMetaspace(part json.RawMessage) (splitter, error) {
 				continue
 			}
 			for len(piece) > 0 {
+				// From the second byte on: a replacement that the piece begins with is its own.
+				// The 1 is added back, so that 0 is none found.
 				end := strings.Index(piece[1:], p.Replacement) + 1
 				if end == 0 {
 					end = len(piece)
@@ -342,7 +344,8 @@ func newByteLevel(part json.RawMessage) (splitter, error) {
 }
 
 // byteLetters returns the characters that stand for bytes: printable ones of Latin-1 for
-// themselves, the others, in their order, from U+0100 on.
+// themselves, the others, in their order, from U+0100 on (Radford et al. 2019;
+// bytes_to_unicode of openai/gpt-2:src/encoder.py). A space is Ġ, a line feed Ċ.
 func byteLetters() (letters [256]string) {
 	next := rune(0x100)
 	for b := range rune(256) {
@@ -361,7 +364,7 @@ func byteLetters() (letters [256]string) {
 //	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 //
 // White space before a word is one piece without its last character, which goes to the
-// word if it is a space.
+// word if it is a space. By hand, as Go's expressions have no (?!...).
 func byteLevelWord(text string) int {
 	for _, end := range []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {
 		if strings.HasPrefix(text, end) {

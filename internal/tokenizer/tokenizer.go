@@ -17,8 +17,8 @@ type Tokenizer struct {
 	raw     added    // added tokens that are looked for in the text as it is
 	clean   added    // those that are looked for behind the normalizer
 
-	normalize normalizer // nil: none
-	split     splitter   // nil: none
+	normalize normalizer
+	split     splitter
 	model     model
 }
 
@@ -28,14 +28,16 @@ type model interface {
 	encode(dst []int32, piece string) []int32
 }
 
-// normalizer changes a text. splitter cuts the pieces of a text into smaller ones; first
-// tells that the text begins with them, and not behind an added token.
+// normalizer changes a text. splitter cuts the pieces of a text into smaller ones, which
+// may be empty; first tells that the text begins with them, and not behind an added token.
+// Functions and not interfaces: no part has a second method or state that changes.
 type (
 	normalizer func(text string) string
 	splitter   func(pieces []string, first bool) []string
 )
 
-// maxTokens bounds the numbers of tokens; the largest vocabularies have a million.
+// maxTokens bounds the numbers of tokens; the largest vocabularies have a million. Without
+// it one number of a damaged file could ask for all memory.
 const maxTokens = 1 << 24
 
 // file is the part of a tokenizer.json that is used.
@@ -124,7 +126,8 @@ func (t *Tokenizer) Token(id int) string { return t.tokens[id] }
 // is none: then nothing stands for that.
 func (t *Tokenizer) Unknown() int { return t.unknown }
 
-// Append appends the numbers of the tokens of a text to dst, unknown ones included. Bytes
+// Append appends the numbers of the tokens of a text to dst, unknown ones included, in the
+// order of the text; it keeps neither. Safe for concurrent use with separate dst. Bytes
 // that are not UTF-8 count as U+FFFD. It takes time in proportion to the text; with BPE
 // words of n characters take n log n.
 func (t *Tokenizer) Append(dst []int32, text string) []int32 {
@@ -136,10 +139,7 @@ func (t *Tokenizer) Append(dst []int32, text string) []int32 {
 			dst = append(dst, id)
 			return
 		}
-		if t.normalize != nil {
-			part = t.normalize(part)
-		}
-		t.clean.cut(part, func(part string, id int32, within int) {
+		t.clean.cut(t.normalize(part), func(part string, id int32, within int) {
 			if id >= 0 {
 				dst = append(dst, id)
 				return
@@ -152,12 +152,6 @@ func (t *Tokenizer) Append(dst []int32, text string) []int32 {
 
 // plain appends the tokens of a normalised text without added tokens.
 func (t *Tokenizer) plain(dst []int32, text string, first bool) []int32 {
-	if t.split == nil {
-		if text == "" {
-			return dst
-		}
-		return t.model.encode(dst, text)
-	}
 	var some [16]string // most texts have few words
 	for _, piece := range t.split(append(some[:0], text), first) {
 		if piece != "" {
@@ -167,7 +161,7 @@ func (t *Tokenizer) plain(dst []int32, text string, first bool) []int32 {
 	return dst
 }
 
-// blank tells whether a part is not there.
+// blank tells whether a part is not there, which null says too.
 func blank(part json.RawMessage) bool { return len(part) == 0 || string(part) == "null" }
 
 // kind returns the type of a part.
@@ -184,7 +178,9 @@ func kind(part json.RawMessage) (string, error) {
 	return *head.Type, nil
 }
 
-// fields reads a part into a struct, which must have all of its fields.
+// fields reads a part into a struct, which must have all of its fields: one that is not
+// known may change the tokens. The fields of the struct are filled when it returns, so that
+// a closure may capture the struct before.
 func fields(part json.RawMessage, name string, to any) error {
 	d := json.NewDecoder(bytes.NewReader(part))
 	d.DisallowUnknownFields()

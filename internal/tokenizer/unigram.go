@@ -5,20 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
 // unigram cuts a piece into the tokens whose log probabilities have the largest sum
-// (Kudo 2018), found by dynamic programming over its bytes.
+// (Kudo 2018, section 3.2), found by dynamic programming over its bytes (Viterbi):
+//
+//	best(0) = 0,  best(j) = max over tokens piece[i:j] of best(i) + score(token)
+//
+// The trie is one map of edges: nodes have few children, so that tables of 256 would be
+// mostly empty.
 type unigram struct {
 	trie    map[uint64]int32 // node << 8 | byte -> node; the root is 0
 	token   []int32          // of each node, -1 for none
-	score   []float64        // of each token
+	score   []float64        // of each token, in nats
 	unknown int32            // -1: there is none, and what is unknown is left out
 	penalty float64          // score of an unknown character
-	bytes   [256]int32
+	bytes   [256]int32       // byteTokens
 }
 
+// newUnigram reads a model Unigram, whose vocabulary is a list: the place of a token in it
+// is its number.
 func newUnigram(part json.RawMessage) (map[string]int32, string, model, error) {
 	var p struct {
 		Type         string
@@ -46,7 +54,7 @@ func newUnigram(part json.RawMessage) (map[string]int32, string, model, error) {
 		least = min(least, score)
 		m.add(token, int32(id))
 	}
-	m.penalty = least - 10 // as in SentencePiece
+	m.penalty = least - 10 // kUnkPenalty of SentencePiece
 	m.bytes = byteTokens(vocabulary, p.ByteFallback)
 	if p.UnknownID == nil {
 		return vocabulary, "", m, nil
@@ -74,13 +82,15 @@ func (m *unigram) add(token string, id int32) {
 	m.token[node] = id
 }
 
-// unigramNode is the best way to cut a text up to some byte.
+// unigramNode is the best way to cut a text up to some byte, as its last step.
 type unigramNode struct {
 	from  int // where its last token begins; -1: no way
 	token int32
 	score float64
 }
 
+// encode implements model in O(n·l) for n bytes and tokens of at most l. Of two ways with
+// the same score the one whose last token begins first wins, as in SentencePiece.
 func (m *unigram) encode(dst []int32, piece string) []int32 {
 	var some [64]unigramNode
 	best := append(some[:0], make([]unigramNode, len(piece)+1)...)
@@ -108,11 +118,13 @@ func (m *unigram) encode(dst []int32, piece string) []int32 {
 				single = single || i+1-at == size
 			}
 		}
+		// Without a token of its own a character is unknown, so that there is always a way.
 		if !single {
 			reach(at+size, at, m.unknown, best[at].score+m.penalty)
 		}
 	}
-	// Unknown neighbours are one token, as long as they are not bytes.
+	// Back from the end, so that tokens come in reverse. Unknown neighbours are one token, as
+	// long as they are not bytes.
 	begin := len(dst)
 	for to := len(piece); to > 0; {
 		b := best[to]
@@ -128,9 +140,7 @@ func (m *unigram) encode(dst []int32, piece string) []int32 {
 		dst = m.unknownText(dst, piece[from:to])
 		to = from
 	}
-	for i, j := begin, len(dst)-1; i < j; i, j = i+1, j-1 {
-		dst[i], dst[j] = dst[j], dst[i]
-	}
+	slices.Reverse(dst[begin:])
 	return dst
 }
 
@@ -138,9 +148,7 @@ func (m *unigram) encode(dst []int32, piece string) []int32 {
 func (m *unigram) unknownText(dst []int32, text string) []int32 {
 	begin := len(dst)
 	if dst, ok := appendBytes(dst, text, &m.bytes); ok {
-		for i, j := begin, len(dst)-1; i < j; i, j = i+1, j-1 {
-			dst[i], dst[j] = dst[j], dst[i]
-		}
+		slices.Reverse(dst[begin:])
 		return dst
 	}
 	if m.unknown >= 0 {
