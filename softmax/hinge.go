@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/loss"
@@ -27,8 +28,9 @@ import (
 // no other loss and no mixes of classes.
 //
 // The scores are margins, not logits: a temperature fitted to held-out examples
-// makes probabilities of them (decide.FitTemperature). It takes d k + n k numbers of memory
-// and time in proportion to k and the values in the examples for each pass.
+// makes probabilities of them (decide.FitTemperature). With d features after equal ones
+// are merged it takes d k + n k numbers of memory and time in proportion to k and the values
+// in the examples for each pass.
 type SquaredHinge struct {
 	// Tolerance ends the passes: when one raises the dual objective by less than
 	// this share of it. 0 means 1e-3.
@@ -72,6 +74,7 @@ func (h SquaredHinge) check(ex Examples, opts Options) error {
 // hinge is the state of a fit: the classes in blocks that never meet.
 type hinge struct {
 	x       matrix.Matrix
+	merged  *merged        // of the features of the examples into those of x; nil: the same
 	class   []int32        // of each example; nil with labels
 	labels  *matrix.Sparse // classes of each example; nil: one each
 	weight  []float32
@@ -110,7 +113,7 @@ func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer S
 		if opts.Duals != nil {
 			h.keep(opts.Duals, k, prior, opts.Threads)
 		}
-		if err := visitFit(visit, prior, h.fold(k, opts.Threads), record, err); err != nil {
+		if err := visitFit(visit, prior, h.fold(ex.X.Cols(), k, opts.Threads), record, err); err != nil {
 			return err
 		}
 	}
@@ -119,10 +122,13 @@ func trainHinge(ctx context.Context, ex Examples, k int, opts Options, trainer S
 
 // newHinge begins at duals and weights of 0, in O(d k + n k) memory.
 func newHinge(ex Examples, k int, opts Options) *hinge {
-	n, d := ex.X.Rows(), ex.X.Cols()
 	scale := 1 / math.Sqrt(ex.meanSquaredNorm())
-	h := &hinge{x: ex.X, class: ex.Class, labels: ex.Labels, weight: ex.Weight, scale: float32(scale), square: make([]float32, n), seed: opts.Seed}
-	if _, dense := ex.X.(*matrix.Dense); dense {
+	h := &hinge{x: ex.X, class: ex.Class, labels: ex.Labels, weight: ex.Weight, scale: float32(scale), square: make([]float32, ex.X.Rows()), seed: opts.Seed}
+	if s, sparse := ex.X.(*matrix.Sparse); sparse {
+		h.x, h.merged = mergeFeatures(s)
+	}
+	n, d := h.x.Rows(), h.x.Cols()
+	if _, dense := h.x.(*matrix.Dense); dense {
 		h.columns = make([]int32, d)
 		for j := range h.columns {
 			h.columns[j] = int32(j)
@@ -169,9 +175,10 @@ func (h *hinge) row(i int) ([]int32, []float32) {
 // solve ascends the duals of all classes for one prior.
 func (h *hinge) solve(ctx context.Context, prior float64, trainer SquaredHinge, progress func(Progress), threads int) (Record, error) {
 	records := make([]Record, len(h.blocks))
+	report := h.reporter(progress)
 	kernel.Parallel(threads, len(h.blocks), 1, func(_, lo, hi int) {
 		for b := lo; b < hi; b++ {
-			records[b] = h.solveBlock(ctx, h.blocks[b], float32(1/(2*prior)), trainer)
+			records[b] = h.solveBlock(ctx, h.blocks[b], float32(1/(2*prior)), trainer, func(r Record, done float64) { report(b, r, done) })
 		}
 	})
 	record := Record{Converged: true}
@@ -189,13 +196,34 @@ func (h *hinge) solve(ctx context.Context, prior float64, trainer SquaredHinge, 
 	return record, nil
 }
 
-// solveBlock makes passes over the examples for the classes of a block.
+// reporter returns what blocks, which may work beside each other, tell after each pass:
+// their record so far and the share of their work that is done.
+func (h *hinge) reporter(progress func(Progress)) func(block int, r Record, done float64) {
+	if progress == nil {
+		return func(int, Record, float64) {}
+	}
+	var mutex sync.Mutex
+	all := Progress{}
+	objective, share := make([]float64, len(h.blocks)), make([]float64, len(h.blocks))
+	return func(block int, r Record, done float64) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		all.Step = max(all.Step, r.Steps)
+		all.Loss += (r.Objective - objective[block]) / float64(len(h.square))
+		all.Fraction = min(1, all.Fraction+max(0, done-share[block])/float64(len(h.blocks)))
+		objective[block], share[block] = r.Objective, max(done, share[block])
+		progress(all)
+	}
+}
+
+// solveBlock makes passes over the examples for the classes of a block, and reports each.
 // diagonal is what the square of the loss adds to the quadratic form of the dual,
 // 1/(2C), for an example of weight 1.
-func (h *hinge) solveBlock(ctx context.Context, b *hingeBlock, diagonal float32, trainer SquaredHinge) (record Record) {
+func (h *hinge) solveBlock(ctx context.Context, b *hingeBlock, diagonal float32, trainer SquaredHinge, report func(r Record, done float64)) (record Record) {
 	order := rand.New(rand.NewPCG(h.seed, streamHinge))
 	scores, moved := make([]float32, b.width), make([]float32, b.width)
 	record.Objective = h.dualObjective(b, diagonal)
+	var first float64 // rise
 	for record.Steps < trainer.MaxPasses && ctx.Err() == nil && !record.Converged {
 		var rise float64
 		for _, i := range order.Perm(len(h.square)) {
@@ -203,7 +231,16 @@ func (h *hinge) solveBlock(ctx context.Context, b *hingeBlock, diagonal float32,
 		}
 		record.Steps++
 		record.Objective += rise
-		record.Converged = rise <= trainer.Tolerance*record.Objective
+		goal := trainer.Tolerance * record.Objective
+		record.Converged = rise <= goal
+		first = max(first, rise)
+		done := 0.
+		if record.Converged {
+			done = 1
+		} else if goal > 0 { // the rise falls about geometrically
+			done = math.Log(first/rise) / math.Log(first/goal)
+		}
+		report(record, done)
 	}
 	return record
 }
@@ -278,19 +315,23 @@ func (h *hinge) dualObjective(b *hingeBlock, diagonal float32) float64 {
 	return sum
 }
 
-// fold returns the weights as a layer of k classes.
-func (h *hinge) fold(k, threads int) *Layer {
-	d := h.x.Cols()
+// fold returns the weights as a layer of d features and k classes.
+func (h *hinge) fold(d, k, threads int) *Layer {
 	l := newLayer(k, d)
 	for _, b := range h.blocks {
 		copy(l.Bias[b.first:], b.bias[:b.classes])
 	}
 	kernel.Parallel(threads, d, foldGrain, func(_, lo, hi int) {
 		for f := lo; f < hi; f++ {
+			of, factor := h.merged.place(f)
+			if of < 0 {
+				continue
+			}
 			row := l.Weight[f*k : (f+1)*k]
+			scale := h.scale * float32(factor)
 			for _, b := range h.blocks {
-				for c, w := range b.v[f*b.width:][:b.classes] {
-					row[b.first+c] = h.scale * w
+				for c, w := range b.v[of*b.width:][:b.classes] {
+					row[b.first+c] = scale * w
 				}
 			}
 		}

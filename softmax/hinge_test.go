@@ -73,6 +73,7 @@ func TestSquaredHingeMinimum(t *testing.T) {
 		{"dense", sample(1, 80, 6, 3), 3},
 		{"sparse", texts(2, 150, 60, 21), 21},
 		{"weights", weighted(texts(3, 120, 40, 5)), 5},
+		{"merged features", doubled(texts(4, 120, 40, 5)), 5},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			trainer := SquaredHinge{Tolerance: 1e-9, MaxPasses: 5000}
@@ -91,6 +92,25 @@ func TestSquaredHingeMinimum(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A pass over many examples takes seconds: each is reported, of all blocks together.
+func TestSquaredHingeProgress(t *testing.T) {
+	ex := texts(5, 200, 90, 70)
+	for _, threads := range []int{1, 3} {
+		var steps []int
+		last := 0.0
+		progress := func(p Progress) {
+			if !(p.Fraction >= last && p.Fraction <= 1) || p.Step < 1 || !finite(p.Loss) {
+				t.Errorf("%d threads: progress %+v after %v", threads, p, last)
+			}
+			last, steps = p.Fraction, append(steps, p.Step)
+		}
+		_, r, err := Fit(context.Background(), ex, 70, Options{Trainer: SquaredHinge{}, Progress: progress, Threads: threads})
+		if err != nil || last != 1 || steps[0] != 1 || len(steps) <= r.Steps {
+			t.Errorf("%d threads: %d reports of %d passes, the last at %v, %v", threads, len(steps), r.Steps, last, err)
+		}
 	}
 }
 

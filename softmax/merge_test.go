@@ -52,11 +52,9 @@ func TestMergeFeatures(t *testing.T) {
 	}
 }
 
-// Features given twice are weights halved, whatever the solver.
-func TestMergedFeaturesHaveTheSameScores(t *testing.T) {
-	once := texts(3, 300, 100, 6)
-	x := once.X.(*matrix.Sparse)
-	twice := once
+// doubled gives each feature of sparse examples twice, and each example one of its own.
+func doubled(ex Examples) Examples {
+	x := ex.X.(*matrix.Sparse)
 	double := &matrix.Sparse{Columns: 2*x.Columns + x.Rows()}
 	for i := range x.Rows() {
 		index, value := x.Row(i)
@@ -66,9 +64,17 @@ func TestMergedFeaturesHaveTheSameScores(t *testing.T) {
 			at = append(at, 2*f, 2*f+1)
 			v = append(v, value[n], value[n])
 		}
-		double.AppendRow(append(at, int32(2*x.Columns+i)), append(v, 0.5)) // and one of its own
+		double.AppendRow(append(at, int32(2*x.Columns+i)), append(v, 0.5))
 	}
-	twice.X = double
+	ex.X = double
+	return ex
+}
+
+// Features given twice are weights halved, whatever the solver.
+func TestMergedFeaturesHaveTheSameScores(t *testing.T) {
+	once := texts(3, 300, 100, 6)
+	x := once.X.(*matrix.Sparse)
+	twice := doubled(once)
 	if bytes := ConvergeBytes(twice.X, 6, Options{}); bytes != 4*6*(2*500+300) {
 		t.Errorf("%v bytes", bytes)
 	}
