@@ -20,6 +20,7 @@ type block struct {
 	record []int32   // of each step
 	at     []int     // of each step in logs, and the end of the last
 	logs   []float32 // of the choices of the nodes
+	path   []float32 // of these choices, see search.path, where the leaves are those of similar classes
 }
 
 // Block is Probabilities for many records, which takes half the time: all of them go down
@@ -28,11 +29,15 @@ type block struct {
 func (p *Predictor) Block(records []dataset.Example, visit func(at int, probability []float32) error) (int, error) {
 	usable, failed := p.rows(records)
 	b, m := &p.block, p.model
-	for range m.Partition.Levels() - 1 {
-		if at, err := p.scoreNodes(usable, false); err != nil {
-			usable, failed = at, err
+	if p.search.near != nil {
+		p.similar(usable)
+	} else {
+		for range m.Partition.Levels() - 1 {
+			if at, err := p.scoreNodes(usable, false); err != nil {
+				usable, failed = at, err
+			}
+			p.descend(usable)
 		}
-		p.descend(usable)
 	}
 	if at, err := p.scoreNodes(usable, true); err != nil {
 		usable, failed = at, err
@@ -43,8 +48,12 @@ func (p *Predictor) Block(records []dataset.Example, visit func(at int, probabil
 			s, logs := b.steps[n], b.logs[b.at[n]:b.at[n+1]]
 			leaf := m.Partition.Nodes[s.node]
 			for c, class := range m.Partition.Order[leaf.First:leaf.End] {
+				path := s.log
+				if p.search.near != nil {
+					path = b.path[b.at[n]+c]
+				}
 				p.classes = append(p.classes, class)
-				p.scores = append(p.scores, m.score(candidate{class, s.log, logs[c]}))
+				p.scores = append(p.scores, m.score(candidate{class, path, logs[c]}))
 			}
 		}
 		err := p.normalise()
@@ -107,6 +116,21 @@ func (p *Predictor) scoreNodes(records int, leaves bool) (int, error) {
 		}
 	}
 	return first, failed
+}
+
+// similar leads each of so many records to the leaves of the classes that it is similar to.
+func (p *Predictor) similar(records int) {
+	b, s := &p.block, p.search
+	b.path, b.steps, b.first = b.path[:0], b.steps[:0], append(b.first[:0], 0)
+	for at := range records {
+		s.down(0, b.index[b.start[at]:b.start[at+1]], b.value[b.start[at]:b.start[at+1]])
+		for _, to := range s.now {
+			leaf := s.partition.Nodes[to.node]
+			b.path = append(b.path, s.near.score[leaf.First:leaf.End]...)
+		}
+		b.steps = append(b.steps, s.now...)
+		b.first = append(b.first, len(b.steps))
+	}
 }
 
 // descend follows the best choices of each of so many records; those at a leaf stay there.

@@ -67,7 +67,7 @@ func TestBlockStops(t *testing.T) {
 	list = texts(60, 1, 9)
 	leaf := len(m.Partition.Nodes) - 1
 	want := 0
-	for search := newSearch(m.Partition, m.nodes, 2); want < len(list); want++ {
+	for search := newSearch(m.Partition, m.nodes, nil, 2); want < len(list); want++ {
 		index, value, err := p.rower.Row(list[want])
 		if err != nil {
 			t.Fatal(err)

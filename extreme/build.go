@@ -90,8 +90,13 @@ const (
 // thresholds are those of the weights that are tried.
 func thresholds() []float32 { return []float32{0.05, 0.08, 0.12, 0.2} }
 
-// routers are the weights of the router that are tried.
-func routers() []float64 { return []float64{0, 0.125, 0.25, 0.375, 0.5, 0.75, 1} }
+// routers are the weights of the router that are tried, or of similar classes.
+func routers(similar bool) []float64 {
+	if similar {
+		return []float64{0, 5, 10, 20, 40, 80, 160}
+	}
+	return []float64{0, 0.125, 0.25, 0.375, 0.5, 0.75, 1}
+}
 
 // ErrData says that examples are of a kind that a tree of softmaxes is not made for.
 var ErrData = errors.New("mode tree is for texts and sparse features of one label each")
@@ -166,6 +171,13 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	if o.Progress != nil {
 		t.progress = func(done float64) { o.Progress("tree", softmax.Progress{Fraction: done}) }
 	}
+	var outside softmax.Examples
+	if len(held) > 0 {
+		if outside, err = d.Examples(f.Features, held); err != nil {
+			return nil, err
+		}
+		t.held = some(outside, min(len(held), choiceRows))
+	}
 	runtime.GC() // else what making them has left counts beside the root
 	if o.Checkpoint != "" {
 		if err := t.resume(o.Checkpoint, o.Resume); err != nil {
@@ -177,7 +189,15 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 		return nil, err
 	}
 	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, nodes: t.nodes}
-	m.Report = Report{Levels: p.Levels(), Nodes: len(p.Nodes), Leaves: p.Leaves(), Trained: int(t.trained.Load()), Least: leastThreshold, Router: defaultRouter, Beam: DefaultBeam}
+	if t.near != nil {
+		m.near = t.near
+		for v, n := range p.Nodes {
+			if !n.Leaf() {
+				m.nodes[v] = newPacker(make([]float32, outputs(p, v))).weights().index(f.Features.Dim())
+			}
+		}
+	}
+	m.Report = Report{Similar: m.near != nil, Levels: p.Levels(), Nodes: len(p.Nodes), Leaves: p.Leaves(), Trained: int(t.trained.Load()), Least: leastThreshold, Router: defaultRouter, Beam: DefaultBeam}
 	m.Training = about
 	m.Training.Examples, m.Training.Seed, m.Training.Names, m.Training.Prior = examples, o.Seed, names, settings.Prior
 	m.Training.Sharing, m.Training.Loss, m.Training.Trainer, m.Training.Choice = cmp.Or(spec.String(), string(classinfo.None)), string(tune.CrossEntropy), "tree", why
@@ -189,7 +209,7 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	}
 	t.rows, t.nodes = nil, nil // what follows needs neither
 	if len(held) > 0 {
-		if err := m.tune(d, held, o); err != nil {
+		if err := m.tune(outside, o); err != nil {
 			return nil, err
 		}
 	}
@@ -375,21 +395,49 @@ type answers struct {
 type routed struct {
 	x     *matrix.Sparse
 	class []int32
-	to    [][]step // of each row
+	to    [][]step      // of each row
+	path  [][]candidate // the classes of these, but for what the leaves say
+}
+
+// some returns so many of the examples, spread over all, as files are often sorted by class.
+func some(ex softmax.Examples, n int) routed {
+	rows, class := make([]int, n), make([]int32, n)
+	for i := range rows {
+		rows[i] = i * len(ex.Class) / n
+		class[i] = ex.Class[rows[i]]
+	}
+	return routed{x: ex.X.(*matrix.Sparse).Select(rows).(*matrix.Sparse), class: class}
 }
 
 // route searches for rows of features.
-func route(p *Partition, nodes []*weights, beam int, x *matrix.Sparse, class []int32, threads int) routed {
-	r := routed{x, class, make([][]step, x.Rows())}
-	kernel.Parallel(threads, x.Rows(), 64, func(_, lo, hi int) {
-		s := newSearch(p, nodes, beam)
+func (r routed) route(p *Partition, nodes []*weights, near *similarity, beam int, threads int) routed {
+	r.to, r.path = make([][]step, len(r.class)), make([][]candidate, len(r.class))
+	kernel.Parallel(threads, len(r.class), 64, func(_, lo, hi int) {
+		s := newSearch(p, nodes, near, beam)
 		for i := lo; i < hi; i++ {
-			index, value := x.Row(i)
+			index, value := r.x.Row(i)
 			s.down(p.Levels()-1, index, value)
 			r.to[i] = slices.Clone(s.now)
+			for _, at := range s.now {
+				leaf := p.Nodes[at.node]
+				for n := leaf.First; n < leaf.End; n++ {
+					r.path[i] = append(r.path[i], candidate{class: p.Order[n], path: s.path(at, n)})
+				}
+			}
 		}
 	})
 	return r
+}
+
+// reached returns the share of the rows whose class is in one of their leaves.
+func (r routed) reached() float64 {
+	reached := 0.0
+	for i, list := range r.path {
+		if slices.ContainsFunc(list, func(c candidate) bool { return c.class == r.class[i] }) {
+			reached++
+		}
+	}
+	return reached / float64(len(r.path))
 }
 
 // answers returns the candidates of the rows, without the weights of leaves below a
@@ -399,14 +447,11 @@ func (r routed) answers(p *Partition, nodes []*weights, threshold float32, threa
 	a := answers{lists: make([][]candidate, len(r.to)), class: r.class}
 	visits := make([][]visit, len(nodes))
 	for i, steps := range r.to {
+		a.lists[i] = slices.Clone(r.path[i])
 		n := 0
 		for _, at := range steps {
 			visits[at.node] = append(visits[at.node], visit{i, n})
-			leaf := p.Nodes[at.node]
-			for _, class := range p.Order[leaf.First:leaf.End] {
-				a.lists[i] = append(a.lists[i], candidate{class: class, path: at.log})
-				n++
-			}
+			n += p.Nodes[at.node].Classes()
 		}
 	}
 	kernel.Parallel(threads, len(nodes), 1, func(v, _, _ int) {
@@ -417,7 +462,7 @@ func (r routed) answers(p *Partition, nodes []*weights, threshold float32, threa
 		if threshold > 0 {
 			w = w.pruned(threshold).index(r.x.Columns)
 		}
-		s := newSearch(p, nodes, 0)
+		s := newSearch(p, nodes, nil, 0)
 		for _, at := range visits[v] {
 			index, value := r.x.Row(at.row)
 			for c, log := range s.logs(v, w, index, value) {
@@ -456,9 +501,9 @@ func (a answers) measure(router, temperature float64) (accuracy, loss, reached f
 }
 
 // best returns the weight of the router with which most rows are right, and their share.
-func (a answers) best() (accuracy, router float64) {
+func (a answers) best(similar bool) (accuracy, router float64) {
 	accuracy = -1
-	for _, w := range routers() {
+	for _, w := range routers(similar) {
 		right := 0.0
 		for _, r := range a.right(w) {
 			right += share(r) / float64(len(a.lists))
@@ -487,30 +532,19 @@ func (a answers) right(router float64) []bool {
 
 // tune finds, on held-out rows, what the router counts, which weights can go, and the
 // calibration.
-func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
-	ex, err := d.Examples(m.Features, held)
-	if err != nil {
-		return err
-	}
-	x := ex.X.(*matrix.Sparse)
+func (m *Model) tune(held softmax.Examples, o Options) error {
 	r := &m.Report
-	r.HeldOut = len(held)
+	r.HeldOut = len(held.Class)
 	ask := func(beam, rows int) routed {
-		some := make([]int, rows) // spread over all, as files are often sorted by class
-		class := make([]int32, rows)
-		for n := range some {
-			some[n] = n * len(held) / rows
-			class[n] = ex.Class[some[n]]
-		}
-		return route(m.Partition, m.nodes, beam, x.Select(some).(*matrix.Sparse), class, o.Threads)
+		return some(held, rows).route(m.Partition, m.nodes, m.near, beam, o.Threads)
 	}
-	few := min(len(held), choiceRows)
+	few := min(r.HeldOut, choiceRows)
 	var rows routed
 	var a answers
 	for beam := DefaultBeam; ; beam *= 2 {
 		to := ask(beam, few)
 		wider := to.answers(m.Partition, m.nodes, 0, o.Threads)
-		accuracy, router := wider.best()
+		accuracy, router := wider.best(r.Similar)
 		if beam > DefaultBeam && accuracy < r.Accuracy+beamGain {
 			break
 		}
@@ -537,8 +571,8 @@ func (m *Model) tune(d *corpus.Data, held []int, o Options) error {
 			m.nodes[v] = m.nodes[v].pruned(float32(r.Least)).index(m.Features.Dim())
 		}
 	})
-	a = ask(r.Beam, len(held)).answers(m.Partition, m.nodes, 0, o.Threads)
-	_, r.Router = a.best()
+	a = ask(r.Beam, r.HeldOut).answers(m.Partition, m.nodes, 0, o.Threads)
+	_, r.Router = a.best(r.Similar)
 	r.Accuracy, r.LogLoss, r.Reached = a.measure(r.Router, t)
 	if !o.Calibrate {
 		return nil
@@ -639,7 +673,7 @@ func gap(ctx context.Context, t *trainer, o Options) (*Gap, error) {
 		if err := small.run(ctx); err != nil {
 			return nil, err
 		}
-		a := route(p, small.nodes, 0, test, truth, o.Threads).answers(p, small.nodes, 0, o.Threads)
+		a := routed{x: test, class: truth}.route(p, small.nodes, nil, 0, o.Threads).answers(p, small.nodes, 0, o.Threads)
 		return a.right(defaultRouter), nil
 	}
 	tree, err := right(Shape{MaxLeaf: gapLeaf})

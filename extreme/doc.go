@@ -12,6 +12,10 @@
 // output, "none of these", trained on the rows that the node above would wrongly send
 // there, so that a leaf can take back what the router got wrong.
 //
+// Where the classes below a node have little in common, no softmax tells them apart. Then the
+// leaves are found by the classes that a row is similar to, by a nearest-centroid classifier in
+// sparse vectors: held-out rows choose.
+//
 // A flat softmax is better where it can be trained: a mistake of the router is final. The
 // gap is estimated with each training, see Report.
 //

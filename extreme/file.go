@@ -28,6 +28,13 @@ import (
 //	                 are kernel.PackedSlack words of 0
 //	bias        F32  of each choice of each node
 //
+// and, of a model that finds the leaves by similar classes (see similarity), of version 3:
+//
+//	similar_start  I32 features + 1: where the classes that have a feature begin
+//	similar_place  I32 of all features, one after the other: these classes, as places in order
+//	similar_value  U16 what the feature counts for each of them, in half precision
+//	similar_crc32c I64 the CRC-32C of these three
+//
 // Metadata, JSON where not a plain word: format, format_version, labels, features, tree,
 // training and report.
 const (
@@ -37,6 +44,10 @@ const (
 )
 
 var format = modelfile.Format{Name: formatName, Version: formatVersion}
+
+// similarFormat is that of models that find the leaves by similar classes, so that programs
+// that know nothing of these refuse them.
+var similarFormat = modelfile.Format{Name: formatName, Version: "3"}
 
 // ErrModelFile says that a file is no model that this program can use.
 var ErrModelFile = modelfile.ErrModelFile
@@ -51,6 +62,10 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	f := format.New()
+	if m.near != nil {
+		f = similarFormat.New()
+		f.Tensors = append(m.near.parts(), safetensors.New("similar_crc32c", []int64{checksum(m.near.parts())}, 1))
+	}
 	nodes := len(m.nodes)
 	table, sums := make([]int64, 0, nodeColumns*nodes), make([]int64, nodes)
 	features, start, rows, bias := make([][]int32, nodes), make([][]int32, nodes), make([][]uint16, nodes+1), make([][]float32, nodes)
@@ -81,8 +96,13 @@ func (m *Model) Save(path string) error {
 
 // checksum is the CRC-32C of the parts of a node.
 func (w *weights) checksum() int64 {
+	return checksum(w.parts())
+}
+
+// checksum is the CRC-32C of tensors.
+func checksum(parts []safetensors.Tensor) int64 {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	for _, part := range w.parts() {
+	for _, part := range parts {
 		sum.Write(part.Data)
 	}
 	return int64(sum.Sum32())
@@ -161,7 +181,13 @@ func Load(path string) (*Model, error) { return modelfile.Open(path, fromFile) }
 // fromFile makes a model of a file of any origin; no bytes make it, or the use of the
 // model, panic.
 func fromFile(f *safetensors.File) (*Model, error) {
-	if err := format.Check(f); err != nil {
+	similar := f.Metadata["format_version"] == similarFormat.Version
+	if !similar {
+		if err := format.Check(f); err != nil {
+			return nil, err
+		}
+	}
+	if err := similarFormat.Check(f); similar && err != nil {
 		return nil, err
 	}
 	m := &Model{Partition: &Partition{}}
@@ -190,6 +216,11 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if similar {
+		if m.near, err = similarFrom(f, m.Features.Dim(), len(m.Partition.Order)); err != nil {
+			return nil, err
+		}
+	}
 	nodes := len(table) / nodeColumns
 	if len(table)%nodeColumns != 0 || len(sums) != nodes {
 		return nil, fmt.Errorf("%d numbers about nodes and %d checksums of them", len(table), len(sums))
@@ -200,6 +231,9 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	}
 	if err := m.Partition.Check(); err != nil {
 		return nil, err
+	}
+	if similar {
+		m.near.within(m.Partition)
 	}
 	biases := 0
 	words := int64(len(all.rows) - kernel.PackedSlack)

@@ -164,6 +164,9 @@ func (t *trainer) digest() (sum [sha256.Size]byte) {
 	}
 	fmt.Fprintf(h, "%d rows\n", t.rows.len())
 	t.rows.sum(h)
+	if x := t.held.x; x != nil { // these choose what finds the leaves
+		fmt.Fprintln(h, t.held.class, x.Start, x.Index, x.Value)
+	}
 	parts := []safetensors.Tensor{safetensors.New("", t.partition.Order)}
 	if t.info.Vectors != nil {
 		parts = append(parts, safetensors.New("", t.info.Vectors.Data))

@@ -26,8 +26,9 @@ type Model struct {
 	Training  softmax.Training
 	Report    Report
 
-	nodes []*weights // of Partition.Nodes
-	lazy  *lazyNodes // nil: the model is not from a file
+	nodes []*weights  // of Partition.Nodes; above the leaves without weights, if there is near
+	near  *similarity // finds the leaves; nil: the nodes above them do
+	lazy  *lazyNodes  // nil: the model is not from a file
 }
 
 // Report tells what a training came to.
@@ -42,7 +43,14 @@ type Report struct {
 	// Router is what the log probability of a leaf counts beside that of a class in its
 	// leaf, from 0 to 1. It is below 1 as the router sees each row of its training again
 	// and is too sure of others, and as a leaf with "none of these" knows more of a row.
+	//
+	// With Similar it is what the similarity of a class counts.
 	Router float64 `json:"router_weight"`
+
+	// Similar tells that the leaves are those of the most similar classes, by the words of
+	// their rows, as these are the right ones for more held-out rows than those that the
+	// softmaxes above the leaves find.
+	Similar bool `json:"similar,omitempty"`
 
 	// Beam is the number of nodes of a level that a prediction follows unless told
 	// otherwise: DefaultBeam, or more where held-out rows gain by it.
@@ -93,6 +101,8 @@ func (m *Model) Check() error {
 		return fmt.Errorf("extreme: %d labels, the partition has %d classes", k, len(m.Partition.Order))
 	case len(m.nodes) != len(m.Partition.Nodes):
 		return fmt.Errorf("extreme: weights of %d nodes, the partition has %d", len(m.nodes), len(m.Partition.Nodes))
+	case m.Report.Similar != (m.near != nil):
+		return fmt.Errorf("extreme: a report of similar classes %v, similar classes %v", m.Report.Similar, m.near != nil)
 	case m.Vectors != nil && m.Vectors.Rows() != k:
 		return fmt.Errorf("extreme: %d label vectors for %d classes", m.Vectors.Rows(), k)
 	case m.Tree != nil && m.Tree.Classes() != k:
@@ -127,7 +137,7 @@ func outputs(p *Partition, v int) int {
 // candidate is a class in a leaf that a search came to.
 type candidate struct {
 	class int32
-	path  float32 // log probability of the leaf
+	path  float32 // log probability of the leaf, or the similarity of the class
 	leaf  float32 // that of the class in its leaf
 }
 
@@ -136,6 +146,7 @@ type search struct {
 	partition *Partition
 	nodes     []*weights
 	beam      int
+	near      *similar   // finds the leaves; nil: the nodes above them do
 	lazy      *lazyNodes // of a file; nil: none
 	err       error      // of a damaged node, since the last run
 
@@ -149,11 +160,25 @@ type search struct {
 // step is a node that a search has come to.
 type step struct {
 	node int32
-	log  float32 // probability of the path
+	log  float32 // probability of the path, or similarity of the most similar class
 }
 
-func newSearch(p *Partition, nodes []*weights, beam int) *search {
-	return &search{partition: p, nodes: nodes, beam: cmp.Or(beam, DefaultBeam), p: make([]float32, MaxOutputs+1)}
+// newSearch makes a search of a tree whose leaves are found by near, or, if that is nil, by the
+// nodes above them.
+func newSearch(p *Partition, nodes []*weights, near *similarity, beam int) *search {
+	s := &search{partition: p, nodes: nodes, beam: cmp.Or(beam, DefaultBeam), p: make([]float32, MaxOutputs+1)}
+	if near != nil {
+		s.near = newSimilar(near, len(nodes))
+	}
+	return s
+}
+
+// path returns what speaks for the class at a place beside its leaf, to which a step leads.
+func (s *search) path(to step, place int) float32 {
+	if s.near != nil {
+		return s.near.score[place]
+	}
+	return to.log
 }
 
 // choices sets s.out to the log probabilities of the choices of a node.
@@ -181,9 +206,15 @@ func (s *search) logs(v int, w *weights, index []int32, value []float32) []float
 }
 
 // down sets s.now to the best nodes of so many levels below the root, fewer where leaves
-// are higher, the best first.
+// are higher, or, with s.near, to the best leaves; the best first.
 func (s *search) down(levels int, index []int32, value []float32) {
 	s.now, s.err = append(s.now[:0], step{}), nil
+	if s.near != nil {
+		s.near.set(index, value)
+		s.now = s.near.leaves(s.now[:0])
+		s.best()
+		return
+	}
 	for range levels {
 		s.next = s.next[:0]
 		inner := false
@@ -246,7 +277,7 @@ func (s *search) run(index []int32, value []float32) []candidate {
 	for _, at := range s.now {
 		n := s.partition.Nodes[at.node]
 		for c, log := range s.choices(int(at.node), index, value) {
-			s.candidates = append(s.candidates, candidate{s.partition.Order[n.First+c], at.log, log})
+			s.candidates = append(s.candidates, candidate{s.partition.Order[n.First+c], s.path(at, n.First+c), log})
 		}
 	}
 	return s.candidates
@@ -273,7 +304,7 @@ type Predictor struct {
 // NewPredictor returns a Predictor that follows so many nodes of a level, 0 for
 // Report.Beam.
 func (m *Model) NewPredictor(beam int) *Predictor {
-	s := newSearch(m.Partition, m.nodes, cmp.Or(beam, m.Report.Beam))
+	s := newSearch(m.Partition, m.nodes, m.near, cmp.Or(beam, m.Report.Beam))
 	s.lazy = m.lazy
 	return &Predictor{model: m, rower: feature.NewRower(m.Features), search: s, missed: float32(m.missed())}
 }

@@ -57,6 +57,9 @@ func (w *weights) count() int {
 const (
 	mostWeights = 3000
 	mostInner   = 30_000
+	// mostSimilar is mostWeights where similar classes find the leaves: what a class has most
+	// of, these know, too.
+	mostSimilar = 2500
 )
 
 // limit returns the threshold, at least least, above which a layer has no more weights than

@@ -40,8 +40,12 @@ func (r Report) Write(out io.Writer, t softmax.Training) {
 	if r.HeldOut == 0 {
 		fmt.Fprintln(out, "not calibrated: too few rows to hold any out; give examples to measure on, or three of most classes")
 	} else {
-		fmt.Fprintf(out, "held-out accuracy on %d rows: %.1f; in %.1f %% the class is in the beam of %d leaves; the router counts %v\n",
-			r.HeldOut, 100*r.Accuracy, 100*r.Reached, min(r.Beam, r.Leaves), r.Router)
+		router := "the router counts"
+		if r.Similar {
+			router = "the leaves are those of similar classes, whose similarity counts"
+		}
+		fmt.Fprintf(out, "held-out accuracy on %d rows: %.1f; in %.1f %% the class is in the beam of %d leaves; %s %v\n",
+			r.HeldOut, 100*r.Accuracy, 100*r.Reached, min(r.Beam, r.Leaves), router, r.Router)
 	}
 	if c := t.Calibration; c != nil {
 		fmt.Fprintln(out, c)

@@ -52,7 +52,9 @@ type trainer struct {
 	partition *Partition
 	info      classinfo.Info
 	rows      *examples
-	memory    int64 // budget of rows that are in a file
+	held      routed      // rows that choose what finds the leaves; none: the nodes above them
+	near      *similarity // finds the leaves; nil: the nodes above them do
+	memory    int64       // budget of rows that are in a file
 	nodes     []*weights
 	trained   atomic.Int64 // weights before pruning
 	journal   *journal     // of the nodes that are done; nil: none is kept
@@ -91,12 +93,37 @@ func (t *trainer) run(ctx context.Context) error {
 		if err := cmp.Or(append(errs, ctx.Err())...); err != nil {
 			return err
 		}
+		if next > end && !slices.ContainsFunc(p.Nodes[end:next], func(n Node) bool { return !n.Leaf() }) {
+			if err := t.chooseRouter(); err != nil {
+				return err
+			}
+		}
 		if next > end && t.Negatives > 0 {
 			if err := t.collect(level+1, end, negatives); err != nil {
 				return err
 			}
 		}
 		from, end = end, next
+	}
+	return nil
+}
+
+// chooseRouter decides, when only leaves are left to train, what finds them: the softmaxes above
+// them or the similarity to classes, where held-out rows gain by it.
+func (t *trainer) chooseRouter() error {
+	if len(t.held.class) == 0 {
+		return nil
+	}
+	near, err := newSimilarity(t.rows, t.Threads)
+	if err != nil {
+		return err
+	}
+	near.within(t.partition)
+	reached := func(near *similarity) float64 {
+		return t.held.route(t.partition, t.nodes, near, DefaultBeam, t.Threads).reached()
+	}
+	if reached(near) >= reached(nil)+similarGain {
+		t.near = near
 	}
 	return nil
 }
@@ -131,7 +158,7 @@ func (t *trainer) collect(level, first int, negatives [][]int32) error {
 	const grain = 256
 	errs := make([]error, (n+grain-1)/grain)
 	kernel.Parallel(t.Threads, n, grain, func(block, lo, hi int) {
-		s := newSearch(t.partition, t.nodes, wrongNodes+1)
+		s := newSearch(t.partition, t.nodes, t.near, wrongNodes+1)
 		x, err := t.rows.between(lo, hi)
 		if err != nil {
 			errs[block] = err
@@ -188,8 +215,11 @@ func (t *trainer) node(ctx context.Context, v int, negatives []int32, threads in
 	}
 	t.trained.Add(int64(len(layer.Weight)))
 	most := mostWeights
-	if !t.partition.Nodes[v].Leaf() {
+	switch {
+	case !t.partition.Nodes[v].Leaf():
 		most = mostInner
+	case t.near != nil:
+		most = mostSimilar
 	}
 	t.nodes[v] = pack(layer, columns, limit(layer, most, t.Threshold)).index(t.rows.columns)
 	if t.journal != nil {
