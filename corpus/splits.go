@@ -59,6 +59,19 @@ func (d *Data) HoldOut(rows, valid []int, seed uint64) (train, held [][]int) {
 	return deal(rows, parts)
 }
 
+// TooRare returns the share of the labelled rows, from 0 to 1, whose class has so few that
+// HoldOut holds none of them out.
+func (d *Data) TooRare(rows []int) float64 {
+	rare, total := 0, 0
+	for _, n := range d.Count(rows) {
+		total += n
+		if n < heldOutRows {
+			rare += n
+		}
+	}
+	return float64(rare) / float64(max(total, 1))
+}
+
 // parts is the number of parts of rows, a fifth of them each, that are held out in
 // turn: enough of them for a choice, where that takes seconds.
 func (d *Data) parts(rows []int) int {

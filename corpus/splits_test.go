@@ -118,3 +118,14 @@ func TestSplitsIgnoreRowsWithoutAClass(t *testing.T) {
 		}
 	}
 }
+
+func TestTooRare(t *testing.T) {
+	for _, tc := range []struct {
+		counts []int
+		want   float64
+	}{{[]int{9, 8, 2, 1}, 3. / 20}, {[]int{3, 3}, 0}, {[]int{1, 1}, 1}} {
+		if d, rows := tail(t, tc.counts...); d.TooRare(rows) != tc.want {
+			t.Errorf("classes of %v rows: %v too rare, want %v", tc.counts, d.TooRare(rows), tc.want)
+		}
+	}
+}

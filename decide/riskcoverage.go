@@ -27,6 +27,10 @@ type RiskCoverage struct {
 	Answered []int     `json:"answered"`       // of the examples, at each of Thresholds(Tree)
 	Wrong    []int     `json:"wrong"`          // of these answers
 	Expected []float64 `json:"expected"`       // wrong ones by their probabilities, to two digits
+
+	// Optimism is how much of the accuracy on these examples is not to be expected of others,
+	// as a fraction: they chose the method, too, and rare classes have none of them.
+	Optimism float64 `json:"optimism,omitempty"`
 }
 
 // Thresholds are 1 / (1 + exp(-z)) for z from 8 (0.9997) down in steps of 1/8, then 0:
@@ -174,7 +178,8 @@ type Promise struct {
 //
 //	P(Binomial(m, 1 - accuracy) <= w) <= 1 - confidence,
 //
-// which is an accuracy of at least 1 - accuracy's bound of Clopper and Pearson (1934).
+// which is an accuracy of at least 1 - accuracy's bound of Clopper and Pearson (1934). The
+// optimism is a share of the answers that counts as wrong, too: w need not be whole.
 // Thresholds are tested one after the other, from one where it is easiest by the
 // calibrated probabilities down to the first that does not pass, each at the whole level:
 // a fixed sequence needs no correction for the number of tests (Angelopoulos et al.,
@@ -237,23 +242,29 @@ func (r *RiskCoverage) start(risk float64) int {
 	return at
 }
 
+// counts returns the answers at threshold i and the wrong ones, less the optimism.
+func (r *RiskCoverage) counts(i int) (answered, wrong float64) {
+	answered = float64(r.Answered[i])
+	return answered, float64(r.Wrong[i]) + r.Optimism*answered
+}
+
 // tail is the probability of no more wrong answers than there are at threshold i, if a
 // share of risk of them is wrong.
 func (r *RiskCoverage) tail(i int, risk float64) float64 {
-	m, w := r.Answered[i], r.Wrong[i]
+	m, w := r.counts(i)
 	if w >= m {
 		return 1
 	}
-	return mathext.RegIncBeta(float64(m-w), float64(w+1), 1-risk)
+	return mathext.RegIncBeta(m-w, w+1, 1-risk)
 }
 
 // lowest is the accuracy at threshold i whose tail is the level.
 func (r *RiskCoverage) lowest(i int, level float64) float64 {
-	m, w := r.Answered[i], r.Wrong[i]
+	m, w := r.counts(i)
 	if w >= m {
 		return 0
 	}
-	return mathext.InvRegIncBeta(float64(m-w), float64(w+1), level)
+	return mathext.InvRegIncBeta(m-w, w+1, level)
 }
 
 // Check refuses counts that no examples can have given.
@@ -264,6 +275,9 @@ func (r *RiskCoverage) Check() error {
 	}
 	if r.Examples < 1 || r.Answered[n-1] != r.Examples || !slices.IsSorted(r.Answered) {
 		return fmt.Errorf("%v of %d held-out examples are answered, want more at lower thresholds, and all at the last", r.Answered, r.Examples)
+	}
+	if !(r.Optimism >= 0 && r.Optimism <= 1) {
+		return fmt.Errorf("an optimism of %v on held-out examples, want 0 to 1", r.Optimism)
 	}
 	for i, w := range r.Wrong {
 		if w < 0 || w > r.Answered[i] || !(r.Expected[i] >= 0 && r.Expected[i] <= float64(r.Answered[i])+1) {

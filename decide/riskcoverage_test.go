@@ -193,6 +193,54 @@ func TestPromiseWorkedByHand(t *testing.T) {
 	}
 }
 
+// Examples that chose the best of many methods make promises that are broken, unless the
+// chance in that choice is taken off. The methods are as good as each other here.
+func TestPromisesOfAChoiceAreKept(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	const k, held, methods, draws, target = 5, 200, 20, 40, 0.6
+	c := Calibration{Temperature: 1}
+	rows, classes := scored(rng, 20_000, k)
+	all, err := CountAnswers(c, rows, k, classes, nil, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(all.Wrong) - 1
+	broken := func(honest bool) (n int) {
+		for range draws {
+			var best *RiskCoverage
+			mean := 0.0
+			for range methods {
+				rows, classes := scored(rng, held, k)
+				r, err := CountAnswers(c, rows, k, classes, nil, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				mean += float64(r.Wrong[last]) / methods
+				if best == nil || r.Wrong[last] < best.Wrong[last] {
+					best = r
+				}
+			}
+			if honest {
+				best.Optimism = (mean - float64(best.Wrong[last])) / held
+			}
+			p, ok, err := best.Promise(target, PromiseConfidence)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i := slices.Index(Thresholds(false), p.Threshold); ok && float64(all.Wrong[i]) > (1-target)*float64(all.Answered[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := broken(true); n > draws*15/100 {
+		t.Errorf("%d of %d promises are broken", n, draws)
+	}
+	if n := broken(false); n < draws*20/100 {
+		t.Errorf("%d of %d promises are broken with the chance left in, want more", n, draws)
+	}
+}
+
 func TestRiskCoverageCheck(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	rows, classes := scored(rng, 50, 4)
@@ -204,6 +252,7 @@ func TestRiskCoverageCheck(t *testing.T) {
 		"not ascending": func(r *RiskCoverage) { r.Answered[0] = 50 },
 		"negative":      func(r *RiskCoverage) { r.Wrong[3] = -1 },
 		"too many":      func(r *RiskCoverage) { r.Wrong[3] = r.Answered[3] + 1 },
+		"optimism":      func(r *RiskCoverage) { r.Optimism = -0.1 },
 		"NaN":           func(r *RiskCoverage) { r.Expected[3] = math.NaN() },
 	} {
 		r, err := CountAnswers(Calibration{Temperature: 1}, rows, 4, classes, nil, 1)

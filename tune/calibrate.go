@@ -113,8 +113,12 @@ func (h *heldOut) calibrate(a *attempt, r *Result, optimism float64) (decide.Cal
 	}
 	k, threads := len(h.d.Classes.Labels), h.opts.Threads
 	c, err := decide.FitConfidence(*a.calibration, a.scores, k, h.class, h.mixes, optimism, threads)
-	if err == nil && !c.AtLimit {
-		c.Answers, err = decide.CountAnswers(c, a.scores, k, h.class, r.tree(h.d), threads)
+	if err != nil || c.AtLimit {
+		return c, err
+	}
+	if c.Answers, err = decide.CountAnswers(c, a.scores, k, h.class, r.tree(h.d), threads); err == nil {
+		// Examples of classes that none was held out of count as wrong answers.
+		c.Answers.Optimism = min(r.optimism+h.rare, 1)
 	}
 	return c, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/treeloss/treeloss/classinfo"
@@ -71,6 +72,30 @@ func TestCalibrateNumbers(t *testing.T) {
 	c, err := Calibrate(t.Context(), d, rows, r, Options{Seed: 1})
 	if err != nil || c.Rows != len(rows) || c.Temperature < decide.MinTemperature {
 		t.Errorf("%+v, %v; want all %d rows", c, err, len(rows))
+	}
+}
+
+// The accuracy that answers can promise is lower by the examples of classes of which none is
+// held out.
+func TestCalibrateCountsRareClasses(t *testing.T) {
+	d, rows, _ := topicData(t, 6, 1, same)
+	left := 2
+	rows = slices.DeleteFunc(rows, func(row int) bool {
+		if d.Class[row] == 0 {
+			left--
+		}
+		return d.Class[row] == 0 && left < 0
+	})
+	r, err := fitOne(t.Context(), d, rows, Method{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Calibrate(t.Context(), d, rows, r, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := r.optimism + 2/float64(len(rows)); c.Rows != len(rows)-2 || c.Answers.Optimism != want {
+		t.Errorf("optimism %v by %d of %d rows, want %v by all but two", c.Answers.Optimism, c.Rows, len(rows), want)
 	}
 }
 

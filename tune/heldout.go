@@ -18,8 +18,9 @@ import (
 type heldOut struct {
 	d     *corpus.Data
 	opts  Options
-	few   bool // rows of a class, see manyRowsPerClass
-	hinge bool // squared hinge will be tried beside cross entropy
+	few   bool    // rows of a class, see manyRowsPerClass
+	rare  float64 // share of the rows whose classes have none held out
+	hinge bool    // squared hinge will be tried beside cross entropy
 	parts []heldOutPart
 	class []int       // of the held-out rows of all parts
 	mixes []score.Mix // of these rows; nil: each is of its class alone
@@ -44,6 +45,9 @@ const maxHeldOutScores = 4 << 20
 func hold(d *corpus.Data, rows []int, opts Options) *heldOut {
 	train, test := d.HoldOut(rows, opts.Valid, opts.Seed)
 	h := &heldOut{d: d, opts: opts, few: len(rows) < manyRowsPerClass*len(d.Classes.Labels)}
+	if len(d.Labelled(opts.Valid)) == 0 {
+		h.rare = d.TooRare(rows)
+	}
 	total := 0
 	for _, t := range test {
 		total += len(t)
