@@ -12,12 +12,13 @@ import (
 	"sync/atomic"
 )
 
-// buffers are memory that requests use one after the other.
+// buffers are memory that requests use one after the other, for bodies and for answers.
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 type buffer struct{ bytes.Buffer }
 
-// free gives a buffer back; a large one, which few need, to the garbage collector.
+// free gives a buffer back; one above 64 KiB, which few need, to the garbage collector: else
+// each buffer of the pool would grow to the largest body that ever came.
 func (b *buffer) free() {
 	if b.Cap() <= 1<<16 {
 		b.Reset()
@@ -32,7 +33,8 @@ type budget struct {
 	used  atomic.Int64
 }
 
-// take takes n bytes, if there are so many.
+// take takes n bytes, if there are so many. Added first and taken back, which needs no lock:
+// two that come at once may both be refused where one had room, and never both get it.
 func (b *budget) take(n int64) bool {
 	if b.used.Add(n) > b.limit {
 		b.used.Add(-n)
@@ -58,7 +60,7 @@ func (x *exchange) readBody() ([]byte, error) {
 	}
 	x.body = buffers.Get().(*buffer)
 	for {
-		x.body.Grow(512)
+		x.body.Grow(512) // doubles when it is full, so that a body of n bytes takes O(n)
 		room := x.body.AvailableBuffer()
 		n, err := in.Read(room[:cap(room)])
 		if err := x.hold(int64(n)); err != nil {
@@ -87,7 +89,8 @@ func (x *exchange) hold(n int64) error {
 	return nil
 }
 
-// unpacked returns the body as it was before the client packed it.
+// unpacked returns the body as it was before the client packed it. An encoding that is not
+// known is a 415, a head that is damaged a 400.
 func unpacked(r *http.Request) (in io.Reader, err error) {
 	switch encoding := r.Header.Get("Content-Encoding"); encoding {
 	case "", "identity":
@@ -95,7 +98,7 @@ func unpacked(r *http.Request) (in io.Reader, err error) {
 	case "gzip":
 		in, err = gzip.NewReader(r.Body)
 	case "deflate":
-		in, err = zlib.NewReader(r.Body)
+		in, err = zlib.NewReader(r.Body) // deflate of HTTP is zlib's format: RFC 9110, 8.4.1.2
 	default:
 		return nil, refuse(http.StatusUnsupportedMediaType, "the content encoding %q; send gzip, deflate or none", encoding)
 	}

@@ -10,14 +10,15 @@
 //	/v2/...                          the Open Inference Protocol, for clients of KServe,
 //	                                 Triton, Seldon and OpenVINO, with binary tensors
 //
-// Beside them /healthz, /readyz, /metrics, /openapi.json, and at / the explorer: the tree of
-// the classes, and what a text does to it; it asks /api.
+// Beside them /healthz and /readyz for the probes of Kubernetes, /metrics for Prometheus,
+// /openapi.json (OpenAPI 3), and at / the explorer: the tree of the classes, and what a text
+// does to it; it asks /api.
 //
 // # What it promises
 //
 // Answers have the bits of treeloss predict, however requests are put together. What a
 // client sends costs bounded memory and time: what is too large is a 413, what does not
 // fit the model a 400, and where more comes than can be answered in time a 429 with
-// Retry-After. A model whose file was replaced is opened beside the old one, takes its
+// Retry-After (RFC 6585). A model whose file was replaced is opened beside the old one, takes its
 // place between two requests, and the old one is closed when its last request is done.
 package serve

@@ -33,7 +33,8 @@ type examplesRequest struct {
 	Against  string `json:"against"`  // of /v1/explain: the class to compare with
 }
 
-// list is a JSON array that is cut up but not read, and has no more than max parts.
+// list is a JSON array that is cut up but not read, and has no more than max parts: a body
+// of 4 MiB can have two million, each of which would be 24 bytes of a []json.RawMessage.
 type list struct {
 	parts []json.RawMessage
 	max   int
@@ -42,7 +43,9 @@ type list struct {
 // errTooMany says that an array is too long.
 var errTooMany = errors.New("too many")
 
-// UnmarshalJSON is called with valid JSON.
+// UnmarshalJSON is called with valid JSON, so that it only counts brackets outside of
+// strings. The parts share the memory of data, which is that of the Decoder: they are valid
+// as long as it is not used again. errTooMany comes before the rest is looked at.
 func (l *list) UnmarshalJSON(data []byte) error {
 	l.parts = nil
 	if string(data) == "null" {
@@ -79,6 +82,8 @@ func (l *list) UnmarshalJSON(data []byte) error {
 }
 
 // readJSON reads one JSON value into v. Keys that v does not have are refused if strict.
+// Invalid UTF-8, which encoding/json would replace in silence, is refused as well. Errors
+// are 400s that say what is wrong, but for errTooMany, which the caller has words for.
 func readJSON(data []byte, v any, strict bool) error {
 	if !utf8.Valid(data) {
 		return refuse(http.StatusBadRequest, "the body is not valid UTF-8; encode texts as UTF-8")
@@ -89,7 +94,9 @@ func readJSON(data []byte, v any, strict bool) error {
 	}
 	err := d.Decode(v)
 	if err == nil {
-		if _, err := d.Token(); err != io.EOF {
+		// By the offset, as a look for the next token would move what is behind the value over
+		// the memory of the parts of a list.
+		if rest := data[d.InputOffset():]; len(bytes.Trim(rest, " \t\r\n")) > 0 {
 			return refuse(http.StatusBadRequest, "more than one JSON value in the body; send one object")
 		}
 		return nil
@@ -179,7 +186,7 @@ func (v *version) examples(parts []json.RawMessage) ([]dataset.Example, error) {
 }
 
 // texts makes examples of texts; for a model of sparse features these are LIBSVM lines,
-// for one of pictures the base64 of JPEG or PNG files.
+// for one of pictures the base64 of JPEG or PNG files (RFC 4648, section 4, with padding).
 func (v *version) texts(texts []string) ([]dataset.Example, error) {
 	if v.pictures() {
 		files := make([]string, len(texts))
@@ -209,6 +216,7 @@ func (v *version) texts(texts []string) ([]dataset.Example, error) {
 	return nil, refuse(http.StatusBadRequest, "texts, but model %s was trained on %v; %s", v.name, v.about.Like.Kind, v.wanted())
 }
 
+// plainTexts makes an example of each text as it is.
 func plainTexts(texts []string) []dataset.Example {
 	examples := make([]dataset.Example, len(texts))
 	for i, text := range texts {
@@ -237,7 +245,9 @@ func (v *version) wanted() string {
 	return "send LIBSVM lines, or dense rows"
 }
 
-// rows makes examples of dense rows.
+// rows makes examples of dense rows, for a model of sparse features of what is not 0 in
+// them. Their lengths are checked against the columns of the model, and NaN and infinities,
+// which JSON does not have but tensors do, by the model's own features.
 func (v *version) rows(rows [][]float64) ([]dataset.Example, error) {
 	like := v.about.Like
 	examples := make([]dataset.Example, len(rows))
@@ -262,7 +272,8 @@ func (v *version) rows(rows [][]float64) ([]dataset.Example, error) {
 	return examples, nil
 }
 
-// objects reads columns by their names, as package dataset does those of JSONL.
+// objects reads columns by their names, as package dataset does those of JSONL: one line
+// each, so that what is an error in a file is the same error here.
 func (v *version) objects(parts []json.RawMessage) ([]dataset.Example, error) {
 	if v.pictures() {
 		return nil, refuse(http.StatusBadRequest, "objects, but model %s was trained on pictures; %s", v.name, v.wanted())
@@ -277,7 +288,7 @@ func (v *version) objects(parts []json.RawMessage) ([]dataset.Example, error) {
 	return v.parse(lines.Bytes(), len(parts), dataset.JSONL)
 }
 
-// parse reads lines, one an example.
+// parse reads n lines, one an example: another number would give answers to others' examples.
 func (v *version) parse(lines []byte, n int, format dataset.Format) ([]dataset.Example, error) {
 	examples, err := v.about.Like.Parse(lines, "example", dataset.Options{Format: format})
 	if err == nil && len(examples) != n {

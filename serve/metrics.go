@@ -10,7 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are what /metrics shows, in a registry of their own.
+// metrics are what /metrics shows, in a registry of their own: two Servers in a program, or
+// one beside the program's own metrics, do not meet. Labels are routes, not paths, and names
+// of models that are there, so that no client makes a series. Names follow Prometheus: base
+// units, _total for what only grows.
 type metrics struct {
 	registry *prometheus.Registry
 	show     http.Handler
@@ -22,6 +25,8 @@ type metrics struct {
 	info     *prometheus.GaugeVec
 }
 
+// newMetrics makes the series. Times go from 0.5 ms to 8 s by factors of 2, batches from 1
+// to 128 examples.
 func newMetrics() *metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "treeloss_" + name, Help: help}, labels)

@@ -50,6 +50,8 @@ type prepared struct {
 
 // explore returns the explorer of a version. The first request for it has it made, which may
 // take longer than a request: the work goes on, and who asks again a second later gets it.
+// An error of making it is kept, too: the same model would fail the same way. The error for
+// a ctx that is done first is a 503 with Retry-After.
 func (s *Server) explore(ctx context.Context, v *version) (*explorer.Explorer, error) {
 	v.exploring.Lock()
 	p := v.explored

@@ -37,7 +37,8 @@ type part struct {
 	lo, hi int
 }
 
-// fail keeps the error of an example.
+// fail keeps the error of an example, of several that of the first: the answer to a request
+// with two wrong examples does not depend on which goroutine was faster.
 func (j *job) fail(at int, err error) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
@@ -95,7 +96,8 @@ func (q *queue) close() {
 }
 
 // do runs a job and waits for it; after an error of its context it may still run, so that
-// the job is not to be used again. A queue without room is errBusy at once.
+// the job is not to be used again. A queue without room is errBusy at once: who waits for a
+// place in a queue has an answer too late anyway. A wrong example is an *exampleError.
 func (q *queue) do(j *job) error {
 	n := len(j.examples)
 	if q.waiting.Add(int64(n)) > q.limit {
@@ -158,7 +160,8 @@ func (w *worker) work() {
 	}
 }
 
-// share is how many examples one of the goroutines should take now.
+// share is how many examples one of the goroutines should take now: ⌈waiting / width⌉, so
+// that few examples are spread over all cores, and at most batchSize.
 func (w *worker) share() int {
 	return min(batchSize, (int(w.waiting.Load())+w.width-1)/w.width)
 }
@@ -234,7 +237,8 @@ func (w *worker) together(parts []part) (err error) {
 }
 
 // answerer returns that of a rule. Few rules are in use at a time; where a client tries
-// many, the buffers of all are made anew now and then.
+// many, the buffers of all are made anew now and then: a rule is a client's choice, and must
+// not fill memory.
 func (w *worker) answerer(rule decide.Rule) (*classify.Answerer, error) {
 	if a := w.rules[rule]; a != nil {
 		return a, nil

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	linked "container/list"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,7 +27,8 @@ type RunOptions struct {
 	Drain       time.Duration   // how long requests may still run when it stops; 0: 30 s
 }
 
-// ServeUntilSignal is Serve that also reloads all models when the process gets SIGHUP.
+// ServeUntilSignal is Serve that also reloads all models when the process gets SIGHUP, the
+// custom of daemons. Of several signals during a reload one counts. o.Reload is replaced.
 func (s *Server) ServeUntilSignal(ctx context.Context, l net.Listener, o RunOptions) error {
 	hangUps := make(chan os.Signal, 1)
 	signal.Notify(hangUps, syscall.SIGHUP)
@@ -53,7 +55,9 @@ func (s *Server) ServeUntilSignal(ctx context.Context, l net.Listener, o RunOpti
 
 // Serve answers requests on l until ctx is done, and then those that have begun. Slow
 // clients are cut off: a header must come within 5 s, a request within Limits.Timeout, and
-// what a client does not read of an answer is dropped after that time again.
+// what a client does not read of an answer is dropped after that time again. It closes l,
+// and not the Server. An end by ctx is no error, unless requests had to be cut off because
+// they were still running after o.Drain; options out of range are an *option.Error.
 func (s *Server) Serve(ctx context.Context, l net.Listener, o RunOptions) error {
 	err := cmp.Or(option.Check("Connections", o.Connections, o.Connections >= 0, "a number, 0 for 2048"),
 		option.Check("Watch", o.Watch, o.Watch >= 0, "a time such as 2s, 0 for never"),
@@ -71,7 +75,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, o RunOptions) error 
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ConnState:         idle.state,
-		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
+		// What net/http logs are mostly failed TLS handshakes, of which anybody can cause many.
+		ErrorLog: slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelDebug),
 	}
 	var files *certificate
 	if o.Cert != "" || o.Key != "" {
@@ -137,7 +142,8 @@ func (s *Server) reloads(ctx context.Context, o RunOptions, files *certificate) 
 	}
 }
 
-// certificate is that of TLS files.
+// certificate is that of TLS files. A renewed one is read by a reload, and connections that
+// are open keep the one they began with.
 type certificate struct {
 	cert, key string
 	mutex     sync.Mutex
@@ -163,57 +169,47 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 
 // idleConnections closes the connection that has been idle longest when there are too
 // many: so nobody locks others out by holding connections open, and each takes memory.
+//
+// A netutil.LimitListener would make new clients wait until an old one leaves.
 type idleConnections struct {
 	limit int
 	mutex sync.Mutex
 	open  int
-	at    map[net.Conn]*idleConnection
-	first idleConnection // of a ring, that idle longest behind it
+	idle  linked.List                  // of net.Conn, in the order in which they became idle
+	at    map[net.Conn]*linked.Element // of idle
 }
 
-// idleConnection is one in a ring, in the order in which they became idle.
-type idleConnection struct {
-	conn         net.Conn
-	before, next *idleConnection
-}
-
-// state is a ConnState of http.Server.
+// state is a ConnState of http.Server, in O(1). A new connection counts as idle until its
+// first header has come.
 func (c *idleConnections) state(conn net.Conn, state http.ConnState) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.at == nil {
-		c.at = make(map[net.Conn]*idleConnection)
-		c.first.before, c.first.next = &c.first, &c.first
+		c.at = make(map[net.Conn]*linked.Element)
 	}
-	c.unlink(conn)
+	c.remove(conn)
 	switch state {
 	case http.StateNew:
 		c.open++
-		c.link(conn)
+		c.at[conn] = c.idle.PushBack(conn)
 	case http.StateIdle:
-		c.link(conn)
+		c.at[conn] = c.idle.PushBack(conn)
 	case http.StateClosed, http.StateHijacked:
 		c.open--
 	}
 	if state == http.StateNew && c.open > c.limit {
 		// Of many that are busy, and soon too slow, there may be twice as many.
-		if oldest := c.first.next; oldest.conn != conn || c.open > 2*c.limit {
-			c.unlink(oldest.conn)
-			oldest.conn.Close()
+		if oldest := c.idle.Front().Value.(net.Conn); oldest != conn || c.open > 2*c.limit {
+			c.remove(oldest)
+			oldest.Close()
 		}
 	}
 }
 
-// link makes a connection the one that became idle last.
-func (c *idleConnections) link(conn net.Conn) {
-	n := &idleConnection{conn, c.first.before, &c.first}
-	c.first.before.next, c.first.before, c.at[conn] = n, n, n
-}
-
-// unlink takes a connection out of the ring, if it is in it.
-func (c *idleConnections) unlink(conn net.Conn) {
-	if n := c.at[conn]; n != nil {
-		n.before.next, n.next.before = n.next, n.before
+// remove takes a connection out of the idle ones, if it is one.
+func (c *idleConnections) remove(conn net.Conn) {
+	if e := c.at[conn]; e != nil {
+		c.idle.Remove(e)
 		delete(c.at, conn)
 	}
 }

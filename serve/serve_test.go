@@ -251,6 +251,17 @@ func TestPredictIsPredict(t *testing.T) {
 	}
 }
 
+// White space behind a body changes no answer: a json.Decoder that looks for more values
+// moves it over the memory of the examples.
+func TestSpaceBehindBody(t *testing.T) {
+	s := newServer(t, options(t))
+	body := `{"examples": ["when do you open?", "I lost my card"]}`
+	want := ask(t, s, "POST", "/v1/predict", body)
+	if got := ask(t, s, "POST", "/v1/predict", body+strings.Repeat("\n", 300)); got.status != 200 || got.body != want.body {
+		t.Errorf("%d %s, want %s", got.status, got.body, want.body)
+	}
+}
+
 // Requests of the same moment go through the model together, and each has its own
 // answer, or its own error.
 func TestConcurrentRequests(t *testing.T) {

@@ -42,7 +42,9 @@ type route struct {
 	answer func(x *exchange) error
 }
 
-// New opens all models. Close the Server when nobody asks it any more.
+// New opens all models, which reads each file twice and compiles networks, and starts
+// Threads goroutines for each. Close the Server when nobody asks it any more. Options out of
+// range, a model that cannot be opened and a file of tokens without any are errors.
 func New(o Options) (*Server, error) {
 	o, err := o.check()
 	if err != nil {
@@ -64,6 +66,8 @@ func New(o Options) (*Server, error) {
 	}
 	s.metrics.watch(s.models)
 	s.routes = s.table()
+	// By path and not by method: a ServeMux that knows methods answers 405 in plain text, and
+	// all our errors are JSON.
 	allowed := make(map[string][]route)
 	for _, r := range s.routes {
 		allowed[r.path] = append(allowed[r.path], r)
@@ -78,7 +82,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// table lists what the Server answers.
+// table lists what the Server answers. What says whether it lives, and the page, which holds
+// no data, is public; all that tells of a model needs a token.
 func (s *Server) table() []route {
 	list := []route{
 		{"GET", "/{$}", true, s.page},
@@ -141,7 +146,8 @@ func (s *Server) dispatch(x *exchange, r *http.Request, routes []route) {
 	x.fail(refuse(http.StatusMethodNotAllowed, "%s takes %s, not %s", r.URL.Path, strings.Join(methods, " or "), r.Method))
 }
 
-// ServeHTTP answers a request, counts it and logs it.
+// ServeHTTP answers a request, counts it and logs it. It may be called by many goroutines at
+// once. From Limits.Timeout on the answer is a 503.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(r.Context(), s.opts.Limits.Timeout)
@@ -172,7 +178,8 @@ type exchange struct {
 	err    error // that was answered
 }
 
-// end gives back what the request held, and counts and logs it.
+// end gives back what the request held, and counts and logs it. A panic of a handler is
+// logged with its stack and answered with a 500; the client is told the id and nothing else.
 func (x *exchange) end(r *http.Request, start time.Time) {
 	if p := recover(); p != nil && p != http.ErrAbortHandler {
 		x.fail(&panicError{p, debug.Stack()})
@@ -236,7 +243,7 @@ func (x *exchange) use(name, id string) (*version, error) {
 	return nil, refuse(http.StatusNotFound, "no model %q; there is %s", name, strings.Join(names, ", "))
 }
 
-// problem is an error with its status of HTTP.
+// problem is an error with its status of HTTP (RFC 9110, section 15).
 type problem struct {
 	status int
 	text   string
@@ -245,6 +252,7 @@ type problem struct {
 
 func (p *problem) Error() string { return p.text }
 
+// refuse makes a problem.
 func refuse(status int, format string, args ...any) error {
 	return &problem{status: status, text: fmt.Sprintf(format, args...)}
 }
@@ -284,7 +292,7 @@ func (x *exchange) problem(err error) *problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem{status: http.StatusServiceUnavailable, text: fmt.Sprintf("no answer within %v; ask again, or for fewer examples at once", x.server.opts.Limits.Timeout), retry: true}
 	case errors.Is(err, context.Canceled):
-		return &problem{status: 499, text: "the client has gone"}
+		return &problem{status: 499, text: "the client has gone"} // nginx's status, for the log alone
 	case ok:
 		return &problem{status: http.StatusBadRequest, text: fmt.Sprintf("%s is %s, want %s", strings.ToLower(e.Name), e.Text(), e.Want)}
 	}
@@ -294,7 +302,8 @@ func (x *exchange) problem(err error) *problem {
 	return &problem{status: http.StatusBadRequest, text: err.Error()}
 }
 
-// json answers with a value.
+// json answers with a value. It is encoded as a whole first, so that an error has a status of
+// its own. <, > and & stay as they are: the answer is never part of a page.
 func (x *exchange) json(v any) error {
 	b := buffers.Get().(*buffer)
 	defer b.free()
@@ -337,8 +346,8 @@ func (x *exchange) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// requestID returns the id that a client or a proxy gave, or a new one. What could break a
-// line of the log, or fill it, is not taken over.
+// requestID returns the id that a client or a proxy gave, or a new one of 64 random bits.
+// What could break a line of the log, or fill it, is not taken over.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	plain := func(c rune) bool { return c > ' ' && c < 0x7f && c != '"' && c != '\\' }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -30,44 +31,32 @@ type tensorInput struct {
 // the protocol asks.
 type parameters map[string]json.RawMessage
 
-// read sets to to the value of a key, if there is one.
+// read sets to, a pointer, to the value of a key, if there is one. A value of another type is
+// a 400.
 func (p parameters) read(key string, to any) error {
 	raw, ok := p[key]
 	if !ok || string(raw) == "null" {
 		return nil
 	}
 	if err := json.Unmarshal(raw, to); err != nil {
-		return refuse(http.StatusBadRequest, "parameter %s is %.40s, want a value of type %T", key, raw, deref(to))
+		return refuse(http.StatusBadRequest, "parameter %s is %.40s, want a value of type %s", key, raw, strings.TrimLeft(fmt.Sprintf("%T", to), "*"))
 	}
 	return nil
 }
 
-// deref returns what a pointer points to, for its type.
-func deref(to any) any {
-	switch to := to.(type) {
-	case *bool:
-		return *to
-	case *string:
-		return *to
-	case *float64, **float64:
-		return 0.0
-	}
-	return 0
-}
-
 // takeBinary takes the bytes of the inputs that have some from what stands behind the
-// JSON object.
+// JSON object, in the order of the inputs and without gaps. They stay in the memory of rest.
 func takeBinary(inputs []tensorInput, rest []byte) error {
 	for i := range inputs {
 		t := &inputs[i]
-		size := int64(-1)
+		size := -1
 		if err := t.Parameters.read("binary_data_size", &size); err != nil {
 			return err
 		}
 		if size == -1 {
 			continue
 		}
-		if size < 0 || size > int64(len(rest)) {
+		if size < 0 || size > len(rest) {
 			return refuse(http.StatusBadRequest, "input %q has binary_data_size %d, but %d bytes are left behind the JSON object", t.Name, size, len(rest))
 		}
 		if t.Data != nil {
@@ -82,7 +71,8 @@ func takeBinary(inputs []tensorInput, rest []byte) error {
 }
 
 // size checks the shape of an input against the number of its examples, and returns
-// how many elements it has.
+// how many elements it has. The product is bounded step by step: 2³¹ elements at most, so
+// that no shape overflows, and none is believed before its data has been counted.
 func (t *tensorInput) size(items int) (rows, elements int, err error) {
 	if len(t.Shape) == 0 {
 		return 0, 0, refuse(http.StatusBadRequest, "input %q has no shape", t.Name)
@@ -103,7 +93,8 @@ func (t *tensorInput) size(items int) (rows, elements int, err error) {
 	return int(t.Shape[0]), int(total), nil
 }
 
-// texts returns the elements of a BYTES tensor: UTF-8, unless they are raw.
+// texts returns the n elements of a BYTES tensor: UTF-8, unless they are raw. It stops at
+// element n+1, however many there are: an empty one takes 4 bytes and 16 of memory.
 func (t *tensorInput) texts(n int, raw bool) (out []string, err error) {
 	if t.binary != nil {
 		for rest := t.binary; len(rest) > 0; {
@@ -188,7 +179,7 @@ func flatNumbers(data []byte) (out []float64, err error) {
 	return out, err
 }
 
-// flatTexts is flatNumbers for strings.
+// flatTexts is flatNumbers for strings, whose escapes encoding/json resolves.
 func flatTexts(data []byte) (out []string, err error) {
 	err = eachElement(data, func(e []byte) error {
 		var text string
@@ -205,7 +196,8 @@ func flatTexts(data []byte) (out []string, err error) {
 }
 
 // eachElement calls visit with each value in an array, and in the arrays in it. An
-// object is an error.
+// object is an error. By hand, as decoding into []any takes an allocation a number; how deep
+// and how even arrays are does not matter, as the shape says what they hold.
 func eachElement(data []byte, visit func(e []byte) error) error {
 	if len(data) == 0 || data[0] != '[' {
 		return errors.New("no data; want an array")

@@ -14,6 +14,9 @@ import (
 
 // tokens are those of a file, which is read again when it changes. What makes it
 // unreadable or empty leaves the old ones.
+//
+// Only their SHA-256 is kept: all have one length, so that comparing them takes one time,
+// and a dump of memory has no token. They are random, not passwords, and need no slow hash.
 type tokens struct {
 	path string
 	log  *slog.Logger
@@ -33,6 +36,8 @@ func readTokens(path string, log *slog.Logger) (*tokens, error) {
 	return t, t.read()
 }
 
+// read reads the file anew; the mutex is held. Its state is kept first, so that an error is
+// told once for each version of the file.
 func (t *tokens) read() error {
 	state, err := stateOf(t.path)
 	if err != nil {
@@ -56,8 +61,8 @@ func (t *tokens) read() error {
 	return nil
 }
 
-// allow tells whether the header of a request has one of the tokens. How long it takes
-// says nothing about them.
+// allow tells whether the header of a request has one of the tokens, "Bearer TOKEN" (RFC
+// 6750, section 2.1). How long it takes says nothing about them.
 func (t *tokens) allow(header string) bool {
 	t.mutex.Lock()
 	if now := time.Now(); now.Sub(t.looked) > lookEvery {

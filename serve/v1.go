@@ -37,7 +37,7 @@ func (s *Server) predict(x *exchange) error {
 	}{modelPart{v.name, v.id}, j.answers})
 }
 
-// do runs a job and counts its examples.
+// do runs a job and counts its examples, if it was answered.
 func (v *version) do(s *Server, j *job) error {
 	err := v.queue.do(j)
 	if err == nil {

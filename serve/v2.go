@@ -16,7 +16,8 @@ import (
 
 // The Open Inference Protocol, version 2 of KServe's, over REST:
 // github.com/kserve/open-inference-protocol. Of Triton's extensions it has binary
-// tensor data and classification.
+// tensor data (docs/protocol/extension_binary_data.md of triton-inference-server/server) and
+// classification (extension_classification.md there).
 
 // v2Server answers GET /v2.
 func (s *Server) v2Server(x *exchange) error {
@@ -150,10 +151,11 @@ type inferResponse struct {
 // tensors.
 const headerLength = "Inference-Header-Content-Length"
 
-// maxAll is how many probabilities an answer has at most.
+// maxAll is how many probabilities an answer has at most: 4 MB of them, some 12 MB of JSON.
 const maxAll = 1 << 20
 
-// v2Infer answers POST /v2/models/{model}/infer.
+// v2Infer answers POST /v2/models/{model}/infer. All is checked, and the memory of the answer
+// taken from the budget, before anything waits for the model.
 func (s *Server) v2Infer(x *exchange) error {
 	v, err := x.v2Use()
 	if err != nil {
@@ -228,7 +230,8 @@ func (q *inferRequest) options() (*examplesRequest, error) {
 	return rule, err
 }
 
-// examples makes examples of the one input.
+// examples makes examples of the one input, of shape [n] or [n, 1] for texts and pictures and
+// [n, d] for numbers. A model of sparse features takes dense rows or LIBSVM lines.
 func (q *inferRequest) examples(v *version, limit int) ([]dataset.Example, error) {
 	if len(q.Inputs) != 1 {
 		return nil, refuse(http.StatusBadRequest, "%d inputs, want one", len(q.Inputs))
@@ -300,7 +303,8 @@ func (q *inferRequest) readOutputs(v *version) error {
 	return nil
 }
 
-// output makes a tensor of the answers.
+// output makes a tensor of the n answers of a job, of shape [n], or [n, m] where an answer
+// has m classes: all have as many, as decide.Rule.Top is one number for all.
 func (o outputWanted) output(v *version, j *job) tensorOutput {
 	n := len(j.answers)
 	t := tensorOutput{Name: o.Name, Shape: []int{n}, Datatype: "BYTES"}
@@ -344,7 +348,8 @@ func (o outputWanted) output(v *version, j *job) tensorOutput {
 	return t
 }
 
-// classifications returns the first n classes of each example as value:index:label.
+// classifications returns the first n classes of each example as value:index:label, the
+// form of Triton's classification extension.
 func (v *version) classifications(all []float32, n int) (out []string) {
 	for p := range slices.Chunk(all, len(v.about.Labels)) {
 		for _, c := range score.First(make([]int, 0, n), p, nil) {
