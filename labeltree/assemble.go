@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -127,6 +128,14 @@ func (p *parts) assemble(taken names) (*Tree, error) {
 		return nil, err
 	}
 	return t, t.check()
+}
+
+// MadeUp tells whether the name of node v was made up by this package: v has no class and
+// is called pseudo and a number, and, where another node had that name, _ and a number. It
+// panics if there is no node v.
+func (t *Tree) MadeUp(v int) bool {
+	digits, ok := strings.CutPrefix(t.name[v], "pseudo")
+	return ok && t.class[v] < 0 && strings.Trim(digits, "0123456789_") == ""
 }
 
 // called returns the name of a node in quotes, its number if it has none.

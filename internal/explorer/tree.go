@@ -110,13 +110,5 @@ func alphabet(labels []string) (*labeltree.Tree, error) {
 // madeUp tells whether the name of a node was given by package labeltree or extreme, and
 // says nothing.
 func madeUp(t *labeltree.Tree, v int, from Origin) bool {
-	if t.Class(v) >= 0 {
-		return false
-	}
-	name := t.Name(v)
-	if from == OfSoftmaxes {
-		return true
-	}
-	digits, ok := strings.CutPrefix(name, "pseudo")
-	return ok && strings.Trim(digits, "0123456789_") == ""
+	return t.Class(v) < 0 && from == OfSoftmaxes || t.MadeUp(v)
 }

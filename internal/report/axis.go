@@ -7,7 +7,11 @@ import (
 	"strings"
 )
 
-// axis maps numbers to pixels.
+// axis maps numbers to pixels: with s(v) = v, or log10 v on a logarithmic one,
+//
+//	place(v) = from + (s(v) - low) / (up - low) * (to - from)
+//
+// from is above to on a y axis, as pixels are counted from above.
 type axis struct {
 	log      bool
 	low, up  float64 // ends, in logarithms to base 10 if log
@@ -22,7 +26,7 @@ type tick struct {
 	label string
 }
 
-// drawable tells whether an axis can show x.
+// drawable tells whether an axis can show x. The bounds keep ranges and margins finite.
 func drawable(x float64, log bool) bool {
 	return finite(x) && math.Abs(x) < 1e300 && (!log || x > 1e-300)
 }
@@ -48,7 +52,8 @@ func newAxis(values []float64, log, zero bool, from, to float64) axis {
 		low, up = min(low, 0), max(up, 0)
 	}
 	margin := 0.05 * (up - low)
-	if least := 1e-9 * max(math.Abs(low), math.Abs(up)); margin <= least { // one value
+	// Values that differ in the last digits are one value, too: ticks would have one text.
+	if least := 1e-9 * max(math.Abs(low), math.Abs(up)); margin <= least {
 		margin = max(0.1*max(math.Abs(low), math.Abs(up)), least)
 		if log || margin == 0 {
 			margin = 0.5
@@ -89,8 +94,8 @@ func (a *axis) within(v float64) bool {
 }
 
 // mark chooses ticks: the finest of some sets whose labels are at least gap
-// pixels apart. size returns the room of a label along the axis; measured are values
-// that a reader wants to see.
+// pixels apart. size returns the room of a label along the axis, in pixels; measured are
+// values that a reader wants to see. Where no set fits there are no ticks.
 func (a *axis) mark(measured []float64, gap float64, size func(label string) float64) {
 	for _, set := range a.sets(measured) {
 		var ticks []tick
@@ -152,7 +157,8 @@ func (a *axis) sets(values []float64) [][]float64 {
 	return append(sets, a.powers(10)...)
 }
 
-// powers returns the powers of a base, then every second, third and so on.
+// powers returns the powers of a base, then every second, third and so on. The ends are
+// logarithms, which are rounded: 1e-9 keeps a power that is an end.
 func (a *axis) powers(base float64) [][]float64 {
 	unit := math.Log10(base)
 	first, last := int(math.Ceil(a.low/unit-1e-9)), int(math.Floor(a.up/unit+1e-9))
@@ -170,7 +176,8 @@ func (a *axis) powers(base float64) [][]float64 {
 }
 
 // round returns the multiples of 1, 2 and 5 times powers of ten that a linear
-// axis shows, at most ten of them, with steps that grow.
+// axis shows, at most ten of them, with steps that grow: 9 steps of three powers of ten,
+// from the largest power that is at most a tenth of the range.
 func (a *axis) round() [][]float64 {
 	var sets [][]float64
 	if !(a.up > a.low) {
@@ -195,7 +202,8 @@ func (a *axis) round() [][]float64 {
 	return sets
 }
 
-// decimal returns x 10^e, rounded once.
+// decimal returns x 10^e, rounded once: 3 times 0.1 is 0.30000000000000004, and the tick
+// would be called that. The sum with 0 makes 0 of -0.
 func decimal(x float64, e int) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', -1, 64)+"e"+strconv.Itoa(e), 64)
 	if err != nil {
@@ -204,7 +212,8 @@ func decimal(x float64, e int) float64 {
 	return v + 0
 }
 
-// numeral writes a number for a reader: 12,000, 1.5M, 0.25, −3, 2e-07.
+// numeral writes a number for a reader, rounded to six digits: 12,000, 1.5M, 0.25, −3,
+// 2e-07. One comma is enough: from a million on M and G take the place of more.
 func numeral(x float64) string {
 	text := strconv.FormatFloat(x, 'g', 6, 64)
 	v, err := strconv.ParseFloat(text, 64)

@@ -18,7 +18,8 @@ const (
 )
 
 // Chart shows numbers of named things, one row each, from top to bottom: the
-// accuracy of methods, the gain of classes. It has at most 200 rows.
+// accuracy of methods, the gain of classes. It has at most 200 rows. The zero value but
+// for Name and Title is an empty chart.
 type Chart struct {
 	Name    string // of its files, without ending: letters a to z, digits, - and _
 	Title   string
@@ -48,7 +49,8 @@ func (c *Chart) check() error {
 	return c.about().check(c.Series, func(Series) int { return len(c.Rows) })
 }
 
-// WriteCSV writes the columns series, row, x, low and high.
+// WriteCSV writes the columns series, row, x, low and high, numbers as they were given:
+// fractions, not points.
 func (c *Chart) WriteCSV(w io.Writer) error {
 	var rows [][]string
 	for _, s := range c.Series {
@@ -157,7 +159,8 @@ func signOf(s Series, i int) sign {
 	return 0
 }
 
-// ink is the colour of a side: blue above, orange below.
+// ink is the colour of a side: blue above, orange below, which the colour-blind see apart,
+// where red and green would look the same.
 func (n sign) ink() ink { return [...]ink{2, faint, 3}[n+1] }
 
 // spot is an arrow to the side, or a ring for neither.
@@ -200,7 +203,7 @@ func shownNumbers(series []Series) (list []float64) {
 	return list
 }
 
-// describe says the numbers of the first rows in words.
+// describe says the numbers of the first 30 rows in words, to be read aloud.
 func (c *Chart) describe(series []Series) string {
 	var b strings.Builder
 	for _, s := range series {

@@ -13,7 +13,8 @@ const (
 	plotHeight  = 224.0
 )
 
-// hints is the number of points up to which each tells its numbers.
+// hints is the number of points up to which each tells its numbers: a hint has more bytes
+// than the point.
 const hints = 1000
 
 // Figure shows curves over a number. The zero value but for Name and Title is an
@@ -97,7 +98,8 @@ func (f *Figure) WriteCSV(w io.Writer) error {
 	return writeCSV(w, f, []string{"series", "x", "y", "low", "high", "marker"}, rows)
 }
 
-// plot is a figure that is being drawn: its numbers in the unit of the axes.
+// plot is a figure that is being drawn: its numbers in the unit of the axes, so that
+// fractions are per cent here, and as they were given in Figure.
 type plot struct {
 	*scene
 	*Figure
@@ -231,7 +233,8 @@ func (p *plot) addBars(left, plotBottom, bottom float64) {
 }
 
 // dodge moves the series a few pixels to the left and right, so that error bars at
-// the same x stand beside each other.
+// the same x stand beside each other: series i of n by (i - (n-1)/2) steps, so that all of
+// them together stay in the middle. Bands overlap without hiding each other, and stay.
 func (p *plot) dodge() {
 	if p.Band || len(p.series) < 2 || !slices.ContainsFunc(p.series, func(s Series) bool { return slices.ContainsFunc(s.Low, finite) }) {
 		return
@@ -288,7 +291,8 @@ func (p *plot) shownNumbers() (xs, ys []float64) {
 	return xs, ys
 }
 
-// runs returns the stretches of points that can be drawn.
+// runs returns the stretches of points that can be drawn, as places in the series: a point
+// that cannot breaks the curve, as a line over it would say that something lies there.
 func (p *plot) runs(s Series) (list [][]int) {
 	open := false
 	for i, x := range s.X {
@@ -348,7 +352,8 @@ func (p *plot) addCurve(s Series) {
 	}
 }
 
-// addDots draws markers at points, at some of them if there are many.
+// addDots draws markers at points, at every n-th of them if there are more than 60: the
+// markers would touch.
 func (p *plot) addDots(s Series) {
 	every := len(s.X)/60 + 1
 	for i, x := range s.X {

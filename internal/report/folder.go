@@ -11,7 +11,8 @@ import (
 
 // CheckFolder finds out before any work whether Page.Save can write a page into a folder: it
 // is there or can be made, files can be written to it, and it has no index.html of another
-// program. It leaves nothing behind.
+// program. It leaves nothing behind. Save may still fail, as on a disk that fills up
+// meanwhile; this is for an answer before hours of training, not for safety.
 func CheckFolder(folder string) error {
 	info, err := os.Stat(folder)
 	switch {
@@ -38,7 +39,8 @@ func CheckFolder(folder string) error {
 	return os.Remove(probe.Name())
 }
 
-// foreign tells whether a folder has an index.html that treeloss did not write.
+// foreign tells whether a folder has an index.html that treeloss did not write. An empty
+// one is nobody's work.
 func foreign(folder string) bool {
 	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
 	return err == nil && len(page) > 0 && !bytes.Contains(page, []byte(`<meta name="generator" content="treeloss">`))

@@ -21,7 +21,8 @@ const (
 	cellName   = 9.5  // and from this size on rows and columns have names
 )
 
-// mostHeat is the number of rows that a heat map can have.
+// mostHeat is the number of rows that a heat map can have: cells of 760 / 200 = 3.8 pixels,
+// of which one alone can still be seen.
 const mostHeat = 200
 
 // Heat is a square matrix of counts, such as how often each class was predicted as
@@ -97,7 +98,9 @@ type heatPlan struct {
 }
 
 // scene draws names of rows on the left and of columns, turned, above; blocks of small cells
-// have their names on the left.
+// have their names on the left. What is known decides in this order: the number of rows
+// the size of a cell, that whether rows have names and how large, the longest name where
+// the cells begin, and these the width of the picture.
 func (h *Heat) scene(own bool) (*scene, error) {
 	s, err := newScene(h, own)
 	if err != nil {
@@ -147,7 +150,9 @@ func (h *Heat) scene(own bool) (*scene, error) {
 	}
 	s.height = p.top + side + edge
 	s.text = h.describe()
-	s.add(mark{points: []point{{p.left, p.top}, {p.left + side, p.top}, {p.left + side, p.top + side}, {p.left, p.top + side}}, closed: true, fill: none, line: grid, width: 1})
+	outline := box(p.left, p.top, side, side, none)
+	outline.line, outline.width = grid, 1
+	s.add(outline)
 	if named && p.cell >= 16 {
 		for i := 1.0; i < n; i++ {
 			at := i * p.cell
@@ -195,7 +200,8 @@ func (h *Heat) names(p *heatPlan, named bool, short []string) {
 	}
 }
 
-// cell draws one count.
+// cell draws one count: of the steps of its colour the first whose end its share of the row
+// does not exceed. A row without a total has shares of 0.
 func (h *Heat) cell(p *heatPlan, c Cell) mark {
 	x, y := p.left+p.cell*float64(c.Column), p.top+p.cell*float64(c.Row)
 	share, ends, colour := 0.0, wrongEnds, wrong
@@ -209,7 +215,7 @@ func (h *Heat) cell(p *heatPlan, c Cell) mark {
 	for step < heatSteps-1 && share > ends[step] {
 		step++
 	}
-	square := mark{points: []point{{x, y}, {x + p.cell, y}, {x + p.cell, y + p.cell}, {x, y + p.cell}}, closed: true, fill: colour + ink(step), line: none}
+	square := box(x, y, p.cell, p.cell, colour+ink(step))
 	out := mark{hint: fmt.Sprintf("%s, predicted as %s: %s of %s (%s %%)", h.Labels[c.Row], h.Labels[c.Column], numeral(c.Count), numeral(h.Totals[c.Row]), numeral(math.Round(1000*share)/10)),
 		inside: []mark{square}}
 	if c.Row == c.Column {
@@ -226,7 +232,9 @@ func (h *Heat) cell(p *heatPlan, c Cell) mark {
 	return out
 }
 
-// The shares at which colours change.
+// The shares at which colours change: steps, not a scale, as a reader can name five
+// colours and cannot measure one. Mistakes are spread over many cells, so that theirs are
+// smaller and grow by twos.
 var (
 	rightEnds = [heatSteps - 1]float64{0.2, 0.4, 0.6, 0.8}
 	wrongEnds = [heatSteps - 1]float64{0.05, 0.1, 0.2, 0.4}
@@ -234,7 +242,7 @@ var (
 
 // legend explains the colours.
 func (h *Heat) legend(s *scene) {
-	const box = 16.0
+	const side = 16.0
 	for _, scale := range []struct {
 		name  string
 		ends  [heatSteps - 1]float64
@@ -242,14 +250,13 @@ func (h *Heat) legend(s *scene) {
 	}{{"right", rightEnds, right}, {"mistakes", wrongEnds, wrong}} {
 		var boxes []mark
 		for i := range heatSteps {
-			x := box * float64(i)
-			boxes = append(boxes, mark{points: []point{{x, -6}, {x + box, -6}, {x + box, 6}, {x, 6}}, closed: true, fill: scale.first + ink(i), line: none})
+			boxes = append(boxes, box(side*float64(i), -6, side, 12, scale.first+ink(i)))
 		}
 		var ends []string
 		for _, e := range scale.ends {
 			ends = append(ends, numeral(100*e))
 		}
-		s.legendOf(fmt.Sprintf("%s: up to %s, 100 %%", scale.name, strings.Join(ends, ", ")), box*heatSteps, boxes...)
+		s.legendOf(fmt.Sprintf("%s: up to %s, 100 %%", scale.name, strings.Join(ends, ", ")), side*heatSteps, boxes...)
 	}
 }
 

@@ -66,7 +66,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	},
 }).Parse(pageHTML))
 
-// Shown returns the rows that a page shows, and Left how many it does not.
+// Shown returns the rows that a page shows: the first Most. They share memory with Rows.
 func (t Table) Shown() [][]string {
 	if t.Most > 0 && len(t.Rows) > t.Most {
 		return t.Rows[:t.Most]
@@ -90,7 +90,8 @@ func (t Table) Alignment() []string {
 }
 
 // inks returns the styles that colour pictures by what a page has as its
-// variables.
+// variables: a rule of a style counts more than an attribute of SVG, so that a picture in a
+// page follows the page, and the same picture as a file has the colours for white.
 func inks() string {
 	var rules, light, dark strings.Builder
 	for i := paper; i <= strong; i++ {
@@ -144,7 +145,7 @@ func (p *Page) Save(dir string) (names []string, err error) {
 		}
 		names = append(names, f.name)
 	}
-	for _, f := range slices.Backward(written) {
+	for _, f := range slices.Backward(written) { // index.html, which links to the others, is the last
 		if err := f.Commit(); err != nil {
 			return nil, err
 		}
@@ -155,8 +156,7 @@ func (p *Page) Save(dir string) (names []string, err error) {
 // writeTree draws a tree. A root whose name was made up, such as pseudo1, is called
 // what it stands for: all classes.
 func writeTree(w io.Writer, t *labeltree.Tree) error {
-	digits, madeUp := strings.CutPrefix(t.Name(0), "pseudo")
-	if !madeUp || t.Class(0) >= 0 || strings.Trim(digits, "0123456789") != "" {
+	if !t.MadeUp(0) {
 		return t.WriteSVG(w)
 	}
 	nodes := make([]labeltree.Node, t.Len())
@@ -180,7 +180,7 @@ type file struct {
 	data []byte
 }
 
-// files returns all files of the page, index.html first.
+// files returns all files of the page, index.html first, all in memory.
 func (p *Page) files() (files []file, err error) {
 	add := func(name string, write func(io.Writer) error) {
 		var out bytes.Buffer
@@ -217,7 +217,8 @@ func (p *Page) files() (files []file, err error) {
 	return files, err
 }
 
-// WriteCSV writes the heads and rows of the table.
+// WriteCSV writes the heads and rows of the table, or File in their place, by RFC 4180 but
+// for line ends of one character.
 func (t Table) WriteCSV(w io.Writer) error {
 	if t.File != nil {
 		return csv.NewWriter(w).WriteAll(t.File)

@@ -26,7 +26,8 @@ const (
 
 // blocks lays out the pictures and tables of a section on two columns: what is narrow
 // shares a line with the next that is, and one that stays alone takes the whole line,
-// so that no line is half empty.
+// so that no line is half empty. Each picture is drawn here for its width alone, and once
+// more for the page.
 func (s *Section) blocks() ([]block, error) {
 	fonts, err := newFonts()
 	if err != nil {
@@ -78,7 +79,8 @@ func (s *Section) blocks() ([]block, error) {
 const scrollStep = 50
 
 // scrollClass is the class of a hint that shows where a screen is narrower than what has
-// this width and the margins of the page.
+// this width and the margins of the page; "" for what fits the narrowest telephones, of 320
+// pixels. A style cannot compare widths of its own, hence a rule for each step.
 func scrollClass(width float64) string {
 	const margins = 32
 	n := (int(width)+margins)/scrollStep + 1
@@ -98,7 +100,7 @@ func scrollRules() string {
 }
 
 // widths estimates the least width of the table, where texts break, and the one that it
-// takes if it has room.
+// takes if it has room, in pixels, from the first 300 rows.
 func (t *Table) widths(fonts fonts) (least, natural float64) {
 	texts := t.texts()
 	rows := t.Shown()
@@ -124,7 +126,8 @@ func (t *Table) widths(fonts fonts) (least, natural float64) {
 	return least, natural
 }
 
-// texts tells which columns hold texts: the first, and those with a cell that begins with a letter.
+// texts tells which columns hold texts: the first, and those with a cell that begins with a
+// letter. All rows count, also those that are not shown.
 func (t *Table) texts() []bool {
 	list := make([]bool, len(t.Heads))
 	for i := range list {

@@ -58,23 +58,27 @@ func Machine() string {
 	return fmt.Sprintf("%s/%s, %d processor threads, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }
 
-// check returns an error if a part of the page is none. No two files of a page
-// may have one name.
+// names are those of the files of a page, no two of which may have one.
+type names map[string]bool
+
+// take takes a name, without the ending of its file.
+func (n names) take(name string) error {
+	switch {
+	case name == "index":
+		return fmt.Errorf("report: the name %q is that of the page", name)
+	case n[name]:
+		return fmt.Errorf("report: two pictures, tables or trees are named %q, want a name each", name)
+	}
+	n[name] = true
+	return nil
+}
+
+// check returns an error if a part of the page is none, or two files have one name.
 func (p *Page) check() error {
 	if p.Title == "" {
 		return fmt.Errorf("report: the page has no title")
 	}
-	taken := map[string]bool{"index": true}
-	take := func(name string) error {
-		switch {
-		case name == "index":
-			return fmt.Errorf("report: the name %q is that of the page", name)
-		case taken[name]:
-			return fmt.Errorf("report: two pictures, tables or trees are named %q, want a name each", name)
-		}
-		taken[name] = true
-		return nil
-	}
+	taken := names{"index": true}
 	trees := 0
 	for _, s := range p.Sections {
 		if s.Heading == "" {
@@ -84,7 +88,7 @@ func (p *Page) check() error {
 			if picture == nil {
 				return fmt.Errorf("report: section %q has a nil picture", s.Heading)
 			}
-			if err := cmp.Or(picture.check(), take(picture.about().Name)); err != nil {
+			if err := cmp.Or(picture.check(), taken.take(picture.about().Name)); err != nil {
 				return err
 			}
 		}
@@ -92,24 +96,13 @@ func (p *Page) check() error {
 			if t.Caption == "" {
 				return fmt.Errorf("report: section %q has a table without a caption", s.Heading)
 			}
-			for i, row := range t.Rows {
-				if len(row) != len(t.Heads) {
-					return fmt.Errorf("report: table %q: row %d has %d cells, want %d as the heads", t.Caption, i, len(row), len(t.Heads))
-				}
-			}
-			if t.Name == "" {
-				continue
-			}
-			if err := checkName(t.Name); err != nil {
-				return fmt.Errorf("report: table %q: %w", t.Caption, err)
-			}
-			if err := take(t.Name); err != nil {
+			if err := t.check(taken); err != nil {
 				return err
 			}
 		}
 		for _, f := range s.Files {
 			base, _, _ := strings.Cut(f.Name, ".")
-			if err := cmp.Or(checkName(base), take(f.Name)); err != nil {
+			if err := cmp.Or(checkName(base), taken.take(f.Name)); err != nil {
 				return fmt.Errorf("report: file %s: %w", f.Name, err)
 			}
 			if taken[base] { // as a picture or a table with the same ending
@@ -118,12 +111,28 @@ func (p *Page) check() error {
 		}
 		if s.Tree != nil {
 			trees++
-			if err := take(treeName(trees)); err != nil {
+			if err := taken.take(treeName(trees)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// check returns an error if the table is uneven, or its file cannot have its name.
+func (t Table) check(taken names) error {
+	for i, row := range t.Rows {
+		if len(row) != len(t.Heads) {
+			return fmt.Errorf("report: table %q: row %d has %d cells, want %d as the heads", t.Caption, i, len(row), len(t.Heads))
+		}
+	}
+	if t.Name == "" {
+		return nil
+	}
+	if err := checkName(t.Name); err != nil {
+		return fmt.Errorf("report: table %q: %w", t.Caption, err)
+	}
+	return taken.take(t.Name)
 }
 
 // treeName is the name of the n-th tree of a page, from 1.

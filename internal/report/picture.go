@@ -9,7 +9,8 @@ import (
 	"strconv"
 )
 
-// Picture is a Figure, a Chart or a Heat map.
+// Picture is a Figure, a Chart or a Heat map: a closed set, as all of them are drawn by the
+// scene of this package.
 type Picture interface {
 	// WriteCSV writes the numbers of the picture, one point a line, in full
 	// precision. A NaN or an infinity is an empty cell. A picture that cannot be
@@ -72,7 +73,8 @@ func (a about) check(list []Series, places func(Series) int) error {
 	return nil
 }
 
-// checkName says whether a name can be that of a file anywhere.
+// checkName says whether a name can be that of a file anywhere: on systems that do not tell
+// A from a, in a URL without escapes, and never an option of a command.
 func checkName(name string) error {
 	if name == "" || len(name) > 80 {
 		return fmt.Errorf("the name %q has %d characters, want 1 to 80", name, len(name))
@@ -113,7 +115,7 @@ func scaled(x []float64, n int, percent bool) []float64 {
 	return out
 }
 
-// writeCSV writes a picture that passes its check as a table.
+// writeCSV writes a picture that passes its check as a table, numbers by cells.
 func writeCSV(w io.Writer, p Picture, heads []string, rows [][]string) error {
 	if err := p.check(); err != nil {
 		return err
@@ -121,7 +123,8 @@ func writeCSV(w io.Writer, p Picture, heads []string, rows [][]string) error {
 	return csv.NewWriter(w).WriteAll(slices.Insert(rows, 0, heads))
 }
 
-// cells writes numbers for a CSV file.
+// cells writes numbers for a CSV file, with as many digits as it takes to read the same
+// float64 again; "" for one that cannot be drawn.
 func cells(numbers ...float64) (out []string) {
 	for _, x := range numbers {
 		text := ""

@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// pngScale is the number of dots a pixel.
+// pngScale is the number of dots a pixel: a canvas unit is a point of 1/72 inch, so that 72
+// dots an inch would be one a pixel.
 const pngScale = 2
 
 // WritePNG writes the same picture as WriteSVG at two dots a pixel, on white.
@@ -37,7 +38,7 @@ func (s *scene) paint(c *vgimg.Canvas, m mark) {
 			s.paint(c, x)
 		}
 		return
-	case m.label != "":
+	case m.label != "": // turned around its own place: move there, turn, then write
 		face := s.fonts.face(m.size)
 		var back vg.Length // from the place to where the text begins
 		switch width := face.Width(m.label); m.anchor {

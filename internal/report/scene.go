@@ -21,7 +21,7 @@ const (
 type point struct{ x, y float64 }
 
 // scene is a picture as a list of what is drawn, from back to front. It is
-// written as SVG and as PNG.
+// written as SVG and as PNG, which have the same marks at the same pixels.
 type scene struct {
 	width, height float64
 	title, text   string // for who cannot see it
@@ -89,7 +89,7 @@ func (s *scene) xLabel(name string, bottom, x, widest float64, anchor string) {
 }
 
 // legend adds an entry behind the others, or below where there is no room. sample is
-// drawn in a box 30 by 0 whose left end is the origin.
+// drawn in a box 30 by 0 whose left end is the origin; its points are moved in place.
 func (s *scene) legend(name string, sample ...mark) { s.legendOf(name, sampleWidth, sample...) }
 
 // legendOf is legend for a sample of another width.
@@ -113,7 +113,8 @@ func (s *scene) legendOf(name string, sampleWidth float64, sample ...mark) {
 	s.legendX += width + 18
 }
 
-// frame draws the axes with lines behind the data.
+// frame draws the axes with lines behind the data. An axis without ticks has no lines, as
+// that of the rows of a chart.
 func (s *scene) frame(xa, ya *axis, left, top, bottom float64) {
 	right := s.width - edge
 	for _, t := range ya.ticks {
@@ -130,6 +131,11 @@ func (s *scene) frame(xa, ya *axis, left, top, bottom float64) {
 		s.add(label(t.label, x, bottom+tickDrop, textSize, anchor, words))
 	}
 	s.add(rule(words, 1, point{left, bottom}, point{right, bottom}))
+}
+
+// box is a filled rectangle, from its upper left corner.
+func box(x, y, width, height float64, fill ink) mark {
+	return mark{points: []point{{x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}}, closed: true, fill: fill, line: none}
 }
 
 // rule is a straight or broken line.

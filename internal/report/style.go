@@ -14,7 +14,8 @@ import (
 // looks is the number of series that can be told apart.
 const looks = 8
 
-// ink is a colour by its use, so that a page can put a dark one in its place.
+// ink is a colour by its use, so that a page can put a dark one in its place. It is an index
+// of palette.
 // The inks 1 to looks are those of series.
 type ink int
 
@@ -36,7 +37,9 @@ const heatSteps = 5
 
 // palette has of each ink its class in the styles of a page, and its colours on
 // white and on a dark page. The colours of series differ in lightness, too: from
-// black to light orange.
+// black to light orange. On white 1 to 4 and 6 are those of Okabe and Ito (2008); 5 and 7
+// are darker than their purple and sky blue, which as thin lines are faint, and brown
+// takes the place of yellow, which is hardly seen.
 var palette = [...]struct{ class, light, dark string }{
 	paper: {"p", "#ffffff", "#161b22"},
 	1:     {"1", "#000000", "#f0f3f6"},
@@ -52,7 +55,7 @@ var palette = [...]struct{ class, light, dark string }{
 	grid:  {"g", "#dfe3e8", "#30363d"},
 
 	// Blue and orange are told apart by the colour-blind, and each step from the next by its
-	// lightness. Text has a contrast of 4.5 on all of them.
+	// lightness. Text has a contrast of 4.5 on all of them (WCAG 2.1, 1.4.3), by a test.
 	right:     {"r1", "#e3eef9", "#14263d"},
 	right + 1: {"r2", "#c2dbf0", "#1b3a5f"},
 	right + 2: {"r3", "#8fbfe0", "#245082"},
@@ -132,7 +135,7 @@ func (f fonts) face(size float64) font.Face {
 }
 
 // width returns the width of a text in pixels. East Asian letters and emoji,
-// which the font lacks, count as one em.
+// which the font lacks, count as one em; of U+2000 to U+22FF it has punctuation and signs.
 func (f fonts) width(text string, size float64) float64 {
 	wide := 0
 	plain := strings.Map(func(r rune) rune {
@@ -146,7 +149,7 @@ func (f fonts) width(text string, size float64) float64 {
 	return float64(face.Width(plain)) + float64(wide)*size
 }
 
-// shorten cuts a text so that it is at most so wide.
+// shorten cuts a text so that it is at most so wide, an ellipsis in place of what goes.
 func (f fonts) shorten(text string, size, widest float64) string {
 	if f.width(text, size) <= widest {
 		return text

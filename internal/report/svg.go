@@ -105,7 +105,7 @@ func (m mark) attributes() string {
 	return b.String()
 }
 
-// number writes a coordinate with a hundredth of a pixel.
+// number writes a coordinate with a hundredth of a pixel, less than can be seen, and -0 as 0.
 func number(x float64) string {
 	return strconv.FormatFloat(math.Round(100*x)/100+0, 'f', -1, 64)
 }

@@ -15,18 +15,19 @@ import (
 	"github.com/treeloss/treeloss/score"
 )
 
-// Card is an evaluation to be drawn.
+// Card is an evaluation to be drawn. None of its pointers may be nil.
 type Card struct {
 	Evaluation *evaluate.Evaluation // which has counted
-	Result     *evaluate.Result
-	Mistakes   *Mistakes
+	Result     *evaluate.Result     // of Evaluation
+	Mistakes   *Mistakes            // which was Rows of its Options
 	About      classify.About
 	Data       []string // files that were measured on
 	Facts      []report.Fact
 }
 
 // mostExamples is how many mistakes of a class are kept, and mostText how many letters
-// of each.
+// of each, so that Mistakes keeps at most 3.4 KB of text a class, however many examples
+// there are.
 const (
 	mostExamples = 3
 	mostText     = 280
@@ -40,7 +41,10 @@ type Mistakes struct {
 	ids     bool                      // some has an id
 }
 
-// Add keeps a row if it is one of the surest mistakes on its class.
+// Add keeps a row if it is one of the surest mistakes on its class; of two that are as sure
+// the one that came first, so that the page depends on the order of examples and on nothing
+// else. Rows without the probability of their label, whose class was not trained, are not
+// kept.
 func (m *Mistakes) Add(r evaluate.Row) {
 	m.texts, m.ids = m.texts || r.Text != "", m.ids || r.ID != ""
 	if r.Right || r.LabelProbability == nil {
@@ -50,6 +54,7 @@ func (m *Mistakes) Add(r evaluate.Row) {
 		m.ofClass = map[string][]evaluate.Row{}
 	}
 	list := m.ofClass[r.Label]
+	// Never equal, so that the place is behind all that are as sure.
 	at, _ := slices.BinarySearchFunc(list, r, func(a, b evaluate.Row) int { return cmp.Or(cmp.Compare(b.Probability, a.Probability), -1) })
 	if at >= mostExamples {
 		return
@@ -61,7 +66,9 @@ func (m *Mistakes) Add(r evaluate.Row) {
 	m.ofClass[r.Label] = list[:min(len(list), mostExamples)]
 }
 
-// Page returns the evaluation as a page.
+// Page returns the evaluation as a page. It counts the k x k confusions that are not 0, and,
+// for up to joinedMost classes without a tree, joins them by these in O(k²) time and memory.
+// The error is that of an evaluation that kept no confusions.
 func (c *Card) Page() (*report.Page, error) {
 	matrix, err := c.Evaluation.Matrix()
 	if err != nil {
@@ -116,7 +123,9 @@ func (c *Card) lead() []string {
 	return lead
 }
 
-// sureness compares how sure the model is with how often it is right.
+// sureness compares how sure the model is, Σ n_b c_b / Σ n_b over the bins b of n_b examples
+// with mean confidence c_b, with how often it is right. A difference within the interval of
+// the accuracy may be chance, and is called none.
 func (c *Card) sureness() string {
 	n, sure := 0, 0.0
 	for _, b := range c.Result.Calibration {
@@ -138,7 +147,8 @@ func (c *Card) sureness() string {
 	return text + ", in line with the accuracy."
 }
 
-// fewExamples is the number of test examples of a class below which its rates are mostly chance.
+// fewExamples is the number of test examples of a class below which its rates are mostly
+// chance: with 4 of 4 right Wilson's 95 % interval is 51 to 100 %.
 const fewExamples = 5
 
 // warnings say what the numbers cannot show.
@@ -172,7 +182,7 @@ func (c *Card) warnings(m *evaluate.Matrix) (list []string) {
 	return list
 }
 
-// meanings say what the measures are.
+// meanings say what the measures of score.Metrics are, by their keys.
 var meanings = map[string]string{
 	"accuracy":                 "the most probable class is the right one",
 	"top5_accuracy":            "the right class is among the five most probable",
@@ -253,10 +263,6 @@ const (
 // classes shows the worst ones, with examples of mistakes.
 func (c *Card) classes() report.Section {
 	worst := slices.DeleteFunc(c.Result.Worst(), func(x evaluate.Class) bool { return x.Examples == 0 })
-	mostly := map[string]evaluate.Confusion{}
-	for _, x := range slices.Backward(c.Result.Confusions) {
-		mostly[x.True] = x
-	}
 	chart := &report.Chart{Name: "worst-classes", Title: "Classes of the lowest F1", XLabel: "%", Percent: true, Zero: true,
 		Caption: "Recall: the share of the examples of a class that were found, with its 95 % interval. Precision: the share of the answers that were right."}
 	recall, precision := report.Series{Name: "recall", Look: 3}, report.Series{Name: "precision", Look: 2}
@@ -269,11 +275,9 @@ func (c *Card) classes() report.Section {
 			continue
 		}
 		chart.Rows = append(chart.Rows, x.Label)
-		rate, err := score.RateInterval(int(math.Round(x.Recall*float64(x.Examples))), x.Examples)
-		if err != nil {
-			rate.Low, rate.High = math.NaN(), math.NaN()
-		}
+		rate := rateOf(x.Recall, x.Examples)
 		recall.AddRow(x.Recall, rate.Low, rate.High)
+		// No interval: the answers of a class are not a number that was fixed beforehand.
 		precision.AddRow(x.Precision, math.NaN(), math.NaN())
 	}
 	chart.Series = []report.Series{recall, precision}
@@ -284,7 +288,8 @@ func (c *Card) classes() report.Section {
 	return s
 }
 
-// examples lists the surest mistakes on the worst classes.
+// examples lists the surest mistakes on the worst classes: a wrong label in the data is
+// found by what the model is sure of, an unclear example is not.
 func (c *Card) examples(worst []evaluate.Class) report.Table {
 	// What tells the examples apart beside their places: texts, else ids, if there are such.
 	what, cell := "text", func(r evaluate.Row) string { return cmp.Or(r.Text, "-") }
@@ -363,7 +368,8 @@ func thousands(n int) string {
 	return text
 }
 
-// percent prints a fraction in per cent.
+// percent prints a fraction in per cent, with one decimal: the standard error of a rate of
+// 50 % is a tenth of a point with 250,000 examples, and more with fewer.
 func percent(x float64) string {
 	if math.IsNaN(x) {
 		return "-"

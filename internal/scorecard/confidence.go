@@ -10,7 +10,7 @@ import (
 	"github.com/treeloss/treeloss/score"
 )
 
-// curvePoints is the number of points of a curve over thresholds.
+// curvePoints is the number of points of a curve over thresholds, some 6 pixels apart.
 const curvePoints = 60
 
 // confidence shows whether probabilities are what they say, and what it brings to answer only
@@ -19,7 +19,9 @@ func (c *Card) confidence() report.Section {
 	return report.Section{Heading: "Confidence", Pictures: []report.Picture{c.calibration(), c.coverage()}, Tables: []report.Table{c.thresholds(), c.bins()}}
 }
 
-// calibration is the reliability diagram with the number of examples of each bin.
+// calibration is the reliability diagram (Guo et al. 2017) with the number of examples of
+// each bin: the mean confidence of a bin against its accuracy. The gaps, weighted by these
+// numbers, add up to the expected calibration error.
 func (c *Card) calibration() report.Picture {
 	f := &report.Figure{Name: "calibration", Title: "Are probabilities what they say?", XLabel: "confidence: probability of the answer, %", YLabel: "accuracy, %",
 		Percent: true, PercentX: true, Whole: true, Diagonal: "as sure as right", Bars: &report.Bars{Name: "examples"},
@@ -39,7 +41,8 @@ func (c *Card) calibration() report.Picture {
 	return f
 }
 
-// rateOf is the interval of a rate over n examples.
+// rateOf is Wilson's interval of a rate over n examples, NaN without examples. The rate is
+// hits/n, so that n times it is the hits again but for rounding.
 func rateOf(rate float64, n int) score.Interval {
 	i, err := score.RateInterval(int(math.Round(rate*float64(n))), n)
 	if err != nil {
@@ -61,7 +64,8 @@ func (c *Card) bins() report.Table {
 	return t
 }
 
-// coverage is the accuracy of the answers that are given where unsure ones are not.
+// coverage is the accuracy of the answers that are given where unsure ones are not: the
+// risk-coverage curve of Geifman and El-Yaniv (2017), with accuracy in place of risk.
 func (c *Card) coverage() report.Picture {
 	f := &report.Figure{Name: "coverage", Title: "Fewer answers, more of them right", XLabel: "examples that are answered, %", YLabel: "accuracy of these answers, %", Percent: true, PercentX: true, Band: true,
 		Caption: "The least sure answers are left out first. The band is the 95 % interval; rings are thresholds on the confidence, in the table with others."}
@@ -107,7 +111,9 @@ func (c *Card) thresholds() report.Table {
 	return t
 }
 
-// scope shows how well the model tells what belongs to none of its classes.
+// scope shows how well the model tells what belongs to none of its classes, by a threshold
+// on the probability of the likeliest class (Hendrycks and Gimpel 2017). The error is that
+// of Evaluation.Scope.
 func (c *Card) scope() (report.Section, error) {
 	o := c.Result.OutOfScope
 	f := &report.Figure{Name: "out-of-scope", Title: "Answered and rejected", XLabel: "threshold: no answer below this confidence, %", YLabel: "%", Percent: true, PercentX: true, Whole: true,

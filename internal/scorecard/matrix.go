@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/report"
@@ -27,7 +26,8 @@ const (
 	listMistakes = 15   // in the table
 )
 
-// confusions shows what was predicted as what.
+// confusions shows what was predicted as what: all of the matrix, or sums over groups; parts
+// of it with numbers; a list; and the whole as a file.
 func (c *Card) confusions(m *evaluate.Matrix) report.Section {
 	tree, order := arranged(m)
 	s := report.Section{Heading: "Confusions", Pictures: []report.Picture{c.overview(m, tree, order)}}
@@ -71,7 +71,12 @@ func (c *Card) confusions(m *evaluate.Matrix) report.Section {
 
 // arranged returns a tree over the classes and their order in it: that of the model or
 // the taxonomy, else one that joins classes which are mistaken for each other, by average
-// linkage. The tree is nil if there is none and the classes are too many to join.
+// linkage over the distance
+//
+//	d(i, j) = 1 - (n_ij + n_ji) / (s_i + s_j)
+//
+// of n_ij examples of class i predicted as j, and s_i of class i in all. The tree is nil if
+// there is none and the classes are too many to join.
 func arranged(m *evaluate.Matrix) (*labeltree.Tree, []int) {
 	k := len(m.Labels)
 	if m.Tree != nil || k > joinedMost || k < 2 {
@@ -91,7 +96,7 @@ func arranged(m *evaluate.Matrix) (*labeltree.Tree, []int) {
 	if err != nil {
 		return nil, m.Order()
 	}
-	joined := *m
+	joined := *m // the matrix of the caller goes on without a tree: no severity by this one
 	joined.Tree = tree
 	return tree, joined.Order()
 }
@@ -111,6 +116,7 @@ func (c *Card) overview(m *evaluate.Matrix, tree *labeltree.Tree, order []int) r
 		h.Blocks = blocks(m, tree, order)
 		return h
 	}
+	// Along a tree groups are smaller than they may be, hence more: larger ones until they fit.
 	least := len(order)/groupsDrawn + 1
 	runs := groups(tree, m.Labels, order, least)
 	for len(runs) > groupsDrawn {
@@ -142,7 +148,8 @@ func (c *Card) overview(m *evaluate.Matrix, tree *labeltree.Tree, order []int) r
 	return h
 }
 
-// heat draws the part of a matrix that is about some classes, in their order.
+// heat draws the part of a matrix that is about some classes, in their order. Totals are
+// those of all examples, so that the shares of a row add up to less than 1 in a part.
 func heat(m *evaluate.Matrix, classes []int, name, title, caption string) *report.Heat {
 	h := &report.Heat{Name: name, Title: title, Caption: caption, RowName: "true class", Column: "predicted class"}
 	place := map[int]int{}
@@ -166,7 +173,9 @@ func heat(m *evaluate.Matrix, classes []int, name, title, caption string) *repor
 // mostMistaken returns up to zoomClasses classes that are mistaken for each other: the most
 // frequent pair, then again and again the class with the most mistakes to and from those
 // that are in, or the next pair where there is none. Classes that are taken are left
-// out, and those returned are taken.
+// out, and those returned are taken. A class is added for two mistakes or more: one may be
+// chance. Ties go to the smaller number, as maps have no order. It takes time in proportion
+// to the distinct mistakes, and zoomClasses times their classes.
 func mostMistaken(m *evaluate.Matrix, taken map[int]bool) (part []int) {
 	links := map[int][]score.Confusion{} // of each class, both ways
 	counts := map[[2]int]int{}
@@ -226,6 +235,8 @@ func groups(t *labeltree.Tree, labels []string, order []int, most int) (list []r
 		}
 		return list
 	}
+	// Subtrees that follow each other gather in pending until one more would be too many. A
+	// group never reaches over the end of a node whose classes were cut: flush.
 	var pending run
 	subtrees := 0 // in pending
 	flush := func() {
@@ -246,7 +257,7 @@ func groups(t *labeltree.Tree, labels []string, order []int, most int) (list []r
 	}
 	var cut func(v int)
 	cut = func(v int) {
-		below := slices.Clone(t.ClassesBelow(v))
+		below := slices.Clone(t.ClassesBelow(v)) // the tree's own memory is not sorted by node
 		slices.SortFunc(below, func(a, b int) int { return t.Node(a) - t.Node(b) })
 		if len(below) <= most {
 			add(realName(t, v), below)
@@ -268,11 +279,10 @@ func groups(t *labeltree.Tree, labels []string, order []int, most int) (list []r
 
 // realName is the name of a node, "" if it was made up.
 func realName(t *labeltree.Tree, v int) string {
-	name := t.Name(v)
-	if digits, ok := strings.CutPrefix(name, "pseudo"); ok && strings.Trim(digits, "0123456789") == "" && t.Class(v) < 0 {
+	if t.MadeUp(v) {
 		return ""
 	}
-	return name
+	return t.Name(v)
 }
 
 // rangeName names classes by the first and the last of them.
@@ -322,10 +332,18 @@ func blocks(m *evaluate.Matrix, t *labeltree.Tree, order []int) (list []report.B
 	return list
 }
 
-// severityRows is the number of heights that are told apart.
+// severityRows is the number of heights that are shown as rows of their own; taxonomies
+// have fewer, and of a binary tree the rest counts as the last one.
 const severityRows = 12
 
-// severity shows how far from the truth mistakes are, and how hedged answers do.
+// severity shows how far from the truth mistakes are, by the height of the lowest common
+// ancestor (Bertinetto et al. 2020), and how hedged answers do. What chance gives is exact:
+// each mistake on class a spread over the k-1 others,
+//
+//	chance(h) = Σ_a wrong_a |{b ≠ a: height(lca(a, b)) = h}| / (k-1)
+//
+// in O(k²) lookups, hence up to joinedMost classes only. Without it a mean height says
+// little: in a star all mistakes have height 1.
 func (c *Card) severity(m *evaluate.Matrix) report.Section {
 	t := m.Tree
 	height := score.Heights(t)
@@ -390,8 +408,10 @@ func (c *Card) severityText(mistakes float64) string {
 	return text + fmt.Sprintf(" at an accuracy of %s %%: the two belong together, as many small mistakes lower the mean.", percent(r.Report.Accuracy))
 }
 
-// hedging shows what answers are worth that name a group where a class is too unsure.
+// hedging shows what answers are worth that name a group where a class is too unsure (Deng
+// et al. 2012): how often they are right, and the information that they carry.
 func hedging(list []evaluate.Hedged) (report.Picture, report.Table) {
+	// The confidence of the request may be one of those of the figure: a point once.
 	slices.SortStableFunc(list, func(a, b evaluate.Hedged) int { return cmp.Compare(a.Confidence, b.Confidence) })
 	list = slices.CompactFunc(list, func(a, b evaluate.Hedged) bool { return a.Confidence == b.Confidence })
 	f := &report.Figure{Name: "hedging", Title: "Hedged answers: a group where the class is unsure", XLabel: "confidence that is asked for, %", YLabel: "%", Percent: true, PercentX: true, Whole: true,

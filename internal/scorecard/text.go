@@ -11,13 +11,15 @@ import (
 	"github.com/treeloss/treeloss/score"
 )
 
+// Lines of the tables of mistakes and of classes, so that all fits on one screen.
 const (
 	shownConfusions = 10
 	shownClasses    = 10
 )
 
-// Print prints the numbers of a result that are known, and of its classes the worst ones, or
-// all.
+// Print prints the numbers of a result that are known, in points (hundredths) where they are
+// fractions, and of its classes the worst ones, or all. A measure that is NaN, such as the
+// severity without a tree, has no line. Errors of out are not reported.
 func Print(out io.Writer, r *evaluate.Result, perClass bool) {
 	t := console.NewTable(out, "measure", "points")
 	values := map[string]float64{}
@@ -67,7 +69,8 @@ func PrintMultilabel(out io.Writer, r *evaluate.MultilabelResult, perClass bool)
 	printClasses(out, r.Worst(), perClass)
 }
 
-// printSeverity prints how bad the mistakes are, the accuracy always beside it.
+// printSeverity prints how bad the mistakes are, the accuracy always beside it: a model that
+// makes many small mistakes has a lower mean than one with a few large ones.
 func printSeverity(out io.Writer, r *evaluate.Result, values map[string]float64) {
 	severity := "no mistakes"
 	if x := values["mistake_severity"]; x == x {
@@ -81,7 +84,7 @@ func printSeverity(out io.Writer, r *evaluate.Result, values map[string]float64)
 		values["hierarchical_distance_1"], values["hierarchical_distance_5"], values["hierarchical_distance_20"], of)
 }
 
-// shownThresholds are those of printCoverage.
+// shownThresholds are those of printCoverage, of the thresholds that a Result has.
 var shownThresholds = []float64{0.5, 0.8, 0.9, 0.95, 0.99}
 
 // printCoverage prints how accurate the answers are if the least sure ones are not given.
@@ -99,7 +102,8 @@ func printCoverage(out io.Writer, r *evaluate.Result) {
 	t.Flush()
 }
 
-// printDecisions prints how the answers of --confidence, --reject and --oos did.
+// printDecisions prints how answers by a rule did: hedged, rejected, and out of scope. The
+// best threshold is chosen on the examples it is measured on, which the table says.
 func printDecisions(out io.Writer, r *evaluate.Result) {
 	if h := r.Hedged; h != nil {
 		x := h.Answers
