@@ -40,6 +40,12 @@ type Options struct {
 	Checkpoint string
 	Resume     bool
 
+	// Part, of several, has Train end with ErrPart when it has trained the inner nodes and its
+	// part of the leaves, which are in Checkpoint then. With Parts, the checkpoints of all
+	// parts of the same data and options, Train trains no node.
+	Part  dataset.Shard
+	Parts []string
+
 	// Scratch is the folder of a file of rows where memory does not hold the examples, some
 	// five bytes for each n-gram of a text; "": the system's for temporary files.
 	Scratch string
@@ -101,12 +107,18 @@ func routers(similar bool) []float64 {
 // ErrData says that examples are of a kind that a tree of softmaxes is not made for.
 var ErrData = errors.New("mode tree is for texts and sparse features of one label each")
 
+// ErrPart says that a part of the leaves is trained, and the model not yet made.
+var ErrPart = errors.New("one part of the leaves is trained")
+
 // Check returns an *option.Error or *option.Misuse for options out of range.
 func (o Options) Check() error {
 	for _, s := range o.Sharing {
 		if !slices.Contains([]classinfo.Source{classinfo.None, classinfo.Names, classinfo.Vectors, classinfo.Taxonomy}, s) {
 			return option.Refuse("%s does not go with %s, whose leaves share by none, names, vectors or taxonomy; choose among these, or %s", "Sharing "+string(s), "Mode tree", "Mode flat")
 		}
+	}
+	if o.Part.Count > 0 && o.Checkpoint == "" {
+		return errors.New("extreme: a part is kept in a checkpoint: want Options.Checkpoint")
 	}
 	return cmp.Or(o.Sharing.Check(), o.ClassInfo.Check(), option.Threads(o.Threads),
 		option.Check("Prior", o.Prior, o.Prior >= 0 && !math.IsInf(o.Prior, 1), "a number above 0, such as 60"),
@@ -167,7 +179,7 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	p := Cluster(g.vectors, o.Shape, o.Seed, o.Threads)
 	settings := Settings{Prior: cmp.Or(o.Prior, DefaultPrior), Sharing: spec, ClassInfo: o.ClassInfo, Threshold: leastThreshold,
 		Negatives: negativesShare, Threads: o.Threads, Seed: o.Seed}
-	t := &trainer{Settings: settings, partition: p, info: d.Classes, rows: g.inOrder(p), memory: memory.Budget(d.Memory)}
+	t := &trainer{Settings: settings, partition: p, info: d.Classes, rows: g.inOrder(p), memory: memory.Budget(d.Memory), part: o.Part}
 	if o.Progress != nil {
 		t.progress = func(done float64) { o.Progress("tree", softmax.Progress{Fraction: done}) }
 	}
@@ -179,7 +191,12 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 		t.held = some(outside, min(len(held), choiceRows))
 	}
 	runtime.GC() // else what making them has left counts beside the root
-	if o.Checkpoint != "" {
+	switch {
+	case o.Parts != nil:
+		if err := t.join(o.Parts); err != nil {
+			return nil, fmt.Errorf("extreme: %w", err)
+		}
+	case o.Checkpoint != "":
 		if err := t.resume(o.Checkpoint, o.Resume); err != nil {
 			return nil, fmt.Errorf("extreme: checkpoint: %w", err)
 		}
@@ -187,6 +204,9 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	}
 	if err := t.run(ctx); err != nil {
 		return nil, err
+	}
+	if o.Part.Count > 0 {
+		return nil, ErrPart
 	}
 	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, nodes: t.nodes}
 	if t.near != nil {

@@ -46,32 +46,13 @@ type record struct {
 // newJournal makes the journal of a training, in place of an old one, or with resume goes
 // on with that, if there is one, and returns its nodes.
 func newJournal(path string, digest [sha256.Size]byte, resume bool) (*journal, []record, error) {
-	var done []record
-	head := append([]byte(journalMagic), digest[:]...)
 	if resume {
-		old, err := os.ReadFile(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil:
-			return nil, nil, err
-		case !bytes.HasPrefix(old, head[:len(journalMagic)]):
-			return nil, nil, fmt.Errorf("%s: %w; train without Options.Resume to start again", path, ErrCheckpoint)
-		case !bytes.HasPrefix(old, head):
-			return nil, nil, fmt.Errorf("%s belongs to other data or options: %w; give the same ones, or train without Options.Resume to start again", path, ErrCheckpoint)
-		default:
-			rest := old[len(head):]
-			for {
-				r, size := readRecord(rest)
-				if size == 0 {
-					break
-				}
-				done, rest = append(done, r), rest[size:]
-			}
+		done, whole, err := readJournal(path, digest)
+		if err == nil {
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			if err != nil {
 				return nil, nil, err
 			}
-			whole := int64(len(old) - len(rest))
 			if err = f.Truncate(whole); err == nil {
 				_, err = f.Seek(whole, io.SeekStart)
 			}
@@ -81,16 +62,45 @@ func newJournal(path string, digest [sha256.Size]byte, resume bool) (*journal, [
 			}
 			return &journal{file: f}, done, nil
 		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, nil, err
+		}
 	}
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := f.Write(head); err != nil {
+	if _, err := f.Write(headOf(digest)); err != nil {
 		f.Close()
 		return nil, nil, err
 	}
 	return &journal{file: f}, nil, nil
+}
+
+// headOf is what the journal of a training begins with.
+func headOf(digest [sha256.Size]byte) []byte { return append([]byte(journalMagic), digest[:]...) }
+
+// readJournal returns the nodes of a journal of a training, and its length up to the first
+// record that is not whole. Another file is an ErrCheckpoint.
+func readJournal(path string, digest [sha256.Size]byte) (done []record, whole int64, err error) {
+	head := headOf(digest)
+	b, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !bytes.HasPrefix(b, head[:len(journalMagic)]):
+		return nil, 0, fmt.Errorf("%s: %w; train without Options.Resume to start again", path, ErrCheckpoint)
+	case !bytes.HasPrefix(b, head):
+		return nil, 0, fmt.Errorf("%s belongs to other data or options: %w; give the same ones, or train without Options.Resume to start again", path, ErrCheckpoint)
+	}
+	rest := b[len(head):]
+	for {
+		r, size := readRecord(rest)
+		if size == 0 {
+			return done, int64(len(b) - len(rest)), nil
+		}
+		done, rest = append(done, r), rest[size:]
+	}
 }
 
 // add appends a node.
@@ -185,10 +195,43 @@ func (t *trainer) resume(path string, resume bool) error {
 	if t.journal, done, err = newJournal(path, t.digest(), resume); err != nil {
 		return err
 	}
-	t.nodes = make([]*weights, len(t.partition.Nodes))
+	return t.take(path, done)
+}
+
+// join takes over the nodes of the journals of all parts.
+func (t *trainer) join(paths []string) error {
+	digest := t.digest()
+	for _, path := range paths {
+		done, _, err := readJournal(path, digest)
+		if err != nil {
+			return err
+		}
+		if err := t.take(path, done); err != nil {
+			return err
+		}
+	}
+	if n := t.missing(); n > 0 {
+		return fmt.Errorf("%d of %d nodes are in no part: %w", n, len(t.nodes), ErrCheckpoint)
+	}
+	return nil
+}
+
+// take takes over nodes of a journal. Inner nodes, which all parts train, have to be equal
+// in all: they are not where processors round differently, and leaves then fit another
+// router.
+func (t *trainer) take(path string, done []record) error {
+	if t.nodes == nil {
+		t.nodes = make([]*weights, len(t.partition.Nodes))
+	}
 	for _, r := range done {
 		if r.node >= len(t.nodes) || r.weights.check(t.rows.columns, outputs(t.partition, r.node)) != nil || len(r.weights.bias) != outputs(t.partition, r.node) {
 			return fmt.Errorf("%s: node %d: %w; train without Options.Resume to start again", path, r.node, ErrCheckpoint)
+		}
+		if old := t.nodes[r.node]; old != nil {
+			if old.checksum() != r.weights.checksum() {
+				return fmt.Errorf("%s: node %d is not that of other parts, as of a processor that rounds in another way: %w; train all parts on machines of one kind", path, r.node, ErrCheckpoint)
+			}
+			continue
 		}
 		t.nodes[r.node] = r.weights.index(t.rows.columns)
 		t.trained.Add(int64(r.trained))

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/kernel"
 	"github.com/treeloss/treeloss/matrix"
 	"github.com/treeloss/treeloss/sharing"
@@ -56,8 +57,9 @@ type trainer struct {
 	near      *similarity // finds the leaves; nil: the nodes above them do
 	memory    int64       // budget of rows that are in a file
 	nodes     []*weights
-	trained   atomic.Int64 // weights before pruning
-	journal   *journal     // of the nodes that are done; nil: none is kept
+	trained   atomic.Int64  // weights before pruning
+	journal   *journal      // of the nodes that are done; nil: none is kept
+	part      dataset.Shard // of the leaves, see mine; zero: all
 
 	progress func(done float64) // share of the work, from any goroutine; nil: not
 	once     sync.Once
@@ -71,6 +73,7 @@ func (t *trainer) run(ctx context.Context) error {
 	if t.nodes == nil {
 		t.nodes = make([]*weights, len(p.Nodes))
 	}
+	missing := t.missing()
 	negatives := make([][]int32, len(p.Nodes))
 	level := 0
 	for from, end := 0, 1; from < end; level++ {
@@ -85,7 +88,7 @@ func (t *trainer) run(ctx context.Context) error {
 		}
 		errs := make([]error, end-from)
 		kernel.Parallel(t.Threads, end-from, 1, func(n, _, _ int) {
-			if ctx.Err() == nil && t.nodes[from+n] == nil {
+			if ctx.Err() == nil && t.nodes[from+n] == nil && t.mine(from+n) {
 				errs[n] = t.node(ctx, from+n, negatives[from+n], inner)
 			}
 			negatives[from+n] = nil
@@ -98,7 +101,7 @@ func (t *trainer) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if next > end && t.Negatives > 0 {
+		if next > end && t.Negatives > 0 && missing > 0 {
 			if err := t.collect(level+1, end, negatives); err != nil {
 				return err
 			}
@@ -128,6 +131,23 @@ func (t *trainer) chooseRouter() error {
 	return nil
 }
 
+// mine tells whether a node is one of the part: every inner node is, as the rows that leaves
+// are sent by mistake depend on all of these, and every so manieth leaf, of which those of
+// one parent stand together.
+func (t *trainer) mine(v int) bool {
+	return t.part.Count == 0 || !t.partition.Nodes[v].Leaf() || v%t.part.Count == t.part.Index
+}
+
+// missing returns how many nodes of the part are to be trained.
+func (t *trainer) missing() (n int) {
+	for v, w := range t.nodes {
+		if w == nil && t.mine(v) {
+			n++
+		}
+	}
+	return n
+}
+
 // cost is about how long the fit of a node takes.
 func (t *trainer) cost(v int) float64 {
 	n := t.partition.Nodes[v]
@@ -143,7 +163,9 @@ func (t *trainer) report(v int) {
 	if t.progress != nil {
 		t.once.Do(func() {
 			for v := range t.partition.Nodes {
-				t.work += t.cost(v)
+				if t.mine(v) {
+					t.work += t.cost(v)
+				}
 			}
 		})
 		t.progress(float64(t.done.Add(int64(1e6*t.cost(v)/t.work))) / 1e6)

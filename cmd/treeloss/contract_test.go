@@ -34,7 +34,7 @@ func TestFlagsOfTheContract(t *testing.T) {
 	decision := []string{"decode", "confidence", "reject", "target-accuracy", "taxonomy", "threshold"}
 	for command, flags := range map[string][]string{
 		"quickstart": {"model", "save-data", "threads", "report", "json"},
-		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume", "multilabel", "label-separator", "thresholds"}),
+		"train":      slices.Concat(train, choice, network, []string{"model", "valid", "valid-labels", "init-model", "calibrate", "mode", "resume", "multilabel", "label-separator", "thresholds", "shard", "out"}),
 		"evaluate":   slices.Concat(data, decision, []string{"model", "unknown-labels", "oos", "json", "threads", "per-class", "out", "id", "confusions", "report", "backend", "beam", "class-names", "label-separator", "shard"}),
 		"predict":    slices.Concat(record, decision, []string{"model", "top", "json", "output", "echo", "id", "probabilities", "threads", "backend", "beam", "shard", "out"}),
 		"explain":    slices.Concat(record, []string{"model", "top", "against", "json"}),

@@ -30,6 +30,8 @@ type trainFlags struct {
 	mode        string // auto, flat or tree
 	thresholds  multilabel.Thresholds
 	network     networkFlags
+	shard       shardFlags
+	shared      shared
 
 	calibration string         // what came of calibrate, in words
 	flags       *pflag.FlagSet // all of them, for the training record
@@ -59,10 +61,15 @@ func newTrain(a *app) *cobra.Command {
 			if c.Flags().Changed("valid-labels") && len(f.valid) == 0 {
 				return usagef("--valid-labels goes with --valid")
 			}
-			if net != "" {
-				return f.runNetwork(c.Context(), a)
-			}
-			return f.run(c.Context(), a)
+			return f.shard.run(a, commandTrain, "", f.data.data, func(a *app, s shared) error {
+				switch f.shared = s; {
+				case s.any() && (f.mode != modeTree || net != ""):
+					return usagef("--shard divides the leaves of --mode tree; give that, too, or train without --shard")
+				case net != "":
+					return f.runNetwork(c.Context(), a)
+				}
+				return f.run(c.Context(), a)
+			})
 		},
 	}
 	f.addPlan(c)
@@ -72,6 +79,7 @@ func newTrain(a *app) *cobra.Command {
 	flags.StringVar(&f.model, "model", "", "file to write the model to; an old model is replaced when training has ended")
 	f.addValid(c)
 	f.addMode(c)
+	f.shard.add(c, nil)
 	flags.StringVar(&f.initModel, "init-model", "", "model to start from: of the same task, or for resnet50 weights of torchvision or timm")
 	f.calibrate = true
 	flags.VarPF(&f.calibrate, "calibrate", "", "on or off: calibrate the probabilities on held-out rows").NoOptDefVal = "on"
@@ -93,8 +101,12 @@ type trained struct {
 }
 
 func (f *trainFlags) run(ctx context.Context, a *app) error {
-	if err := checkTarget(f.model); err != nil {
-		return err
+	f.data.scratch = f.shared.folder
+	if f.shared.part.Count == 0 {
+		if err := checkTarget(f.model); err != nil {
+			return err
+		}
+		f.data.scratch = filepath.Dir(f.model)
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -108,7 +120,6 @@ func (f *trainFlags) run(ctx context.Context, a *app) error {
 	if opts.Init, err = f.init(); err != nil {
 		return err
 	}
-	f.data.scratch = filepath.Dir(f.model)
 	if f.data.Several() {
 		return f.runMultilabel(ctx, a, start)
 	}
@@ -204,7 +215,7 @@ func (f *trainFlags) given() map[string]string {
 			return
 		}
 		switch flag.Name {
-		case "model", "multilabel", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard":
+		case "model", "multilabel", "data", "labels", "valid-labels", "format", "threads", "memory", "seed", "resume", "json", "quiet", "backend", "tensorboard", "shard", "out":
 		case "taxonomy", "label-vectors", "distances", "weights-model", "valid", "init-model", "class-names", "unlabeled":
 			o[flag.Name] = "given"
 		case "encoder":

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/extreme"
 	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -65,8 +67,15 @@ func (f *trainFlags) flatOnly() error {
 
 // treeOptions are the options of a tree of softmaxes.
 func (f *trainFlags) treeOptions() extreme.Options {
-	return extreme.Options{Sharing: f.plan.Sharing, Names: f.plan.Names, ClassInfo: f.plan.ClassInfo, Prior: f.prior,
-		Calibrate: bool(f.calibrate), Seed: f.seed, Threads: f.threads, Checkpoint: checkpointOf(f.model), Resume: f.resume}
+	o := extreme.Options{Sharing: f.plan.Sharing, Names: f.plan.Names, ClassInfo: f.plan.ClassInfo, Prior: f.prior,
+		Calibrate: bool(f.calibrate), Seed: f.seed, Threads: f.threads, Checkpoint: checkpointOf(f.model), Resume: f.resume, Part: f.shared.part}
+	switch {
+	case f.shared.parts != nil:
+		o.Parts = f.shared.parts.Files
+	case f.shared.any():
+		o.Checkpoint, o.Resume = shard.Unfinished(f.shared.folder, f.shared.part), true
+	}
+	return o
 }
 
 // treeTrained is what train prints of a tree of softmaxes.
@@ -87,17 +96,24 @@ func (f *trainFlags) runTree(ctx context.Context, a *app, data *trainingData, wh
 	o.Progress = bar.Train
 	m, err := extreme.Train(ctx, data.Data, data.rows, o, about)
 	bar.Clear()
+	if errors.Is(err, extreme.ErrPart) {
+		return shard.Copy(o.Checkpoint, a.out)
+	}
 	if err != nil {
 		err = fmt.Errorf("training on %s: %w", f.data.first(), err)
 		if _, none := os.Stat(o.Checkpoint); ctx.Err() != nil && none == nil {
-			err = fmt.Errorf("%w; the same command with --resume goes on", err)
+			with := " with --resume"
+			if f.shared.any() {
+				with = ""
+			}
+			err = fmt.Errorf("%w; the same command%s goes on", err, with)
 		}
 		return err
 	}
 	if err := m.Save(f.model); err != nil {
 		return err
 	}
-	if err := os.Remove(o.Checkpoint); err != nil {
+	if err := os.Remove(o.Checkpoint); err != nil && o.Parts == nil {
 		a.logf("warning: %v", err)
 	}
 	t := trained{Model: f.model, Examples: m.Training.Examples, Classes: len(m.Labels), Features: m.Features.Dim(), Seconds: time.Since(start).Seconds(), Training: m.Training}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,5 +78,35 @@ func TestModeTreeRefuses(t *testing.T) {
 	}
 	if o := succeed(t, "train", "--data", data, "--model", model, "--prior", "10", "--sharing", "none"); strings.Contains(o.out, "leaves") {
 		t.Errorf("a few classes are trained as a tree: %q", o.out)
+	}
+}
+
+// The leaves, trained in parts, make the model of one training, to the byte.
+func TestShardsOfTree(t *testing.T) {
+	data := manyTexts(t, 250, 4)
+	folder := t.TempDir()
+	whole, joined := filepath.Join(folder, "whole.safetensors"), filepath.Join(folder, "joined.safetensors")
+	args := []string{"train", "--mode", "tree", "--data", data, "--names-as-examples", "off", "--seed", "3"}
+	want := succeed(t, append(args, "--model", whole)...)
+	parts := inParts(t, 4, args...)
+	o := succeed(t, "gather", parts, "--out", joined)
+	if !bytes.Equal(content(t, joined), content(t, whole)) {
+		t.Error("the parts make another model")
+	}
+	if got := strings.ReplaceAll(o.out, joined, whole); noSeconds(got) != noSeconds(want.out) {
+		t.Errorf("gather prints %q, want %q", got, want.out)
+	}
+	for _, tc := range []struct {
+		want string
+		args []string
+	}{
+		{"name the file to write with --out", []string{"gather", parts}},
+		{"--mode tree", []string{"train", "--data", data, "--shard", "0/4", "--out", parts + "2"}},
+		{"name it with --out", append(args, "--shard", "0/4")},
+		{"give --shard i/n", append(args, "--out", parts, "--model", whole)},
+	} {
+		if o := call(t, tc.args...); o.status != 2 || !strings.Contains(o.log, tc.want) {
+			t.Errorf("%v: status %d, %q, want %q", tc.args, o.status, o.log, tc.want)
+		}
 	}
 }

@@ -136,7 +136,7 @@ type Manifest struct {
 	Args   []string `json:"args"` // the call of the program
 	Part   int      `json:"part"` // from 0
 	Parts  int      `json:"parts"`
-	Rows   int      `json:"rows"` // lines
+	Rows   int      `json:"rows"` // lines of parts that are text
 	Bytes  int64    `json:"bytes"`
 	SHA256 string   `json:"sha256"` // of the part
 }
@@ -271,7 +271,7 @@ func (m Manifest) ofOthers(n int, folder string) error {
 func (m Manifest) verify(folder string) error {
 	path := filepath.Join(folder, name(m.Part, m.Parts))
 	sum := sha256.New()
-	err := copyFile(path, sum)
+	err := Copy(path, sum)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s is not there, but its manifest is; run part %d/%d again", path, m.Part, m.Parts)
@@ -333,15 +333,15 @@ func (p *Parts) Check(task Task) error {
 // Join writes the parts to w, one behind the other.
 func (p *Parts) Join(w io.Writer) error {
 	for _, path := range p.Files {
-		if err := copyFile(path, w); err != nil {
+		if err := Copy(path, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyFile writes a file to w.
-func copyFile(path string, w io.Writer) error {
+// Copy writes a file to w.
+func Copy(path string, w io.Writer) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
