@@ -75,6 +75,22 @@ func ReadJSON(r io.Reader, name string) (*Tree, error) {
 	return readMarked(data, name, scanJSON)
 }
 
+// MarshalJSON is WriteJSON, for a tree that is part of a document.
+func (t *Tree) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	err := t.WriteJSON(&b)
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON is ReadJSON.
+func (t *Tree) UnmarshalJSON(data []byte) error {
+	read, err := ReadJSON(bytes.NewReader(data), "tree")
+	if err == nil {
+		*t = *read
+	}
+	return err
+}
+
 // scanJSON reads the nodes of a file in the form of WriteJSON. The head is read first, so
 // that a newer version is called that and not an unknown key. Whether the nodes make a tree
 // is for assemble to see; here a node only must say where it hangs.

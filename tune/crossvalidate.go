@@ -2,10 +2,12 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/score"
 )
 
@@ -15,6 +17,10 @@ type FoldOptions struct {
 	Seed       uint64            // of the folds
 	Threads    int               // 0: one a CPU
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
+
+	// Cells has the folds, by name: with those of a part only these are done, and the outcome
+	// is shard.ErrPart. nil: all are done here. Answers are not kept.
+	Cells *shard.Cells
 
 	// Answer, if set, is called with each row of a fold and the k probabilities of the
 	// model that was trained without it. p is valid until Answer returns.
@@ -67,24 +73,55 @@ func CrossValidate(ctx context.Context, d *corpus.Data, rows []int, opts FoldOpt
 	// Folds are stratified by class, so that each class is tested in as many as it can be.
 	train, held := d.Folds(rows, opts.Folds, opts.Seed)
 	for n := range train {
-		r, err := fit(ctx, n, train[n])
+		name := fmt.Sprintf("fold %d of %d", n+1, opts.Folds)
+		cell, err := newFoldCell(k, opts)
 		if err == nil {
-			err = ctx.Err()
+			err = opts.Cells.Do(name, &cell, func() error { return cell.compute(ctx, d, n, train[n], held[n], opts, fit) })
 		}
-		var counter *score.Counter
-		if err == nil {
-			counter, err = r.test(d, held[n], score.Options{Similarity: opts.Similarity}, opts.Threads, opts.Answer)
+		if errors.Is(err, shard.ErrPart) {
+			continue
 		}
 		if err != nil {
-			return v, fmt.Errorf("fold %d of %d: %w", n+1, opts.Folds, err)
+			return v, fmt.Errorf("%s: %w", name, err)
 		}
-		v.Folds = append(v.Folds, Fold{Trained: len(train[n]), Method: r.Method, Prior: r.Prior, Report: counter.Report()})
-		all = append(all, counter)
+		v.Folds = append(v.Folds, Fold{Trained: len(train[n]), Method: cell.Method, Prior: cell.Prior, Report: cell.Counts.Report()})
+		all = append(all, cell.Counts)
 		if v.Pooled, err = merged(all, k, opts.Similarity); err != nil {
 			return v, err
 		}
 	}
+	if opts.Cells.Partial() {
+		return nil, shard.ErrPart
+	}
 	return v, nil
+}
+
+// foldCell is what is kept of a fold.
+type foldCell struct {
+	Method Method         `json:"method"`
+	Prior  float64        `json:"prior"`
+	Counts *score.Counter `json:"counts"`
+}
+
+// newFoldCell returns the cell of a fold that has counted nothing.
+func newFoldCell(k int, opts FoldOptions) (c foldCell, err error) {
+	c.Counts, err = score.NewCounter(k, score.Options{Similarity: opts.Similarity})
+	return c, err
+}
+
+// compute does fold n.
+func (c *foldCell) compute(ctx context.Context, d *corpus.Data, n int, train, held []int, opts FoldOptions,
+	fit func(ctx context.Context, fold int, train []int) (*Result, error)) error {
+	r, err := fit(ctx, n, train)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	c.Method, c.Prior = r.Method, r.Prior
+	c.Counts, err = r.test(d, held, score.Options{Similarity: opts.Similarity}, opts.Threads, opts.Answer)
+	return err
 }
 
 // Over returns the mean of a metric over the folds with its standard error. The

@@ -18,6 +18,7 @@ import (
 	"github.com/treeloss/treeloss/internal/compare"
 	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
+	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
 )
@@ -31,6 +32,7 @@ type compareFlags struct {
 	shots      []int
 	seeds      int
 	report     string
+	shard      shardFlags
 
 	flags *pflag.FlagSet // to tell what was given
 }
@@ -55,7 +57,11 @@ func newCompare(a *app) *cobra.Command {
 		Use:   "compare --data FILE [--test FILE]",
 		Short: "Compare ways to train on the same splits with the same tuning",
 		Args:  addTo(&f.data.data),
-		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.shard.run(a, c.Name(), "", f.data.data, func(a *app, s shared) error {
+				return s.grid(a, func(cells *shard.Cells) error { return f.run(c.Context(), a, cells) })
+			})
+		},
 	}
 	f.add(c)
 	flags := c.Flags()
@@ -68,11 +74,12 @@ func newCompare(a *app) *cobra.Command {
 	flags.IntSliceVar(&f.shots, "shots", nil, "training rows drawn of each class; several, such as 1,3,5, make a learning curve (default all)")
 	flags.IntVar(&f.seeds, "seeds", 1, "number of draws, seeds 1..N: 5 or more for errors to go by")
 	reportFlag(c, &f.report)
+	f.shard.add(c, nil)
 	a.jsonFlag(c)
 	return c
 }
 
-func (f *compareFlags) run(ctx context.Context, a *app) error {
+func (f *compareFlags) run(ctx context.Context, a *app, cells *shard.Cells) error {
 	began := time.Now()
 	if err := f.checkDraws(); err != nil {
 		return err
@@ -97,7 +104,7 @@ func (f *compareFlags) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return named(err, data.Data)
 	}
-	all, failed := runComparisons(ctx, a, data.Data, draws, methods, compare.Options{Tune: opts})
+	all, failed := runComparisons(ctx, a, data.Data, draws, methods, compare.Options{Tune: opts, Cells: cells})
 	if len(all) == 0 {
 		return failed
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/treeloss/treeloss/evaluate"
 	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -24,6 +25,7 @@ type cvFlags struct {
 	trainingFlags
 	folds int
 	rows  rowFlags
+	shard shardFlags
 }
 
 // newCV returns treeloss cv.
@@ -41,13 +43,21 @@ func newCV(a *app) *cobra.Command {
 		Use:   "cv --data FILE [--folds N]",
 		Short: "Measure a way to train by cross-validation",
 		Args:  addTo(&f.data.data),
-		RunE:  func(c *cobra.Command, _ []string) error { return f.run(c.Context(), a) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return f.shard.run(a, c.Name(), "", f.data.data, func(a *app, s shared) error {
+				if s.any() {
+					f.rows.out = "" // the folder of the parts
+				}
+				return s.grid(a, func(cells *shard.Cells) error { return f.run(c.Context(), a, cells) })
+			})
+		},
 	}
 	f.addPlan(c)
 	f.add(c)
 	flags := c.Flags()
 	flags.IntVar(&f.folds, "folds", corpus.DefaultFolds, "number of folds: 5 or 10; more of them take longer and train on more rows each")
 	f.rows.add(c, &f.data)
+	f.shard.add(c, &f.rows.out)
 	a.jsonFlag(c)
 	return c
 }
@@ -69,7 +79,7 @@ func metricCell(m tune.Metric, x float64) string {
 	return points(x)
 }
 
-func (f *cvFlags) run(ctx context.Context, a *app) error {
+func (f *cvFlags) run(ctx context.Context, a *app, cells *shard.Cells) error {
 	if f.folds < 2 {
 		return usagef("--folds %d, want at least 2", f.folds)
 	}
@@ -99,7 +109,7 @@ func (f *cvFlags) run(ctx context.Context, a *app) error {
 	if f.folds > len(rows) {
 		return fmt.Errorf("%s: %d examples cannot be split into --folds %d; ask for fewer", f.data.first(), len(rows), f.folds)
 	}
-	fo := tune.FoldOptions{Folds: f.folds, Seed: opts.Seed, Threads: opts.Threads}
+	fo := tune.FoldOptions{Folds: f.folds, Seed: opts.Seed, Threads: opts.Threads, Cells: cells}
 	var by string
 	if fo.Similarity, by, err = score.SimilarityOf(data.Classes.Labels, data.Classes.Vectors); err != nil {
 		return err

@@ -138,6 +138,9 @@ func unknownFlag(c *cobra.Command, err *pflag.NotExistError) string {
 	if near := nearest(name, flags); near != "" {
 		return text + ", do you mean --" + near + "? "
 	}
+	if name == "shard" && c.Name() == "tune" {
+		return text + ": each trial of tune depends on those before, so they cannot be divided; compare --methods and cv can; "
+	}
 	if name == "data" && strings.Contains(c.Use, "[FILE") {
 		return text + fmt.Sprintf(": name the file without a flag, as in %s --model MODEL FILE; ", c.CommandPath())
 	}

@@ -115,3 +115,35 @@ func TestShardsGather(t *testing.T) {
 		}
 	}
 }
+
+// Cells of parts, gathered, are the tables of one process.
+func TestShardsOfGrids(t *testing.T) {
+	for n, args := range [][]string{
+		{"cv", "--data", desk, "--folds", "3", "--sharing", "names", "--prior", "10"},
+		{"compare", "--data", desk, "--methods", "v-tree,auto", "--prior", "10", "--shots", "1,2", "--seeds", "2"},
+	} {
+		report := filepath.Join(t.TempDir(), "page")
+		whole := succeed(t, append(args[:len(args):len(args)], "--json")...).out
+		if args[0] == "compare" {
+			args = append(args, "--report", report)
+		}
+		folder := inParts(t, 2+n, args...)
+		if _, err := os.Stat(report); err == nil {
+			t.Error("a part has written the page")
+		}
+		o := succeed(t, "gather", folder, "--json")
+		if noSeconds(o.out) != noSeconds(whole) {
+			t.Errorf("%v: gathered\n%s\nwant\n%s", args, o.out, whole)
+		}
+		if _, err := os.Stat(filepath.Join(report, "index.html")); args[0] == "compare" && err != nil {
+			t.Errorf("gather has not written the page: %v", err)
+		}
+		// Another file of the same name was not what the parts were made of.
+		if o := call(t, append(args, "--shard", "0/2", "--out", folder, "--seed", "2")...); o.status != 1 || !strings.Contains(o.log, "name another folder") {
+			t.Errorf("a part of other flags: status %d, %q", o.status, o.log)
+		}
+	}
+	if o := call(t, "tune", "--data", desk, "--shard", "0/2"); o.status != 2 || !strings.Contains(o.log, "depends on those before") {
+		t.Errorf("tune in parts: status %d, %q", o.status, o.log)
+	}
+}

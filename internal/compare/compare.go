@@ -12,6 +12,7 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
+	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -22,6 +23,12 @@ import (
 type Options struct {
 	Tune       tune.Options
 	Similarity *score.Similarity // of the labels, for similarity accuracy; nil: none
+
+	// Cells has what each method did on each split, by name: with those of a part only these
+	// are done, and the outcome is shard.ErrPart. nil: all are done here.
+	Cells *shard.Cells
+
+	shots int // of the Draw, for the names of cells
 
 	// Progress is called as the work goes on; nil: not.
 	Progress func(method string, split int, stage string, p softmax.Progress)
@@ -135,11 +142,20 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []M
 		var done []outcome // of the methods
 		for _, method := range methods {
 			o, err := run(ctx, d, s, split, method, opts)
+			if errors.Is(err, shard.ErrPart) {
+				continue
+			}
 			if err != nil {
 				failed = fmt.Errorf("%s, split %d of %d: %w", method.Name, s+1, len(splits), err)
 				break
 			}
 			done = append(done, o)
+		}
+		if opts.Cells.Partial() {
+			if failed != nil {
+				return nil, failed
+			}
+			continue
 		}
 		if failed != nil && (ctx.Err() == nil || s == 0 && len(done) == 0) {
 			return nil, failed
@@ -149,13 +165,16 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []M
 		}
 		table.Results = table.Results[:len(done)]
 		for m, o := range done {
-			if err := table.add(m, o); err != nil {
+			if err := table.add(m, o, opts.counted()); err != nil {
 				return nil, err
 			}
 		}
 		if table.Splits++; failed != nil {
 			break
 		}
+	}
+	if opts.Cells.Partial() {
+		return nil, shard.ErrPart
 	}
 	table.OwnTest = table.Splits > 1 && !slices.Equal(splits[0].Test, splits[1].Test)
 	for m := range table.Results {
@@ -168,59 +187,76 @@ func Run(ctx context.Context, d *corpus.Data, splits []corpus.Split, methods []M
 
 // outcome is what a method did on one split.
 type outcome struct {
-	fit     *tune.Result
-	counter *score.Counter
-	counted score.Options
-	seconds float64
+	Choice  string          `json:"choice,omitempty"` // see Result
+	Tree    *labeltree.Tree `json:"tree,omitempty"`
+	Counts  *score.Counter  `json:"counts"`
+	Seconds float64         `json:"seconds"`
 }
 
-// run fits a method on one split and tests it.
+// counted is what each method counts on each split.
+func (opts Options) counted() score.Options {
+	return score.Options{Similarity: opts.Similarity, KeepRows: true}
+}
+
+// run returns what a method did on one split.
 func run(ctx context.Context, d *corpus.Data, s int, split corpus.Split, method Method, opts Options) (o outcome, err error) {
+	if o.Counts, err = score.NewCounter(len(d.Classes.Labels), opts.counted()); err != nil {
+		return o, err
+	}
+	err = opts.Cells.Do(fmt.Sprintf("%d shots, split %d, %s", opts.shots, s+1, method.Name), &o, func() error {
+		return o.compute(ctx, d, s, split, method, opts)
+	})
+	return o, err
+}
+
+// compute fits a method on one split and tests it.
+func (o *outcome) compute(ctx context.Context, d *corpus.Data, s int, split corpus.Split, method Method, opts Options) error {
 	to := opts.Tune
 	to.Seed, to.Supervised = split.Seed, !method.Unlabelled
 	if opts.Progress != nil {
 		to.Progress = func(stage string, p softmax.Progress) { opts.Progress(method.Name, s, stage, p) }
 	}
 	start := time.Now()
-	if o.fit, err = method.Fit(ctx, d, split.Train, to); err != nil {
-		return o, err
+	fit, err := method.Fit(ctx, d, split.Train, to)
+	if err != nil {
+		return err
 	}
-	o.seconds = time.Since(start).Seconds()
-	o.counted = score.Options{Similarity: opts.Similarity, KeepRows: true}
-	if o.counter, err = o.fit.Test(d, split.Test, o.counted, opts.Tune.Threads); err != nil {
-		return o, err
+	o.Seconds, o.Tree = time.Since(start).Seconds(), fit.Tree
+	if strings.TrimSuffix(method.Name, WithUnlabelled) == tune.AutoName {
+		o.Choice = fit.Method.String()
+	}
+	if u := fit.Unlabelled; u != nil && u.Used == 0 {
+		o.Choice = strings.TrimPrefix(o.Choice+", unlabelled examples not used", ", ")
+	}
+	if o.Counts, err = fit.Test(d, split.Test, opts.counted(), opts.Tune.Threads); err != nil {
+		return err
 	}
 	if opts.Keep != nil {
-		opts.Keep(method.Name, s, o.fit, o.counter)
+		opts.Keep(method.Name, s, fit, o.Counts)
 	}
-	return o, nil
+	return nil
 }
 
 // add adds what method m did on one more split to its sums.
-func (t *Comparison) add(m int, o outcome) error {
+func (t *Comparison) add(m int, o outcome, counted score.Options) error {
 	r := &t.Results[m]
-	r.Seconds += o.seconds
-	if strings.TrimSuffix(r.Method, WithUnlabelled) == tune.AutoName {
-		r.Choice = o.fit.Method.String()
-	}
-	if u := o.fit.Unlabelled; u != nil && u.Used == 0 {
-		r.Choice = strings.TrimPrefix(r.Choice+", unlabelled examples not used", ", ")
-	}
-	report := o.counter.Report()
+	r.Seconds += o.Seconds
+	r.Choice = o.Choice
+	report := o.Counts.Report()
 	r.accuracies = append(r.accuracies, report.Accuracy)
 	r.MacroF1 += report.MacroF1
 	r.SimilarityAccuracy += report.SimilarityAccuracy
-	r.Correct = append(r.Correct, o.counter.Correct())
+	r.Correct = append(r.Correct, o.Counts.Correct())
 	if t.Tree == nil {
-		t.Tree = o.fit.Tree
+		t.Tree = o.Tree
 	}
 	if r.Total == nil {
 		var err error
-		if r.Total, err = score.NewCounter(t.Classes, o.counted); err != nil {
+		if r.Total, err = score.NewCounter(t.Classes, counted); err != nil {
 			return err
 		}
 	}
-	return r.Total.Merge(o.counter)
+	return r.Total.Merge(o.Counts)
 }
 
 // finish turns the sums of method m into means with their errors.
@@ -278,7 +314,11 @@ func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []Method,
 				progress(method, split, stage, p)
 			}
 		}
+		opts.shots = draw.Shots
 		t, err := Run(ctx, d, draw.Splits, methods, opts)
+		if errors.Is(err, shard.ErrPart) {
+			continue
+		}
 		if t == nil && ctx.Err() == nil {
 			return nil, err
 		}
@@ -292,6 +332,9 @@ func RunAll(ctx context.Context, d *corpus.Data, draws []Draw, methods []Method,
 		if err != nil {
 			return list, err
 		}
+	}
+	if opts.Cells.Partial() {
+		return nil, shard.ErrPart
 	}
 	return list, nil
 }
