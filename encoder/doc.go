@@ -17,7 +17,8 @@
 //	                    follows; may be missing
 //
 // With r(t) the row of token t and w(t) its weight, 1 without weights, the vector of a
-// text with the tokens t_1 ... t_n is
+// text with the tokens t_1 ... t_n is (Tulkens and van Dongen 2024, model2vec; the weights
+// stand for the inverse frequencies of Arora, Liang and Ma 2017)
 //
 //	v = 1/n Σ_i w(t_i) E[r(t_i)]        normalize: v / ‖v‖
 //

@@ -24,7 +24,7 @@ const (
 	tokenizerTensor = "encoder_tokenizer" // U8, the tokenizer.json
 )
 
-// metadata is the part of an encoder that is no array.
+// metadata is the part of an encoder that is no array, JSON under metadataKey.
 type metadata struct {
 	Dim       int  `json:"dim"`
 	Normalize bool `json:"normalize"`
@@ -47,6 +47,8 @@ func (s *Static) Compact() *Static {
 		c.weight = s.weight[:n]
 	}
 	c.mapping = make([]int32, n)
+	// Rows are numbered anew in the order of the tokens that use them first, so that two
+	// encoders with the same vectors for the same tokens have one fingerprint.
 	moved := make([]int32, s.rows.Rows()) // 1 + new number of a row; 0: none yet
 	var largest float64
 	kept := int32(0)
@@ -65,7 +67,7 @@ func (s *Static) Compact() *Static {
 		}
 		c.mapping[id] = moved[row] - 1
 	}
-	if largest > 0 {
+	if largest > 0 { // a half-precision number has up to 65504, below 2^16
 		c.exponent = max(-maxExponent, min(maxExponent, 14-math.Ilogb(largest)))
 	}
 	if kept == 0 { // only the unknown token: a row of zeros that nobody has
@@ -85,7 +87,7 @@ func (s *Static) Compact() *Static {
 	return c
 }
 
-// maxExponent keeps a power of two within what a float32 can have.
+// maxExponent keeps a power of two within what a float32 can have, 2^-126 to 2^127.
 const maxExponent = 100
 
 // powers returns 2^e and 2^-e.
@@ -94,7 +96,8 @@ func powers(e int) (up, down float32) {
 }
 
 // Store adds a compact encoder to a model file: the metadata entry "encoder" and tensors
-// whose names begin with encoder_.
+// whose names begin with encoder_, 2 R d bytes and the tokenizer. Rounding is what Compact
+// did: Load gives the same numbers, and storing these the same bytes.
 func (s *Static) Store(f *safetensors.File) error {
 	s = s.Compact()
 	bits := make([]uint16, len(s.rows.Data))
@@ -120,7 +123,8 @@ func (s *Static) Store(f *safetensors.File) error {
 	return nil
 }
 
-// Load returns the encoder that a model file holds, as Compact made it.
+// Load returns the encoder that a model file holds, as Compact made it, in 4 R d bytes. Parts
+// that are missing or do not fit each other are errors that name the tensor.
 func Load(f *safetensors.File) (*Static, error) {
 	var m metadata
 	if err := json.Unmarshal([]byte(f.Metadata[metadataKey]), &m); err != nil {
@@ -168,7 +172,8 @@ func Load(f *safetensors.File) (*Static, error) {
 }
 
 // Fingerprint is the SHA-256, in hexadecimal, of the encoder as a model file has it: of two
-// with the same one all texts have the same features.
+// with the same one all texts have the same features. It makes that file in memory, 2 R d
+// bytes and the time of a Compact.
 func (s *Static) Fingerprint() string {
 	f := &safetensors.File{}
 	if err := s.Store(f); err != nil {
@@ -183,7 +188,9 @@ func (s *Static) Fingerprint() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Bytes returns about how many bytes the encoder takes, in memory or in a model file.
+// Bytes returns about how many bytes the encoder takes, in memory or in a model file: of
+// float32 and half-precision numbers, and of the tokenizer, whose maps take some eight times
+// its text in memory.
 func (s *Static) Bytes() (memory, file int64) {
 	n := int64(len(s.rows.Data))
 	rest := int64(len(s.text)) + 4*int64(len(s.mapping)+len(s.weight))

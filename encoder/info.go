@@ -14,7 +14,7 @@ type Info struct {
 	Fingerprint string `json:"fingerprint"` // the same for encoders that give the same features
 }
 
-// Info looks at the whole encoder.
+// Info looks at the whole encoder, which takes as long as Fingerprint.
 func (s *Static) Info() Info {
 	_, file := s.Compact().Bytes()
 	return Info{s.Tokens(), s.Rows(), s.Dim(), s.Weighted(), s.normalize, MaxTokens, file, s.Fingerprint()}

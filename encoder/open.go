@@ -75,7 +75,8 @@ func Open(folder string) (*Static, error) {
 	return s, nil
 }
 
-// readModules finds the folder of the embeddings.
+// readModules finds the folder of the embeddings, and whether vectors have length 1. A module
+// that is not known would change the vectors, and is an error.
 func (s *Static) readModules(folder string) (dir string, err error) {
 	path := filepath.Join(folder, modulesFile)
 	data, err := os.ReadFile(path)
@@ -100,6 +101,7 @@ func (s *Static) readModules(folder string) (dir string, err error) {
 		name := m.Type[strings.LastIndexByte(m.Type, '.')+1:]
 		switch {
 		case i == 0 && name == "StaticEmbedding":
+			// A downloaded folder must not read other files of this machine.
 			if !filepath.IsLocal(filepath.FromSlash(m.Path)) && m.Path != "" {
 				return "", fmt.Errorf("%s: path %q is not within the folder", path, m.Path)
 			}
@@ -123,7 +125,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readConfig reads config.json, of which only "normalize" counts.
+// readConfig reads config.json, of which only "normalize" counts: where it is there, it counts
+// more than modules.json.
 func (s *Static) readConfig(path string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,6 +160,7 @@ func (s *Static) readTokenizer(path string) error {
 	return nil
 }
 
+// setTokenizer keeps the text of a tokenizer.json as well, to be written as it came.
 func (s *Static) setTokenizer(text []byte) (err error) {
 	s.text = text
 	s.tokenizer, err = tokenizer.Parse(text)
@@ -194,7 +198,7 @@ func (s *Static) setRows(f *safetensors.File) error {
 	return nil
 }
 
-// floats returns the numbers of a tensor of some type.
+// floats returns the numbers of a tensor of some type, in float32; those of F64 are rounded.
 func floats(t *safetensors.Tensor) ([]float32, error) {
 	switch t.DType {
 	case safetensors.F64:
@@ -256,7 +260,7 @@ func (s *Static) check() error {
 		return fmt.Errorf("tensor %q has %d tokens, and the tokenizer has %d", weights, len(s.weight), n)
 	}
 	least := int32(0)
-	if s.compact {
+	if s.compact { // a token without a row is Compact's doing, in a folder a mistake
 		least = -1
 	}
 	for id, row := range s.mapping {

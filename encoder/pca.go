@@ -12,8 +12,15 @@ import (
 const pcaBlock = 1024
 
 // PCA returns rows in their first dim principal components, less their mean: the directions
-// of the most variance first, each turned so that its largest number is positive. A dim
-// above the columns gives all of them. It takes O(rows * columns² + columns³) time.
+// of the most variance first, each turned so that its largest number is positive, as
+// eigenvectors have no sign of their own. A dim above the columns gives all of them. No rows,
+// and a dim below 1, are errors. It takes O(rows * columns² + columns³) time and, beside the
+// result, a block of rows and a few times columns² numbers in float64:
+//
+//	C = 1/n Σ_i (x_i - mean)(x_i - mean)ᵀ = Q Λ Qᵀ        y_i = Q[:, :dim]ᵀ (x_i - mean)
+//
+// By the eigenvectors of C and not by singular values of the rows, which would need all of
+// these in float64: there are many rows of few columns.
 func PCA(x *matrix.Dense, dim int) (*matrix.Dense, error) {
 	n, d := x.Rows(), x.Columns
 	if n == 0 || dim < 1 {

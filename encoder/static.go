@@ -3,7 +3,6 @@ package encoder
 import (
 	"math"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/treeloss/treeloss/internal/tokenizer"
 	"github.com/treeloss/treeloss/matrix"
@@ -12,7 +11,8 @@ import (
 // MaxTokens is the number of tokens that a text is cut to.
 const MaxTokens = 512
 
-// maxCharacters bounds what is looked at of a text: most have 512 tokens long before.
+// maxCharacters bounds what is looked at of a text: most have 512 tokens long before, and a
+// book takes no longer than a chapter.
 const maxCharacters = 1 << 16
 
 // Static is a static sentence encoder. It is immutable and safe for concurrent use.
@@ -29,7 +29,7 @@ type Static struct {
 	pool sync.Pool // of *scratch
 }
 
-// scratch is what a call of Encode needs.
+// scratch is what a call of Encode needs, so that it allocates nothing.
 type scratch struct {
 	tokens []int32
 	sum    []float64
@@ -103,12 +103,12 @@ func cut(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	end := 0
-	for ; n > 0 && end < len(text); n-- {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
+	for at := range text {
+		if n--; n < 0 {
+			return text[:at]
+		}
 	}
-	return text[:end]
+	return text
 }
 
 // row returns the row of a token, -1 for one without.
@@ -130,7 +130,8 @@ func (s *Static) add(sum []float64, id int32) {
 	}
 }
 
-// Matrix returns the vectors of texts, len(texts) x Dim.
+// Matrix returns the vectors of texts, len(texts) x Dim, one after the other on this
+// goroutine.
 func (s *Static) Matrix(texts []string) *matrix.Dense {
 	out := matrix.NewDense(len(texts), s.Dim())
 	for i, text := range texts {

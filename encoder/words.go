@@ -33,8 +33,10 @@ func OpenAny(ctx context.Context, path string) (*Static, error) {
 // package wordvec): the first MaxWords words, as most files have frequent words first,
 // without those that no text is cut into, such as don't or New_York City. A text is cut
 // into words and signs; in lower case, if no word of the file has a capital. Its vector
-// is the mean of those of its words, each times a / (a + p) (smooth inverse frequency) with
-// p by Zipf's law, 1 / rank, and of length 1. It reads the file to its end.
+// is the mean of those of its words, each times a / (a + p) (smooth inverse frequency, Arora,
+// Liang and Ma 2017) with p by Zipf's law, (1 / rank) / Σ 1 / rank, and of length 1: files of
+// vectors have no frequencies, but an order. It reads the file to its end, so that an error
+// in it is found. A file without a word that texts are cut into is an error.
 func OpenWords(ctx context.Context, path string) (*Static, error) {
 	v, err := wordvec.Open(ctx, path, wordvec.Options{First: MaxWords, KeepFirst: true})
 	if err != nil {
@@ -60,6 +62,7 @@ func OpenWords(ctx context.Context, path string) (*Static, error) {
 		sum += 1 / float64(rank+1)
 	}
 	for rank, w := range words {
+		// A word that is cut into several, or into another, is never one token of a text.
 		if ids := all.Append(nil, w); len(ids) != 1 || int(ids[0]) != rank+1 {
 			continue
 		}

@@ -13,7 +13,8 @@ import (
 )
 
 // New returns an encoder of the text of a tokenizer.json, a row for each of its tokens,
-// and a weight for each or nil. It keeps what it is given.
+// and a weight for each or nil. It keeps what it is given. Fewer rows or weights than tokens,
+// numbers that are not finite, and a tokenizer that is not understood are errors.
 func New(tokenizer []byte, rows *matrix.Dense, weight []float32, normalize bool) (*Static, error) {
 	s := &Static{rows: rows, weight: weight, normalize: normalize}
 	if rows.Columns < 1 || rows.Rows() < 1 {
@@ -45,7 +46,7 @@ func (s *Static) Write(folder string) error {
 	if err := safetensors.WriteFile(filepath.Join(folder, weightsFile), f); err != nil {
 		return err
 	}
-	type module struct {
+	type module struct { // as sentence-transformers writes modules.json
 		Index int    `json:"idx"`
 		Name  string `json:"name"`
 		Path  string `json:"path"`
