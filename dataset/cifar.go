@@ -22,7 +22,8 @@ const (
 // ReadCIFAR100 reads a file of CIFAR-100 in its binary form (train.bin: records of
 // 3,074 bytes). A folder stands for its train.bin. Names of the classes come from
 // fine_label_names.txt beside it; without it, classes are called 0, 1, and so on, up
-// to the highest label. The coarse labels are left out.
+// to the highest label. The coarse labels are left out. The format is that of
+// cs.toronto.edu/~kriz/cifar.html (Krizhevsky 2009); the pictures take 3,072 bytes each.
 //
 // A file of another length, the Python form (pickles), and a label above 99 or without a
 // name are each an *Error.
@@ -85,7 +86,8 @@ func IsCIFAR100(path string) bool {
 	return err == nil && filepath.Ext(file) == ""
 }
 
-// fromRecords takes the records apart.
+// fromRecords takes the records apart: coarse label, fine label, and 32 x 32 bytes of each
+// colour, which become the pixels of Images, colour by colour.
 func (s *Images) fromRecords(path string, data []byte) error {
 	if bytes.HasPrefix(data, []byte{0x80}) && len(data)%cifarRecord != 0 {
 		return input.Refuse(path, 0, 0, "is a Python pickle; want CIFAR-100 in its binary form: unpack cifar-100-binary.tar.gz and name that folder")
@@ -134,7 +136,8 @@ func nameFile(path string) ([]string, error) {
 	return lines, nil
 }
 
-// named checks that each label has a name, or makes names of numbers.
+// named checks that each label has a name, or makes names of numbers, for all classes up to
+// the highest: one without a picture keeps its place.
 func named(path string, labels []int32, names []string) ([]string, error) {
 	most := int32(-1)
 	for i, l := range labels {

@@ -21,7 +21,8 @@ const (
 )
 
 // isID reports whether a column of this name numbers the rows. Spreadsheets
-// and data frames write such a column without a name or as "Unnamed: 0".
+// and data frames write such a column without a name or as "Unnamed: 0". As a feature it
+// would tell the classes of a sorted file, and nothing of another.
 func isID(name string) bool {
 	switch strings.ToLower(name) {
 	case "", "id", "index", "row", "rowid", "row_id", "uid", "guid", "unnamed: 0":
@@ -146,7 +147,8 @@ func (g choice) several() bool {
 	return g.textual() && (len(g.texts) != 1 || len(g.categories)+len(g.numbers) > 0)
 }
 
-// taken returns the columns that play a part.
+// taken returns the columns that play a part, a set: one of a million columns is looked up
+// in one step. It has -1, too, where a part has no column.
 func (g choice) taken() map[int]bool {
 	set := make(map[int]bool)
 	for _, i := range slices.Concat([]int{g.label, g.weight, g.id}, g.texts, g.categories, g.numbers) {
@@ -295,7 +297,8 @@ func (c *chooser) match(pattern string, got choice, others map[int]bool) ([]int,
 	return []int{i}, err
 }
 
-// foundNumbers takes every column that looks like a feature.
+// foundNumbers takes every column that looks like a feature: one with a list of numbers by a
+// usual name, else all that hold a number in the first record and are no ids.
 func (c *chooser) foundNumbers(got choice) (choice, error) {
 	free := func(i int) bool { return i != got.label && i != got.weight && i != got.id }
 	if i := c.usual(listNames, func(i int) bool { return free(i) && c.cols[i].holds == list }); i >= 0 {
@@ -320,7 +323,8 @@ func (c *chooser) foundNumbers(got choice) (choice, error) {
 	return got, nil
 }
 
-// find returns the column of that name, exact or else but for case.
+// find returns the column of that name, exact or else but for case. A name that two columns
+// have, or differ from in case only, is an error: which one is meant cannot be guessed.
 func (c *chooser) find(name, option string) (int, error) {
 	if i, ok := c.first[name]; ok {
 		return i, c.unique(i)
@@ -341,7 +345,8 @@ func (c *chooser) find(name, option string) (int, error) {
 	return found, nil
 }
 
-// usual returns the first of the usual names that a fitting column has, or -1.
+// usual returns the column with the first of the usual names that a fitting column has, or
+// -1. The order is that of the names, not that of the columns: label goes before class.
 func (c *chooser) usual(names string, fits func(i int) bool) int {
 	for name := range strings.FieldsSeq(names) {
 		for i, col := range c.cols {
@@ -369,11 +374,7 @@ func (c *chooser) twice(name string, i, j int) error {
 
 // all lists the columns for a message, with the likely reason for a strange list.
 func (c *chooser) all() string {
-	every := make([]int, len(c.cols))
-	for i := range every {
-		every[i] = i
-	}
-	s := fmt.Sprintf("the %ss are %s", c.noun, clipped(c.cols, every, 20))
+	s := fmt.Sprintf("the %ss are %s", c.noun, clipped(c.cols, Range(0, len(c.cols)), 20))
 	if c.typed {
 		return s
 	}
@@ -505,7 +506,8 @@ func between(names []string) string {
 	}
 }
 
-// agree refuses a file that holds something else than the first.
+// agree refuses a file that holds something else than the first. Names of numeric columns are
+// not compared: Resolved asks for those of the first by name.
 func (p parts) agree(name string, q parts, file string) error {
 	switch {
 	case p.kind != q.kind:

@@ -62,7 +62,7 @@ func (r *records) read() error {
 	}
 }
 
-// Place returns the offset at which the record begins.
+// Place returns the offset at which the record begins, in bytes.
 func (r *records) Place() int64 { return r.lines.Place() }
 
 // Size returns the length of the file.
@@ -81,7 +81,9 @@ func (r *records) SkipTo(to int64) error {
 	return nil
 }
 
-// split takes apart a record whose first line has a quote.
+// split takes apart a record whose first line has a quote. Fields are gathered in store one
+// behind the other, and the spans point into it, as quotes that are written twice make a
+// field shorter than it is in the file.
 func (r *records) split(line []byte) error {
 	r.store = r.store[:0]
 	for i := 0; ; i++ {

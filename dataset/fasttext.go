@@ -95,7 +95,8 @@ func (f *fastText) nextLabel(line []byte, from int) int {
 	}
 }
 
-// take sets the label, which was found at the given column.
+// take sets the label, which was found at the given column, in bytes from 1. The same label
+// twice is one.
 func (f *fastText) take(ex *Example, name []byte, column int) error {
 	name = bytes.TrimSpace(name)
 	switch strict := !f.opts.Unlabelled; {
@@ -113,7 +114,8 @@ func (f *fastText) take(ex *Example, name []byte, column int) error {
 	return nil
 }
 
-// isBlank reports what fastText holds for the end of a word.
+// isBlank reports what fastText holds for the end of a word (Dictionary::readWord), ASCII
+// white space and the byte 0; Unicode's other spaces are letters to it.
 func isBlank(c byte) bool {
 	return c == ' ' || c >= '\t' && c <= '\r' || c == 0
 }

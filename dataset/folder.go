@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -93,7 +94,7 @@ func (f *Folder) add(dir string) error {
 				return err
 			}
 		case e.IsDir():
-		case hidden || !isPicture(name):
+		case hidden || !IsPicture(name):
 			f.Others++
 		default:
 			f.Files = append(f.Files, name)
@@ -102,9 +103,10 @@ func (f *Folder) add(dir string) error {
 	return nil
 }
 
-// isPicture goes by the name alone: a damaged picture is then an error of the one who
+// IsPicture tells whether a file is a picture that can be read, .jpg, .jpeg or .png in any
+// case. It goes by the name alone: a damaged picture is then an error of the one who
 // reads it and no silent omission.
-func isPicture(name string) bool {
+func IsPicture(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".jpg", ".jpeg", ".png":
 		return true
@@ -112,7 +114,8 @@ func isPicture(name string) bool {
 	return false
 }
 
-// flat takes the classes of all pictures below the root from a file.
+// flat takes the classes of all pictures below the root from a file. Names are those of
+// files without their folder; where two are the same one has no line, which is an error.
 func (f *Folder) flat(labels string) error {
 	if err := f.add("."); err != nil {
 		return err
@@ -196,14 +199,20 @@ func (f *Folder) Picture(i int) (image.Image, error) {
 	return picture, nil
 }
 
+// pictureFormat returns what reads the size and the pixels of a picture that begins so: of a
+// PNG by its signature, else of a JPEG, whose reader says if it is none.
+func pictureFormat(head []byte) (config func(io.Reader) (image.Config, error), read func(io.Reader) (image.Image, error)) {
+	if bytes.HasPrefix(head, []byte("\x89PNG")) {
+		return png.DecodeConfig, png.Decode
+	}
+	return jpeg.DecodeConfig, jpeg.Decode
+}
+
 // decode reads a JPEG or a PNG by its first bytes, after a look at how many pixels it
 // claims to have.
 func decode(r *bufio.Reader) (image.Image, error) {
 	head, _ := r.Peek(1 << 12)
-	config, read := jpeg.DecodeConfig, jpeg.Decode
-	if bytes.HasPrefix(head, []byte("\x89PNG")) {
-		config, read = png.DecodeConfig, png.Decode
-	}
+	config, read := pictureFormat(head)
 	// The size stands near the start; where it does not, the decoder looks.
 	if c, err := config(bytes.NewReader(head)); err == nil && (c.Width < 1 || c.Height < 1 || c.Width > maxPicture/c.Height) {
 		return nil, fmt.Errorf("%d x %d pixels", c.Width, c.Height)
@@ -214,10 +223,7 @@ func decode(r *bufio.Reader) (image.Image, error) {
 // DecodePicture reads the bytes of a JPEG or PNG file. One of more than max pixels is an
 // error, and takes no memory.
 func DecodePicture(data []byte, max int) (image.Image, error) {
-	config, read := jpeg.DecodeConfig, jpeg.Decode
-	if bytes.HasPrefix(data, []byte("\x89PNG")) {
-		config, read = png.DecodeConfig, png.Decode
-	}
+	config, read := pictureFormat(data)
 	c, err := config(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -230,7 +236,8 @@ func DecodePicture(data []byte, max int) (image.Image, error) {
 
 // Check decodes all pictures and returns a folder of those that are whole, and
 // why the others are not, in their order. threads 0 means one a processor; they
-// never change the result.
+// never change the result. Each has one picture in memory. When ctx is done its error is
+// the only result.
 func (f *Folder) Check(ctx context.Context, threads int) (whole *Folder, damaged []error, err error) {
 	failed := make([]error, f.Len())
 	if threads <= 0 {

@@ -43,7 +43,8 @@ func (f Format) String() string {
 	return formatNames[f][0]
 }
 
-// ParseFormat reads a format's name in any case; "" and "auto" are Auto.
+// ParseFormat reads a format's name in any case; "" and "auto" are Auto. Another name is an
+// *option.Error.
 func ParseFormat(name string) (Format, error) {
 	for f, names := range formatNames {
 		if name == "" || strings.EqualFold(name, names[0]) {
@@ -113,7 +114,7 @@ func sniff(line []byte, opts Options) Format {
 }
 
 // looksSparse reports whether the words, but perhaps the first, are
-// index:value pairs, and there is at least one.
+// index:value pairs, and there is at least one; what follows a # is a comment.
 func looksSparse(words [][]byte) bool {
 	pairs := 0
 	for i, word := range words {

@@ -2,7 +2,8 @@ package dataset
 
 import "slices"
 
-// Images is a set of labelled pictures of one size, held in memory as bytes.
+// Images is a set of labelled pictures of one size, held in memory as bytes: 3 Height Width
+// of each.
 type Images struct {
 	Height, Width int
 	Pixels        []byte   // picture by picture, row by row, red, green and blue of each pixel

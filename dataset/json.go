@@ -11,7 +11,8 @@ import (
 
 // scanner walks through the JSON text of one line, which encoding/json has found
 // valid, without building a tree. Its methods stand at b[i] and leave i behind
-// what they read; what they return is valid until the next call.
+// what they read; what they return is valid until the next call. As the text is valid they
+// look at no more than they need: where a value begins says what it is, and brackets match.
 type scanner struct {
 	file string
 	line int
@@ -118,7 +119,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// quoted reads a string with its quotes.
+// quoted reads a string with its quotes. Most have no escapes, and end at the next quote.
 func (s *scanner) quoted() []byte {
 	start := s.i
 	s.i += 1 + bytes.IndexByte(s.b[s.i+1:], '"')

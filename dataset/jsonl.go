@@ -73,7 +73,8 @@ func (j *jsonl) object(line []byte, value func(key []byte) error) error {
 	return j.scan.object(value)
 }
 
-// survey passes over a value and tells what it holds.
+// survey passes over a value and tells what it holds: an object is soft labels if all of its
+// values are numbers, and there is one.
 func (j *jsonl) survey() holding {
 	holds := j.scan.holds()
 	if j.scan.peek() != '{' {

@@ -31,7 +31,7 @@ func NewLabels(list []string) *LabelIndex {
 // Len returns k, the number of labels.
 func (l *LabelIndex) Len() int { return len(l.names) }
 
-// Index returns the number of a label, and whether there is such a label.
+// Index returns the number of a label, 0..k-1, and whether there is such a label.
 func (l *LabelIndex) Index(label string) (int, bool) {
 	i, ok := l.index[label]
 	return i, ok

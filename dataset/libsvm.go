@@ -38,7 +38,8 @@ func newLIBSVM(in *input.Stream, opts Options) (source, error) {
 	return s, s.header(in.FirstLine())
 }
 
-// header reads the first line if it is that of the Extreme Classification Repository.
+// header reads the first line if it is that of the Extreme Classification Repository: three
+// integers, which in a plain LIBSVM file would be a label and two pairs without a value.
 func (s *libsvm) header(line []byte) error {
 	h := parseXMC(line)
 	if h == nil {

@@ -140,7 +140,8 @@ func (n *npy) SkipTo(row int64) error {
 	return nil
 }
 
-// end checks that both files end with the last row.
+// end checks that both files end with the last row: files of different lengths do not belong
+// together, and all labels may be those of other rows.
 func (n *npy) end() error {
 	if _, err := io.ReadFull(n.src, n.buffer[:1]); err == nil {
 		return input.Refuse(n.name, 0, 0, "more bytes after the last of %d rows; write the file anew", n.head.rows)
@@ -161,7 +162,8 @@ func (n *npy) end() error {
 	return io.EOF
 }
 
-// integer returns the element b, of 1, 2, 4 or 8 bytes, widened to 64 bits.
+// integer returns the element b, of 1, 2, 4 or 8 bytes, widened to 64 bits: a signed one by
+// a shift up and an arithmetic one down, which copies its sign.
 func (h *npyHeader) integer(b []byte) uint64 {
 	var v uint64
 	switch h.item {

@@ -73,7 +73,8 @@ func readNPYHeader(in *input.Stream) (*npyHeader, error) {
 	return h, nil
 }
 
-// parseNPYHeader takes apart the dictionary; problem says what is not read.
+// parseNPYHeader takes apart the dictionary; problem says what is not read. By expressions,
+// as numpy.save writes one form of it and a parser of Python would accept no more files.
 func parseNPYHeader(text string) (h *npyHeader, problem string) {
 	descr, order, shape := npyDescr.FindStringSubmatch(text), npyOrder.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
 	if order == nil || shape == nil {

@@ -113,12 +113,7 @@ func (o Options) reading() input.Options {
 }
 
 // maxRecord returns the longest record in bytes.
-func (o Options) maxRecord() int {
-	if o.MaxRecord > 0 {
-		return o.MaxRecord
-	}
-	return 64 << 20
-}
+func (o Options) maxRecord() int { return cmp.Or(max(o.MaxRecord, 0), 64<<20) }
 
 // withoutColumns refuses the options that a format without named columns
 // cannot obey: leaving them aside would silently train on something else.

@@ -216,7 +216,8 @@ func (p *parquetRow) refuse(i int, format string, args ...any) error {
 	return input.Refuse(p.in.Name, p.row, 0, "column %q: %s", p.cols[i].name, fmt.Sprintf(format, args...))
 }
 
-// unreadable makes an *Error of what package parquet says.
+// unreadable makes an *Error of what package parquet says, on one line, as messages of
+// parquet-go may have several.
 func (p *parquetRow) unreadable(err error) error {
 	message := err.Error()
 	if errors.Is(err, io.ErrUnexpectedEOF) {

@@ -44,6 +44,3 @@ func (p *plain) next(ex *Example) error {
 
 // extent implements source.
 func (p *plain) extent() extent { return p.lines }
-
-// what implements source.
-func (p *plain) what() parts { return p.parts }

@@ -236,7 +236,7 @@ func (r *Reader) walk(i int, yield func(Example, error) bool) bool {
 }
 
 // Labels reads all examples as All does and returns their distinct labels in the order of
-// their bytes, in memory for these alone.
+// their bytes, in memory for these alone. A stream cannot be read again after it.
 func (r *Reader) Labels() ([]string, error) {
 	seen := make(map[string]bool)
 	for e, err := range r.All() {

@@ -64,7 +64,7 @@ func (c *cursor) start(s Shard) error {
 }
 
 // choose returns which of some files a part has: those that begin, end to end, in its
-// share of all bytes.
+// share of all bytes. A part may have none: a large file belongs to the part it begins in.
 func (s Shard) choose(files []file) (from, to int, err error) {
 	sizes := make([]int64, len(files))
 	var total int64

@@ -35,7 +35,8 @@ type cursor struct {
 	end  int64 // place of the first record behind the part that is read; -1: all are
 }
 
-// next implements source. It passes over rows that Options.Skip takes.
+// next implements source. It passes over rows that Options.Skip takes. Whether a row is behind
+// the part is asked before whether it is wrong: each wrong row is told by one part.
 func (c *cursor) next(ex *Example) error {
 	for {
 		ex.Labels = ex.Labels[:0]

@@ -96,7 +96,7 @@ func Folds(y []int, k, folds int, seed uint64) [][]int {
 }
 
 // At returns the rows at some places of a list, such as those that a split of it
-// names.
+// names: a part of a part, in the numbers of the whole. It panics if a place is not in the list.
 func At(rows, places []int) []int {
 	out := make([]int, len(places))
 	for n, p := range places {
@@ -105,7 +105,7 @@ func At(rows, places []int) []int {
 	return out
 }
 
-// Range returns the numbers from..to-1.
+// Range returns the numbers from..to-1. It panics if to is below from.
 func Range(from, to int) []int {
 	rows := make([]int, to-from)
 	for i := range rows {
@@ -114,7 +114,8 @@ func Range(from, to int) []int {
 	return rows
 }
 
-// shuffledClasses returns the rows of each class in random order.
+// shuffledClasses returns the rows of each class in random order (Fisher and Yates), class by
+// class from one stream: the draw of a class depends on the sizes of those before it.
 func shuffledClasses(y []int, k int, seed, stream uint64) [][]int {
 	classes := make([][]int, k)
 	for row, class := range y {

@@ -144,7 +144,7 @@ func (t *table) parse(b []byte) (v float64, mark byte, err error) {
 	return v, mark, err
 }
 
-// value reads a number of a chosen column. All in a file have one decimal mark: 1.234
+// value reads a number of a chosen column i. All in a file have one decimal mark: 1.234
 // beside 1,5 is more likely a thousand than a little more than 1.
 func (t *table) value(i int) (float64, error) {
 	v, mark, err := t.parse(t.rec.field(i))

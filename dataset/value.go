@@ -16,7 +16,8 @@ var (
 	errComma     = errors.New("has a decimal comma, but numbers before it have a decimal point; write all of them one way, without separators of thousands")
 )
 
-// parseNumber reads a finite number in decimal, white space around it aside.
+// parseNumber reads a finite number in decimal, or as Go writes others (0x1p-2), white space
+// around it aside. 1e999 is errNotFinite, as are NaN and Inf in any case.
 func parseNumber(b []byte) (float64, error) {
 	v, err := strconv.ParseFloat(string(bytes.TrimSpace(b)), 64)
 	switch {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/dataset"
@@ -55,7 +54,7 @@ func Open(paths []string, o OpenOptions) (*Pictures, error) {
 	// A folder with the files of CIFAR-100 is no folder of pictures.
 	cifar := dataset.IsCIFAR100(path)
 	switch {
-	case o.Unlabelled && !cifar && (info.IsDir() || isPicture(path)):
+	case o.Unlabelled && !cifar && (info.IsDir() || dataset.IsPicture(path)):
 		p.folder, err = anyPictures(path, info.IsDir())
 	case info.IsDir() && !cifar:
 		p.folder, err = dataset.OpenFolder(path, o.Labels)
@@ -92,7 +91,7 @@ func anyPictures(path string, isDir bool) (*dataset.Folder, error) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case !entry.IsDir() && isPicture(file):
+		case !entry.IsDir() && dataset.IsPicture(file):
 			name, err := filepath.Rel(f.Root, file)
 			f.Files, f.Label = append(f.Files, name), append(f.Label, 0)
 			return err
@@ -105,11 +104,6 @@ func anyPictures(path string, isDir bool) (*dataset.Folder, error) {
 		err = fmt.Errorf("%s: no .jpg, .jpeg or .png in it", path)
 	}
 	return f, err
-}
-
-// isPicture tells by its name whether a file is a picture that can be read.
-func isPicture(name string) bool {
-	return slices.Contains([]string{".jpg", ".jpeg", ".png"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // Whole leaves out the pictures of a folder that cannot be read, and returns why.

@@ -36,7 +36,7 @@ type Column struct {
 	element Kind            // of a list's numbers; else Kind
 	half    bool            // two bytes are a number
 	decimal float64         // what a number is divided by; 0 for one that is no decimal
-	inList  int             // definition level from which a list has an element
+	inList  int             // definition level from which a list has an element; one below: it is empty
 }
 
 // newColumn says what the field c is, from the schema's elements that hold values. A list
@@ -89,7 +89,7 @@ func leavesBelow(c *parquet.Column) int {
 }
 
 // describe says what the values are, by their element of the schema: that of the library's
-// own types lacks half precision.
+// own types lacks half precision. Where a logical type is not known the physical one counts.
 func (c *Column) describe(e format.SchemaElement) (Kind, string) {
 	t := c.leaf.Type()
 	if logical := t.LogicalType(); logical != nil {
@@ -140,7 +140,10 @@ type Value struct {
 	Bytes  []byte  // Text; valid until the next row
 }
 
-// finish makes of what is stored what it means.
+// finish makes of what is stored what it means. A value below the highest definition level is
+// a null, of itself or of a group around it. Decimals are unscaled integers (apache/parquet-
+// format: LogicalTypes.md), in bytes as two's complement with the highest first, which a
+// float64 holds exactly up to 2^53.
 func (c *Column) finish(stored parquet.Value) (v Value, err error) {
 	if stored.IsNull() || stored.DefinitionLevel() < c.leaf.MaxDefinitionLevel() {
 		return Value{Null: true}, nil

@@ -21,7 +21,8 @@ const (
 	maxHeader = 1 << 20 // bytes of a page's header, which may hold statistics
 )
 
-// walk returns the length of the struct in Thrift's compact protocol that b
+// walk returns the length of the struct in Thrift's compact protocol (apache/thrift:
+// doc/specs/thrift-compact-protocol.md) that b
 // begins with. After it a decoder can set aside memory for each list and text in
 // it: each element of a list has at least one byte, each text has its bytes.
 // errShort says that b may be the beginning of a longer struct.
@@ -38,7 +39,8 @@ func walk(b []byte) (length int, err error) {
 	return w.i, nil
 }
 
-// walker passes over values; it panics with errShort or errForm.
+// walker passes over values; it panics with errShort or errForm, which walk turns into
+// errors: each step of the recursion would else check one.
 type walker struct {
 	b []byte
 	i int
@@ -109,7 +111,8 @@ func (w *walker) value(kind byte, depth int) {
 	}
 }
 
-// values passes over n elements of the given kinds.
+// values passes over n elements of the given kinds, each of at least a byte: a list that says
+// it has more than there are bytes is refused before any memory is set aside for it.
 func (w *walker) values(n uint64, depth int, kinds ...byte) {
 	if n > uint64(len(w.b)-w.i) {
 		panic(errShort)
@@ -157,7 +160,7 @@ func readFooter(r io.ReaderAt, size int64) (meta format.FileMetaData, err error)
 	return meta, nil
 }
 
-// readAt fills b.
+// readAt fills b, or returns io.ErrUnexpectedEOF where the file ends before.
 func readAt(r io.ReaderAt, b []byte, off int64) error {
 	if n, err := r.ReadAt(b, off); n < len(b) {
 		if err == nil || err == io.EOF {

@@ -34,7 +34,8 @@ type pages struct {
 }
 
 // schemaFile returns parquet-go's view of a file that has nothing but the schema and
-// one row group: what it reads as the pages of its columns comes from pages.
+// one row group: what it reads as the pages of its columns comes from pages. The library has
+// no way to be given a schema and pages without a file, hence one is written for it.
 func schemaFile(schema []format.SchemaElement) (*parquet.File, error) {
 	group := format.RowGroup{NumRows: 1}
 	for _, e := range schema {
@@ -117,11 +118,12 @@ func (p *pages) advance() error {
 		return errFit
 	case max(packed, unpacked) > limit:
 		return fmt.Errorf("a page of %d bytes, want at most %d; write the file with smaller pages", max(packed, unpacked), limit)
-	case most > max(limit/8, 64):
+	case most > max(limit/8, 64): // 8 bytes a value in memory, whatever they are packed to
 		return fmt.Errorf("a page of %d values, want at most %d; write the file with smaller pages", most, max(limit/8, 64))
 	case values > p.left:
 		return errors.New("its pages have more values than its column says; fetch or write the file anew")
 	}
+	// Plain values that are never null take their width each.
 	if width := widths[format.Type(p.leaf.Type().Kind())]; max(v1.Encoding, v2.Encoding) == format.Plain && p.leaf.MaxDefinitionLevel() == 0 && unpacked-levels < values*width {
 		return fmt.Errorf("a page of %d bytes for %d values of %d; fetch or write the file anew", unpacked, values, width)
 	}
@@ -133,11 +135,14 @@ func (p *pages) advance() error {
 		return errors.New("a page is damaged, its checksum is wrong; fetch or write the file anew")
 	}
 	p.at, p.left = p.at+packed, p.left-values
+	// In a page of version 2 the levels lie unpacked in front, and it may say that its values
+	// are not packed although the chunk has a codec.
 	if plain := h.DataPageHeaderV2.Valid && v2.IsCompressed.Valid && !v2.IsCompressed.V; !plain {
 		if page, err = unpack(p.codec, page, int(levels), int(unpacked)); err != nil {
 			return err
 		}
 	}
+	// Now it is a page of no codec: parquet-go neither unpacks nor checks it once more.
 	h.CRC, h.CompressedPageSize, h.UncompressedPageSize, v2.IsCompressed = 0, int32(len(page)), int32(len(page)), thrift.New(false)
 	v1.Statistics, v2.Statistics = format.Statistics{}, format.Statistics{}
 	head, err := thrift.Marshal(&thrift.CompactProtocol{}, h)
@@ -149,7 +154,7 @@ func (p *pages) advance() error {
 var widths = map[format.Type]int64{format.Int32: 4, format.Int64: 8, format.Float: 4, format.Double: 8}
 
 // unpack returns the page of size bytes that b is, of which the levels lie in
-// front unpacked.
+// front unpacked. Any other length than the header says is errUnpack.
 func unpack(codec format.CompressionCodec, b []byte, levels, size int) (page []byte, err error) {
 	values := b[levels:]
 	switch codec {

@@ -25,7 +25,9 @@ type File struct {
 }
 
 // Open reads the footer of a file of that many bytes. maxPage bounds what reading
-// may take: the bytes of a page, packed and unpacked, and of a row's list.
+// may take: the bytes of a page, packed and unpacked, and of a row's list. A file that is no
+// Parquet, is encrypted or damaged, or has row groups that do not fit its schema is an error
+// that says what to do.
 func Open(r io.ReaderAt, size int64, maxPage int) (f *File, err error) {
 	defer rescue(&err)
 	meta, err := readFooter(r, size)
@@ -74,7 +76,8 @@ type Rows struct {
 	left    int64 // rows left of the present one
 }
 
-// cursor is the way through one column.
+// cursor is the way through one column. Columns have pages of different lengths, so that
+// each has a place of its own.
 type cursor struct {
 	column *Column
 	most   int // numbers of a list
@@ -108,7 +111,8 @@ func (r *Rows) Close() (err error) {
 	return nil
 }
 
-// Next goes on to the next row; at the end it returns io.EOF.
+// Next goes on to the next row; at the end it returns io.EOF. Any other error names the
+// column and the row group, and is the end as well.
 func (r *Rows) Next() error {
 	for r.left == 0 {
 		for _, c := range r.cursors {
@@ -201,7 +205,8 @@ func (c *cursor) more() (err error) {
 	return fmt.Errorf("%w; fetch or write the file anew", err)
 }
 
-// row reads the entry, or the entries, of the next row.
+// row reads the entry, or the entries, of the next row: a repetition level of 0 begins a row
+// (Melnik et al. 2010, Dremel), so that a list ends where the next value has one.
 func (c *cursor) row() error {
 	c.list = c.list[:0]
 	null := false
