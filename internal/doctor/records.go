@@ -90,7 +90,8 @@ func (r *Records) Add(e dataset.Example) {
 	r.group = append(r.group, g)
 }
 
-// normalized returns the content of an example as a key, "" for a blank one.
+// normalized returns the content of an example as a key, "" for a blank one: a text in lower
+// case with single spaces, or the bits of its numbers, with their places if they are sparse.
 func normalized(e dataset.Example) string {
 	if len(e.Values) == 0 {
 		return strings.Join(strings.Fields(strings.ToLower(e.Text)), " ")
@@ -105,19 +106,12 @@ func normalized(e dataset.Example) string {
 	return string(b)
 }
 
-// excerptRunes is how much of a text is worth showing.
-const excerptRunes = 60
-
 // excerpt returns what a report shows of an example.
 func excerpt(e dataset.Example) string {
 	if len(e.Values) > 0 {
 		return fmt.Sprintf("%d numbers beginning with %v", len(e.Values), e.Values[0])
 	}
-	text := strings.Join(strings.Fields(e.Text), " ")
-	if runes := []rune(text); len(runes) > excerptRunes {
-		text = string(runes[:excerptRunes]) + "..."
-	}
-	return text
+	return clipped(strings.Join(strings.Fields(e.Text), " "))
 }
 
 // hiddenRunes returns the characters of a text that a reader does not see:

@@ -80,8 +80,8 @@ func TestRepeatsShowFew(t *testing.T) {
 	if r.Contents != 8 || len(r.Examples) != maxExamples {
 		t.Errorf("%d contents, %d examples, want 8 and %d", r.Contents, len(r.Examples), maxExamples)
 	}
-	if n := len([]rune(r.Examples[0].Text)); n != excerptRunes+3 {
-		t.Errorf("excerpt of %d characters, want %d", n, excerptRunes+3)
+	if n := len([]rune(r.Examples[0].Text)); n != mostShown+3 {
+		t.Errorf("excerpt of %d characters, want %d", n, mostShown+3)
 	}
 }
 

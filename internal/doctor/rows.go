@@ -60,7 +60,8 @@ type Coverage struct {
 const heldOutShare = 0.2
 
 // coverageOf holds out rows of x and counts how many of their features, each
-// once a row, occur in the other rows. It is nil without two rows. O(values).
+// once a row, occur in the other rows. It is nil without two rows. O(values). Features that
+// are held out and seen nowhere else are what a model has no weight for.
 func coverageOf(x *matrix.Sparse, class []int, k int, seed uint64) *Coverage {
 	train, held := dataset.HoldOut(class, k, heldOutShare, seed)
 	if len(held) == 0 { // classes too small: any rows will do for a vocabulary

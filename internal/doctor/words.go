@@ -35,15 +35,21 @@ func listed(names []string, all int) string {
 }
 
 // shown makes a label fit a line.
-func shown(label string) string {
-	const most = 60
-	if runes := []rune(label); len(runes) > most {
-		label = string(runes[:most]) + "..."
+func shown(label string) string { return printable(clipped(label)) }
+
+// mostShown is how many characters of a text are shown, enough to find it by.
+const mostShown = 60
+
+// clipped cuts a text to mostShown characters.
+func clipped(text string) string {
+	if runes := []rune(text); len(runes) > mostShown {
+		return string(runes[:mostShown]) + "..."
 	}
-	return printable(label)
+	return text
 }
 
-// printable leaves out what a terminal would act on.
+// printable leaves out what a terminal would act on: escapes in a label must not move the
+// cursor or change colours.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {

@@ -42,7 +42,8 @@ func cellName(s *Sweep, x float64, run int, protocol Protocol) string {
 	return fmt.Sprintf("%s x=%s run=%d %s", s.Name, at, run, protocol)
 }
 
-// cell is what a worker computes at once.
+// cell is what a worker computes at once: the methods share the draws, so that their
+// differences are paired.
 type cell struct {
 	opts     Options
 	draw     *draw
@@ -100,7 +101,8 @@ func (t *trial) tested(suffix string, l *softmax.Layer) (err error) {
 	return err
 }
 
-// validate measures a layer on the examples that rates and priors are chosen by.
+// validate measures a layer on the examples that rates and priors are chosen by, which are
+// neither trained nor tested on.
 func (t *trial) validate(l *softmax.Layer) (outcome, error) { return measure(l, t.valid) }
 
 // paper trains in one pass at the rate of all methods.

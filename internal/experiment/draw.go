@@ -27,7 +27,8 @@ const (
 	streamRandomTree
 )
 
-// stream returns the random numbers of a purpose.
+// stream returns the random numbers of a purpose. Its key is (purpose 2^58 + run 2^32) xor
+// k 2^18 xor d: purposes below 64, runs below 2^26, k below 2^14 and d below 2^18 never meet.
 func stream(seed uint64, purpose, run, k, d int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(purpose)<<58|uint64(run)<<32^uint64(k)<<18^uint64(d)))
 }
@@ -108,7 +109,7 @@ func (g *draw) noise(n, labels, numbers int) noise {
 	return e
 }
 
-// examples returns the first n examples of e.
+// examples returns the first n examples of e, w_y + sigma z (n x d).
 func (g *draw) examples(e noise, n int, sigma float64) softmax.Examples {
 	x := matrix.NewDense(n, g.d)
 	for i := range n {

@@ -10,7 +10,7 @@ import (
 	"github.com/treeloss/treeloss/internal/theory"
 )
 
-// NormsResult is the outcome of Norms.
+// NormsResult is the outcome of Norms (the paper's figure 3). Norms are Frobenius norms.
 type NormsResult struct {
 	Sweep Sweep     `json:"-"`
 	Name  string    `json:"name"`
@@ -33,7 +33,8 @@ type NormRow struct {
 	Most  float64  `json:"most"` // largest over the runs
 }
 
-// Exponent is how fast a quantity grows: as k to that power.
+// Exponent is how fast a quantity q grows: as k to that power, the slope of log q over log k
+// by least squares.
 type Exponent struct {
 	Name  string   `json:"name"`
 	Power Interval `json:"power"`

@@ -76,7 +76,8 @@ func (o Options) check() error {
 	return err
 }
 
-// runs returns the number of draws under a protocol.
+// runs returns the number of draws under a protocol: tuned ones train on each draw about ten
+// times.
 func (o Options) runs(p Protocol) int {
 	if p == Paper {
 		return o.Runs

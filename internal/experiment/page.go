@@ -117,7 +117,8 @@ func (r *Results) headline() report.Section {
 	return report.Section{Heading: "In one figure", Pictures: []report.Picture{chart}, Tables: []report.Table{t}}
 }
 
-// averaged tells whether figures show the mean of the weights over the pass.
+// averaged tells whether figures show the mean of the weights over the pass, which an optimum
+// does not have.
 func (r *Results) averaged(p Protocol) bool { return r.Options.Averaged && p != Converged }
 
 // section shows a sweep: what holds, and under each protocol the accuracies beside their
@@ -205,7 +206,7 @@ func (i Interval) cells() []string {
 	return []string{cellText(i.Mean), cellText(i.Low), cellText(i.High)}
 }
 
-// cellText writes a number for a table, to six digits.
+// cellText writes a number for a table, to six digits; "" for one that is not known.
 func cellText(x float64) string {
 	if x != x {
 		return ""

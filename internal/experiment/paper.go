@@ -1,6 +1,6 @@
 package experiment
 
-// reading is a value read off a figure of the paper.
+// reading is a value read off a figure of the paper, by eye; accuracies are fractions.
 type reading struct {
 	sweep  string
 	x      float64

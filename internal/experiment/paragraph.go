@@ -18,7 +18,7 @@ func (r *Results) paragraphs(s *SweepResult) (out []string) {
 		out = append(out, written("places", places))
 	}
 	for _, protocol := range r.Options.Protocols {
-		averaged := r.Options.Averaged && protocol != Converged
+		averaged := r.averaged(protocol)
 		p := paragraph{Protocol: protocol, Detail: r.detail(protocol), Runs: r.Options.runs(protocol), Letter: s.Sweep.letter(),
 			Tally: s.Tally(protocol, averaged, VTree, CrossEntropy)}
 		if p.Tally.Points() == 0 {
@@ -68,7 +68,7 @@ func (r *Results) places(s *SweepResult) (out places, ok bool) {
 	}
 	for _, p := range s.Sweep.Points {
 		above := func(protocol Protocol) bool {
-			row, ok := s.Find(protocol, r.Options.Averaged && protocol != Converged, VTree, p.X)
+			row, ok := s.Find(protocol, r.averaged(protocol), VTree, p.X)
 			return ok && row.Difference.Above(0)
 		}
 		if !above(Paper) {

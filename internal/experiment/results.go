@@ -89,8 +89,8 @@ func (r *runner) results() *Results {
 	return out
 }
 
-// values returns the numbers called name at place x, one a run, and whether
-// there are any. Methods that do not depend on x are found among the shared.
+// values returns the numbers called name at place x, one a run in the order of the runs; nil
+// if there are none. Methods that do not depend on x are found among the shared.
 func (r *runner) values(s *Sweep, x float64, protocol Protocol, name string) (out []float64) {
 	for run := range r.opts.runs(protocol) {
 		for _, at := range []float64{x, math.NaN()} {
@@ -157,7 +157,8 @@ func (r *runner) sweep(s *Sweep) SweepResult {
 	return out
 }
 
-// geometricMean returns that of x to six digits, 0 for no numbers.
+// geometricMean returns that of x to six digits, 0 for no numbers: rates and priors are tried
+// at even steps of their logarithm.
 func geometricMean(x []float64) float64 {
 	if len(x) == 0 {
 		return 0

@@ -75,7 +75,8 @@ type runner struct {
 	paid     float64
 }
 
-// job is one run of a sweep, whose cells share draws; later what is missing of it.
+// job is one run of a sweep, whose cells share draws; later what is missing of it. A thread
+// takes a job and not a cell, so that each draw is made once.
 type job struct {
 	sweep *Sweep
 	run   int
@@ -214,7 +215,8 @@ func (r *runner) work(ctx context.Context) error {
 	return nil
 }
 
-// do does one job.
+// do does one job: its cells one after the other, with a draw for each k and d. Each is put
+// into the store as it is done, so that an interruption costs one cell.
 func (r *runner) do(ctx context.Context, j job) error {
 	var g *draw
 	n := 0
