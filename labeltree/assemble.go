@@ -131,8 +131,8 @@ func (p *parts) assemble(taken names) (*Tree, error) {
 }
 
 // MadeUp tells whether the name of node v was made up by this package: v has no class and
-// is called pseudo and a number, and, where another node had that name, _ and a number. It
-// panics if there is no node v.
+// is called pseudo and a number, with underscores, or _ and a number, where another node had
+// that name. It panics if there is no node v.
 func (t *Tree) MadeUp(v int) bool {
 	digits, ok := strings.CutPrefix(t.name[v], "pseudo")
 	return ok && t.class[v] < 0 && strings.Trim(digits, "0123456789_") == ""

@@ -78,7 +78,7 @@ func (t *Trainer) begin() error {
 	return t.cutLog()
 }
 
-// readWhole reads a file that save wrote; a damaged one is an error.
+// readWhole reads a file that save wrote; a damaged one is an error by its checksum.
 func readWhole(path string) (*safetensors.File, error) {
 	f, err := safetensors.ReadFile(path)
 	if err != nil {
@@ -121,7 +121,8 @@ func (t *Trainer) save(p Progress, took time.Duration) error {
 	return safetensors.WriteFile(filepath.Join(t.opts.Folder, checkpointFile), f)
 }
 
-// takeBest puts the best weights into the store, if these are not the last.
+// takeBest puts the best weights into the store, if these are not the last, and all that
+// belongs to them: the moving averages of batch norm are those of that epoch, too.
 func (t *Trainer) takeBest() (err error) {
 	if t.state.Best == nil || t.state.BestEpoch == t.state.Epoch {
 		return nil
@@ -136,7 +137,7 @@ func (t *Trainer) takeBest() (err error) {
 }
 
 // unsigned ends the name of a tensor whose numbers are uint64, kept as int64 of the
-// same bits: the random state, which is never trained.
+// same bits: the random state of GoMLX, which is never trained.
 const unsigned = ".uint64"
 
 // snapshot copies the variables, but for metrics, and the state.

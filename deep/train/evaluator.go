@@ -99,8 +99,12 @@ func anys(batch []*tensors.Tensor) []any {
 	return out
 }
 
-// Evaluate returns accuracy and mean cross entropy. Among equal logits the first
-// class is the answer.
+// Evaluate returns accuracy and mean cross entropy in nats. Among equal logits the first
+// class is the answer. Of logits z and the class y
+//
+//	loss = log Σ_c exp(z_c - max z) - (z_y - max z)
+//
+// in float64, whatever loss was trained with, so that losses can be compared.
 func (e *Evaluator) Evaluate(ctx context.Context, data Data) (Valid, error) {
 	var right, loss float64
 	err := e.Each(ctx, data, func(i int, logits []float32) error {

@@ -28,7 +28,8 @@ type line struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// log adds an epoch to the log of the folder.
+// log adds an epoch to the log of the folder, as JSON lines: a file that is appended to loses
+// no earlier line however the run ends.
 func (t *Trainer) log(p Progress, took time.Duration) error {
 	text, err := json.Marshal(line{Epoch: p.Epoch, Step: t.state.Step, Loss: p.Loss, Accuracy: p.Accuracy,
 		Rate: t.epochRate(p.Epoch), Valid: p.Valid, PerSecond: p.PerSecond, Seconds: took.Seconds()})

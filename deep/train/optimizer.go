@@ -100,7 +100,7 @@ func (o SGD) update(g *graph.Graph, variables []*model.Variable, gradients []*gr
 	}
 }
 
-// Clear removes the momentum, so that a model gets smaller or starts anew.
+// Clear removes the momentum, one number a weight, so that a model gets smaller or starts anew.
 func (o SGD) Clear(scope *model.Scope) error {
 	return scope.Store().DeleteVariablesInScope(sgdScope)
 }
@@ -152,7 +152,7 @@ func (o AdamW) UpdateGraph(scope *model.Scope, g *graph.Graph, loss *graph.Node)
 	}
 }
 
-// Clear removes the moments, so that a model gets smaller or starts anew.
+// Clear removes the moments, two numbers a weight, so that a model gets smaller or starts anew.
 func (o AdamW) Clear(scope *model.Scope) error {
 	return scope.Store().DeleteVariablesInScope(adamScope)
 }
@@ -204,7 +204,8 @@ func floats(all []*model.Variable) []*model.Variable {
 	})
 }
 
-// kept returns what an optimizer keeps of a variable under a name, 0 at first.
+// kept returns what an optimizer keeps of a variable under a name, 0 at first. It is a
+// variable of the store, hence part of a checkpoint, and never trained.
 func kept(store *model.Store, scope string, v *model.Variable, name string) *model.Variable {
 	return store.Scope(scope+v.Path()).WithInitializer(initializer.Zero).VariableWithShape(name, v.Shape()).SetTrainable(false)
 }

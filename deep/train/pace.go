@@ -20,8 +20,11 @@ func (p *pace) step(took time.Duration) {
 	p.took += took
 }
 
-// left is the time that some more steps and evaluations take. Before the second
-// step a step takes what the first took.
+// left is the time that some more steps and evaluations take,
+//
+//	steps took / (steps so far) + evaluations (the last evaluation)
+//
+// without the first step, which compiles. Before the second a step takes what the first took.
 func (p *pace) left(steps, evaluations int) time.Duration {
 	one := float64(p.first)
 	if p.steps > 0 {

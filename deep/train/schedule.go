@@ -8,7 +8,8 @@ import (
 )
 
 // Schedule is a learning rate over the epochs: it grows evenly from Base/100 to
-// Base over the warm-up, and is multiplied by Factor at each milestone.
+// Base over the warm-up (Goyal et al. 2017), and is multiplied by Factor at each milestone
+// (He et al. 2016). It begins at Base/100 and not at 0, as a first step of 0 changes nothing.
 type Schedule struct {
 	Base       float64   // the rate, more than 0
 	WarmUp     float64   // epochs of warm-up

@@ -99,7 +99,7 @@ func (o Options) Check() error {
 		o.Rate.Check())
 }
 
-// Progress tells how far a training has come.
+// Progress tells how far a training has come. Fractions are 0 to 1.
 type Progress struct {
 	Epoch, Epochs int     // the current one, from 1, and how many
 	Step, Steps   int     // of this epoch

@@ -47,7 +47,8 @@ type Result struct {
 
 // New returns a trainer of a task on data. valid may be nil: then there is no
 // evaluation, and no early stopping. Options that make no sense and labels out of
-// range are errors.
+// range are errors, as is a folder with a checkpoint that is not to be resumed (ErrCheckpoint).
+// Graphs are compiled at the first step, which takes seconds to minutes. Close the Trainer.
 func New(b compute.Backend, task Task, data, valid Data, opts Options) (*Trainer, error) {
 	opts = opts.withDefaults(data.Len())
 	if err := opts.Check(); err != nil {
@@ -115,7 +116,8 @@ func (t *Trainer) Close() {
 }
 
 // stepGraph takes the inputs and, last, labels [batch, 1]; it returns the loss
-// and the number of examples that the logits get right.
+// and the number of examples that the logits get right, as scalars: what else the backend
+// computes stays there.
 func (t *Trainer) stepGraph(scope *model.Scope, in []*graph.Node) []*graph.Node {
 	g, labels := in[0].Graph(), in[len(in)-1]
 	t.store.SetTraining(g, true)
@@ -240,7 +242,8 @@ type step struct {
 // prefetch makes the batches of an epoch ahead of their use, on a goroutine of its own:
 // pictures are decoded while the backend computes. The examples that are left over when
 // the last whole batch is full are left out, as a batch of another size would have to be
-// compiled again. Call the function to end it early.
+// compiled again; the next epoch leaves out others. Two batches wait at most. Call the
+// function to end it early.
 func prefetch(data Data, rows []int, batch, epoch int) (<-chan step, func()) {
 	out, done := make(chan step, 2), make(chan struct{})
 	go func() {

@@ -65,7 +65,8 @@ func (b *Bar) Draw(last bool, line func(took time.Duration) string) {
 	b.write(line(now.Sub(b.began)))
 }
 
-// write puts a line over the one before.
+// write puts a line over the one before, with blanks over what that had more: a terminal that
+// knows no other control than a carriage return is enough.
 func (b *Bar) write(line string) {
 	blank := strings.Repeat(" ", max(0, b.wide-len(line)))
 	fmt.Fprintf(b.Out, "\r%s%s", line, blank)
@@ -83,7 +84,7 @@ func (b *Bar) Clear() {
 	}
 }
 
-// End wipes the line and draws no other.
+// End wipes the line and draws no other, so that what is printed next is never drawn over.
 func (b *Bar) End() {
 	b.Clear()
 	b.mutex.Lock()
@@ -101,6 +102,8 @@ func (b *Bar) Train(stage string, p softmax.Progress) {
 	b.Draw(p.Fraction >= 1, func(took time.Duration) string { return trainLine(stage, p, took, b.Examples) })
 }
 
+// trainLine makes the line of Train. Rates come after half a second, and the time left after
+// 2 % of the work: before, they jump. Without rows the step at hand is not counted.
 func trainLine(stage string, p softmax.Progress, took time.Duration, examples int) string {
 	line := fmt.Sprintf("%s %s  step %d  loss %.4f", stage, Part(p.Fraction), p.Step, p.Loss)
 	if seconds := took.Seconds(); seconds > 0.5 && (p.Step > 1 || p.Rows > 0) {
@@ -132,6 +135,7 @@ func (b *Bar) Bytes(bytes int64) {
 	b.Draw(false, func(took time.Duration) string { return bytesLine(bytes, b.Size, took) })
 }
 
+// bytesLine makes the line of Bytes. MB are 10^6 bytes, as disks and networks have them.
 func bytesLine(bytes, size int64, took time.Duration) string {
 	line := "reading"
 	if size > 0 {
@@ -155,7 +159,8 @@ func Part(part float64) string {
 	return fmt.Sprintf("[%s%s] %3.0f %%", strings.Repeat("=", full), strings.Repeat(" ", barWidth-full), 100*part)
 }
 
-// TimeLeft says how long the rest takes if it goes on as so far; part is above 0.
+// TimeLeft says how long the rest takes if it goes on as so far, took (1 - part) / part; part
+// is above 0.
 func TimeLeft(took time.Duration, part float64) string {
 	left := time.Duration(float64(took) / part * (1 - part))
 	return fmt.Sprintf("  %v left", left.Round(time.Second))

@@ -27,7 +27,8 @@ func (t *Table) Row(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// Flush prints the table.
+// Flush prints the table. Widths are counted in code points, which are columns of a terminal
+// but for East Asian letters, emoji and combining marks. Errors of out are not reported.
 func (t *Table) Flush() {
 	wide := make([]int, len(t.rows[0]))
 	for _, row := range t.rows {

@@ -28,7 +28,8 @@ type Explorer struct {
 	class     map[string]int
 }
 
-// measured is what examples said about the model.
+// measured is what examples said about the model: counts of 4 bytes a class, the cells of
+// the confusion matrix that are not 0, and the kept examples.
 type measured struct {
 	files     []string
 	examples  int
@@ -66,7 +67,8 @@ func (e *Explorer) Tree() *labeltree.Tree { return e.tree }
 
 // Measure runs the model over labelled examples, once, and keeps the counts of its answers
 // and a few examples of each class; see keeper. Examples with a label that was never
-// trained are left out. files are named on the page.
+// trained are left out. files, at least one, are named on the page. Examples none of which
+// has a label of the model are an error, as is a model of several labels an example.
 func (e *Explorer) Measure(ctx context.Context, c classify.Classifier, x classify.Examples, files []string) error {
 	if e.about.Multilabel != nil {
 		return fmt.Errorf("a model of several labels an example has no confusions to show; explore it without examples")
@@ -149,8 +151,9 @@ func (e *Explorer) Compare(ctx context.Context, baseline classify.Classifier, op
 	return nil
 }
 
-// explain calls use with the explainer of the model, which one goroutine has at a time. Who
-// has waited until ctx is done goes.
+// explain calls use with the explainer of the model, which one goroutine has at a time: it
+// keeps what it found out about the weights. Who has waited until ctx is done goes, which a
+// mutex does not know.
 func (e *Explorer) explain(ctx context.Context, use func(*explain.Explainer) error) error {
 	select {
 	case e.free <- struct{}{}:
@@ -168,7 +171,8 @@ func (e *Explorer) explain(ctx context.Context, use func(*explain.Explainer) err
 	return use(e.explainer)
 }
 
-// round keeps so many digits behind the point, so that the JSON is short.
+// round keeps so many digits behind the point, so that the JSON is short. A NaN or an
+// infinity, which JSON does not have, is 0.
 func round(x float64, digits int) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -39,6 +39,8 @@ type keeper struct {
 	mostRight    int
 }
 
+// newKeeper returns an empty keeper. With more than some thousand classes each may keep less,
+// so that all of them together keep about mostKept, 150 MB at most.
 func newKeeper(labels []string) *keeper {
 	k := len(labels)
 	room := mostKept / max(k, 1)
@@ -64,6 +66,7 @@ func (q *keeper) add(r evaluate.Row) {
 	if !r.Right {
 		list, most = &q.wrong[class], q.mostWrong
 	}
+	// Never equal, so that the place is behind all that are as sure.
 	at, _ := slices.BinarySearchFunc(*list, x, func(a, b shownExample) int { return cmp.Or(cmp.Compare(b.Probability, a.Probability), -1) })
 	if at >= most {
 		return
@@ -89,7 +92,7 @@ func (q *keeper) add(r evaluate.Row) {
 	*list = (*list)[:min(len(*list), most)]
 }
 
-// short cuts a text to so many letters.
+// short cuts a text to so many letters (code points), the last of which is an ellipsis then.
 func short(text string, most int) string {
 	if len(text) <= most {
 		return text

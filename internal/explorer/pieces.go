@@ -101,6 +101,8 @@ type confusions struct {
 	Left      int    `json:"left"` // mistakes in cells that are not here, the rarest
 }
 
+// confusions returns the cells, the mostCells most frequent ones where there are more, in the
+// order of their rows.
 func (e *Explorer) confusions() *confusions {
 	out := &confusions{True: column{}, Predicted: column{}, Count: column{}}
 	if e.data == nil {
@@ -119,7 +121,7 @@ func (e *Explorer) confusions() *confusions {
 	return out
 }
 
-// near is a class and its cosine.
+// near is a class and its cosine, of the weights or of the n-grams of the names.
 type near struct {
 	Class  int     `json:"class"`
 	Cosine float64 `json:"cosine"`
@@ -236,6 +238,7 @@ func (e *Explorer) near(list []explain.Neighbour) (out []near) {
 	return out
 }
 
+// featuresOf takes the strongest features of each side, at most so many.
 func featuresOf(w explain.Weights, most int) *features {
 	list := func(from []explain.Weight) []weight {
 		out := []weight{}

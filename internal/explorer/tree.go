@@ -68,7 +68,8 @@ func WeightTree(m *softmax.Model) (*labeltree.Tree, error) {
 // flatClasses is how many classes a star may have; more are put into groups.
 const flatClasses = 40
 
-// alphabet returns the classes in alphabetical order, many of them in some √k groups.
+// alphabet returns the classes in alphabetical order (of bytes), many of them in some √k
+// groups. Edges have no lengths: nothing is known about distances.
 func alphabet(labels []string) (*labeltree.Tree, error) {
 	k := len(labels)
 	order := dataset.Range(0, k)

@@ -158,7 +158,9 @@ func (a *Answer) evidence(x *explain.Explainer, example dataset.Example, answer,
 }
 
 // strongestWords joins those words of a long text to their neighbours that contribute least, so
-// that at most mostPieces have a number of their own.
+// that at most mostPieces have a number of their own: mostPieces/2 are stronger than least,
+// and between two of these is one that is joined. Contributions add up, so that the sum over
+// all stays what it was.
 func strongestWords(list []explain.Piece) []explain.Piece {
 	if len(list) <= mostPieces {
 		return list

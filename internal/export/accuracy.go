@@ -12,7 +12,7 @@ import (
 
 // Accuracy is the share of labelled examples that each of some models answers right.
 // Labels that were never trained count as wrong. in opens files, which are read once for
-// each model.
+// each model. Without a labelled example there is no share, and an error.
 func Accuracy(ctx context.Context, in classify.Input, models ...*softmax.Model) (accuracy []float64, examples int, err error) {
 	for _, m := range models {
 		one, err := measure(ctx, in, classify.Linear(m))
@@ -28,6 +28,7 @@ func Accuracy(ctx context.Context, in classify.Input, models ...*softmax.Model) 
 	return accuracy, examples, nil
 }
 
+// measure evaluates a model on all examples of in.
 func measure(ctx context.Context, in classify.Input, c classify.Classifier) (*evaluate.Result, error) {
 	e, err := evaluate.New(c, evaluate.Options{})
 	if err != nil {

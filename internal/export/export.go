@@ -48,7 +48,9 @@ var ErrEncoder = errors.New("the model has a sentence encoder, whose features no
 
 // Write writes a model to a path, and returns the files that it wrote: for ONNX, npy and
 // fastText also the contract, for npy in a folder. Old files go only when the new ones
-// are whole. O(d k).
+// are whole. O(d k) time; of the weights of a packed model a row, or a block of 64 outputs, is
+// unpacked at a time, but for ONNX, which is made in memory. ErrHierarchy, ErrEncoder and
+// ErrFields say what the format cannot hold.
 func Write(m *softmax.Model, format Format, path string) (files []string, err error) {
 	if err := option.Check("Format", string(format), slices.Contains(Formats(), format), "model, onnx, npy, json, csv or fasttext"); err != nil {
 		return nil, err
@@ -101,7 +103,8 @@ func Write(m *softmax.Model, format Format, path string) (files []string, err er
 	return files, errors.Join(add(path, func(w io.Writer) error { return writeVec(w, m, c) }), beside())
 }
 
-// contract is what a file of another program does not say.
+// contract is what a file of another program does not say: how a text or a row becomes the d
+// features, and scores become probabilities. Keys are part of docs/model-file.md.
 type contract struct {
 	Rules       string              `json:"rules"` // where it stands how these are used
 	Labels      []string            `json:"labels"`
@@ -120,7 +123,8 @@ type contract struct {
 	Tree        json.RawMessage     `json:"tree,omitempty"`      // of a hierarchical softmax
 }
 
-// newContract takes the features as a model file has them.
+// newContract takes the features as a model file has them, so that there is one list of what
+// they consist of, that of feature.Set.Store.
 func newContract(m *softmax.Model) (*contract, error) {
 	f := &safetensors.File{Metadata: make(map[string]string)}
 	if err := m.Features.Store(f); err != nil {
@@ -173,7 +177,8 @@ func writeBias(w io.Writer, bias []float32) error {
 	return err
 }
 
-// writeWeights writes W (outputs x d), a block of outputs at a time.
+// writeWeights writes W (outputs x d), a block of outputs at a time: weights are kept by
+// feature, d x outputs, and turned here, as NumPy's users expect a row for each class.
 func writeWeights(w io.Writer, l *softmax.Layer) error {
 	k := l.Outputs()
 	if err := dataset.WriteNPYHeader(w, k, l.Features); err != nil {
@@ -196,7 +201,8 @@ func writeWeights(w io.Writer, l *softmax.Layer) error {
 }
 
 // writeJSON writes the contract with bias and weights: those of each feature, for the
-// classes in order.
+// classes in order. A row at a time, as the text of all is some three times the weights; the
+// closing brace of the contract is cut off, to go on behind it.
 func writeJSON(w io.Writer, m *softmax.Model, c *contract) error {
 	head, err := json.Marshal(c)
 	if err != nil {
@@ -250,7 +256,8 @@ func writeCSV(w io.Writer, m *softmax.Model) error {
 }
 
 // writeVec writes each feature with its weights, one a class, as fastText writes words
-// with their vectors: a space within an n-gram is written as _.
+// with their vectors: a space within an n-gram is written as _. The first line has the number
+// of lines and of columns. w: and c: before an n-gram tell words from characters.
 func writeVec(w io.Writer, m *softmax.Model, c *contract) error {
 	if _, err := fmt.Fprintf(w, "%d %d\n", m.Layer.Features, m.Layer.Outputs()); err != nil {
 		return err
@@ -273,5 +280,5 @@ func writeVec(w io.Writer, m *softmax.Model, c *contract) error {
 	return nil
 }
 
-// number is the shortest text of a float32 that is read as the same.
+// number is the shortest text that is read as the same float32.
 func number(v float32) string { return strconv.FormatFloat(float64(v), 'g', -1, 32) }

@@ -28,6 +28,9 @@ func WriteTree(t *labeltree.Tree, w io.Writer) error {
 		}
 		indptr = append(indptr, int32(len(indices)))
 	}
+	// An .npz is a zip of .npy: magic, version 1.0, length of the head in 2 bytes, head, data
+	// (numpy.lib.format). The head is filled up with spaces so that data begin at a multiple
+	// of 64: 10 bytes before it, and a line feed at its end.
 	z := zip.NewWriter(w)
 	for _, part := range []struct {
 		name, kind, shape string

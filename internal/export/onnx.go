@@ -22,6 +22,9 @@ import (
 // The first line is for numeric columns alone. Calibrated scores are divided by the
 // temperature T and, where it depends on how sure the row is, multiplied by
 // scale (-log(1 - p))^power, p the largest probability at T.
+//
+// onnx.proto is written by hand with protowire, as the ten messages that a graph needs are
+// less than a generated package of all; field numbers are those of github.com/onnx/onnx.
 const (
 	opset     = 13
 	irVersion = 8 // of the file format, the oldest that has opset 13 and 14
@@ -29,14 +32,15 @@ const (
 	typeFloat  = 1
 	typeDouble = 11
 
-	maxWeights = 1<<29 - 1<<20 // with room for the rest
+	maxWeights = 1<<29 - 1<<20 // a protobuf message has at most 2 GB: 4 bytes each, with room for the rest
 
 	inputFeatures = "features"
 	inputColumns  = "columns"
 	outputName    = "probabilities"
 )
 
-// message is an encoded protobuf message. Numbers of fields are those of onnx.proto.
+// message is an encoded protobuf message: a tag and a value for each field. Numbers of a list
+// are written one by one and not packed, which readers accept, too.
 type message []byte
 
 func (m *message) bytes(field protowire.Number, value []byte) {
@@ -89,7 +93,7 @@ func integers(name string, value int) message {
 	return a
 }
 
-// constant adds a tensor and returns its name.
+// constant adds a TensorProto and returns its name. Data are raw_data, little-endian.
 func constant[T float32 | float64](g *graph, name string, x []T, shape ...int) string {
 	var t message
 	for _, n := range shape {
@@ -111,7 +115,8 @@ func scalar[T float32 | float64](g *graph, name string, x T) string {
 	return constant(g, name, []T{x})
 }
 
-// value describes an input or an output of N rows.
+// value describes an input or an output of N rows: a ValueInfoProto of float32, whose first
+// dimension has a name in place of a number, as it may be any.
 func value(name string, columns int) message {
 	dim := func(write func(d *message)) (d message) { write(&d); return d }
 	var shape, tensor, kind, v message
@@ -125,7 +130,13 @@ func value(name string, columns int) message {
 	return v
 }
 
-// standardised adds what makes features of columns.
+// standardised adds what makes features of columns:
+//
+//	z = clip((x - mean) scale)        row = [z, sqrt(2 p / D) cos(z Directionᵀ + phase)]
+//
+// with D random Fourier features (Rahimi and Recht 2007), if there are any. z is computed in
+// float64 and then rounded, as package feature does: columns such as times in seconds lose
+// their difference from the mean in float32.
 func (g *graph) standardised(c *contract) string {
 	p := len(c.Columns)
 	x := g.node("Cast", "columns_wide", []string{inputColumns}, integer("to", typeDouble))
@@ -150,7 +161,8 @@ func (g *graph) standardised(c *contract) string {
 	return g.node("Concat", "row", []string{z, x}, integer("axis", 1))
 }
 
-// calibrated adds what calibration does to scores.
+// calibrated adds what calibration does to scores; see decide.Calibration. The clip keeps the
+// logarithm finite where p is rounded to 1.
 func (g *graph) calibrated(scores string) string {
 	c := g.m.Training.Calibration
 	if c == nil {
@@ -171,7 +183,8 @@ func (g *graph) calibrated(scores string) string {
 	return g.node("Mul", "calibrated", []string{tempered, x})
 }
 
-// writeONNX writes a ModelProto.
+// writeONNX writes a ModelProto, which it makes in memory, from the inside out: a message
+// needs the length of those in it. The weights are there three times at most.
 func writeONNX(w io.Writer, m *softmax.Model, c *contract) error {
 	if n := int64(len(m.Layer.Bias)) * int64(m.Layer.Features); n > maxWeights {
 		return fmt.Errorf("%d weights, and a file of ONNX has at most 2 GB; write npy", n)

@@ -42,9 +42,9 @@ func (s *Stream) recode(name string, from encoding.Encoding) {
 	s.Reader = bufio.NewReaderSize(from.NewDecoder().Reader(s.Reader), s.opts.Buffer)
 }
 
-// startEncoded takes off a byte-order mark and decodes what is not UTF-8: by the mark,
-// if there is one, else by Options.Encoding. UTF-32 is
-// refused before.
+// startEncoded takes off a byte-order mark (U+FEFF) and decodes what is not UTF-8: by the
+// mark, if there is one, else by Options.Encoding. UTF-32, whose mark of little-endian
+// begins with that of UTF-16, is refused before.
 func (s *Stream) startEncoded() error {
 	take := func(n int) error {
 		s.skipped = int64(n)

@@ -124,7 +124,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// Clip quotes a value for a message, cut to a length that fits on a screen.
+// Clip quotes a value for a message, cut to 40 bytes, which may be within a character: that
+// is quoted as \x then.
 func Clip[T ~string | ~[]byte](value T) string {
 	const most = 40
 	if len(value) <= most {
@@ -133,7 +134,7 @@ func Clip[T ~string | ~[]byte](value T) string {
 	return strconv.Quote(string(value[:most])) + "..."
 }
 
-// Plural returns "1 row", "2 rows".
+// Plural returns "1 row", "2 rows"; of nouns that take an s only.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -152,8 +153,8 @@ func Some(names []string, most, all int) string {
 	return text
 }
 
-// Wrap breaks a text into lines of at most width characters, but for longer words.
-// All white space counts as one space.
+// Wrap breaks a text into lines of at most width characters (code points), but for longer
+// words. All white space counts as one space. A line takes every word that fits.
 func Wrap(text string, width int) string {
 	var b strings.Builder
 	column := 0

@@ -36,7 +36,8 @@ func (l *Lines) Refuse(column int, format string, args ...any) error {
 func (l *Lines) Name() string { return l.in.Name }
 
 // Read returns the next line without its LF or CRLF, valid until the next call;
-// at the end io.EOF. Everything else that it returns is an *Error.
+// at the end io.EOF. Everything else that it returns is an *Error. A line that fits the
+// buffer is not copied. After an error about invalid UTF-8 the next line can be read.
 func (l *Lines) Read() ([]byte, error) {
 	line, err := l.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull || len(line) > l.Max {
@@ -101,7 +102,9 @@ func (l *Lines) Size() int64 {
 	return l.in.Bytes
 }
 
-// SkipTo passes over the lines that begin before an offset.
+// SkipTo passes over the lines that begin before an offset, in bytes of the unpacked stream,
+// without a look at what they hold: several goroutines share a file so, each from the first
+// line that begins in its part.
 func (l *Lines) SkipTo(to int64) error {
 	for within := false; l.next < to || within; {
 		part, err := l.in.ReadSlice('\n')
@@ -125,7 +128,8 @@ func Blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 // errLong says that a line was too long and passed over.
 var errLong = errors.New("line too long")
 
-// readLong gathers a line that begins with part, up to err.
+// readLong gathers a line that begins with part, up to err. A line that is passed over is
+// read to its end, and takes no memory beyond Max.
 func (l *Lines) readLong(part []byte, err error) ([]byte, error) {
 	l.long = l.long[:0]
 	skip := false

@@ -8,7 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unpack looks at the first bytes of in. If these are those of gzip or zstd, it
+// unpack looks at the first bytes of in. If these are those of gzip (RFC 1952) or zstd (RFC
+// 8878), it
 // returns a reader of what is packed, to be closed, and by which of the two; else
 // by is "" and nothing was read. A head that is damaged is an error, with by.
 //

@@ -15,5 +15,5 @@ func ShellLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// plainLetters mean nothing to a shell.
+// plainLetters have no meaning of their own in a shell, at any place of a word.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%"

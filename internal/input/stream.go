@@ -188,7 +188,8 @@ func (s *Stream) checkStart() error {
 func (s *Stream) StartsWith(magic string) bool { return startsWith(s.Reader, magic) }
 
 // FirstLine returns the first line that is not blank, or as much of it as the
-// buffer holds, without consuming anything.
+// buffer holds, without consuming anything; valid until the next read. It waits for no more
+// than the end of that line.
 func (s *Stream) FirstLine() []byte {
 	for n := 1; ; {
 		b, err := s.Peek(n)

@@ -3,7 +3,18 @@
 //
 //	New -> Add, Add ... -> Store.Part(i) -> rows, in the order in which they were added
 //
-// A part is then a random sample of all examples, whatever the order they came in.
+// A part is then a random sample of all examples, whatever the order they came in: parts read
+// in random order, and rows of a part in random order, are as good for SGD as a shuffle of
+// all, in two passes over the data and without a sort.
+//
+// The file is a sequence of pieces, each with rows of one part, in which numbers are varints:
+//
+//	label  weight (float32)  n, n x (label, share (float64))      soft labels, in full precision
+//	texts:    length, bytes  n, n x (length, bytes) fields  n, n x float32 values
+//	numbers:  n, n x float32
+//	sparse:   n, n x (index, float32)
+//
+// It is of this process alone: no header, no version, and nothing is read from an earlier run.
 package spill
 
 import (
@@ -19,10 +30,11 @@ import (
 	"github.com/treeloss/treeloss/dataset"
 )
 
-// Parts is the number of parts of a Store.
+// Parts is the number of parts of a Store: with 1 GB to read parts into, 256 GB of examples.
 const Parts = 256
 
-// pieceBytes is how much of a part is written at a time.
+// pieceBytes is how much of a part is written at a time: 16 MB of memory for all parts, and
+// reads of a part that are long enough for a disk with a head to move.
 const pieceBytes = 1 << 16
 
 // stream is the stream of random numbers that deals examples.
@@ -43,9 +55,10 @@ type Store struct {
 	rows    int
 }
 
+// part is where the rows of a part are: in pieces of the file, and then in pending.
 type part struct {
 	rows    int
-	pending []byte
+	pending []byte  // rows that are not written yet; below pieceBytes, but for a long last row
 	at      []int64 // where the pieces in the file begin
 	size    []int
 }
@@ -89,7 +102,8 @@ func (s *Store) label(name string) int {
 }
 
 // Add appends an example to a part. Its numbers are kept as float32, as a table of
-// features has them.
+// features has them. It copies what it is given. An error is one of the disk, after which
+// the Store is of no use.
 func (s *Store) Add(e dataset.Example) error {
 	p := &s.parts[s.random.IntN(Parts)]
 	label := s.label(e.Label)
@@ -175,7 +189,8 @@ type Part struct {
 	from []int // where each row begins
 }
 
-// Part reads a part: the rows are those of Add, in their order.
+// Part reads a part: the rows are those of Add, in their order. It takes the bytes of the
+// part and 8 bytes a row, and may be called by several goroutines at once.
 func (s *Store) Part(i int) (*Part, error) {
 	p := &s.parts[i]
 	total := len(p.pending)
@@ -191,6 +206,7 @@ func (s *Store) Part(i int) (*Part, error) {
 		data = data[:len(data)+p.size[n]]
 	}
 	out := &Part{kind: s.kind, data: append(data, p.pending...), from: make([]int, 0, p.rows)}
+	// All rows are passed over once, so that Row has no errors to return.
 	c := cursor{rest: out.data}
 	for range p.rows {
 		out.from = append(out.from, len(out.data)-len(c.rest))
@@ -247,7 +263,7 @@ func (c *cursor) number() uint64 {
 	return v
 }
 
-// bytes returns the next n bytes, zeros where there are fewer.
+// bytes returns the next n bytes; where there are fewer 8 zeros, enough for a number.
 func (c *cursor) bytes(n int) []byte {
 	if n < 0 || n > len(c.rest) {
 		c.bad, c.rest = true, nil
@@ -262,7 +278,8 @@ func (c *cursor) float32() float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(c.bytes(4)))
 }
 
-// skip passes over a row.
+// skip passes over a row: Row without the memory. A count that is damaged ends at the first
+// byte that is missing.
 func (c *cursor) skip(kind dataset.Kind) {
 	c.number()
 	c.bytes(4)
