@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/internal/console"
+	"github.com/treeloss/treeloss/internal/remote"
 	"github.com/treeloss/treeloss/internal/shard"
 )
 
@@ -25,21 +27,32 @@ type app struct {
 	quiet bool
 	json  bool
 
-	skipped *skippedRows // of the command, once it reads examples
-	args    []string     // of the call
-	parts   *shard.Parts // what gather has, and runs a command with; nil: it does not
+	skipped *skippedRows  // of the command, once it reads examples
+	args    []string      // of the call
+	parts   *shard.Parts  // what gather has, and runs a command with; nil: it does not
+	stage   *remote.Stage // copies of what the arguments name by URL; nil: none do
 }
 
 // execute runs the command that arguments call for.
-func (a *app) execute(ctx context.Context, args []string) error {
+func (a *app) execute(ctx context.Context, args []string) (err error) {
 	a.args = joined(args)
+	local, send, err := a.staged(ctx, a.args)
+	if a.stage != nil {
+		defer func() { err = cmp.Or(err, a.stage.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
 	root := newRoot(a)
-	root.SetArgs(a.args)
+	root.SetArgs(local)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.log)
 	explainWrongCalls(root, args)
-	return root.ExecuteContext(ctx)
+	if err := root.ExecuteContext(ctx); err != nil {
+		return err
+	}
+	return send()
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -71,7 +84,7 @@ func (a *app) jsonFlag(c *cobra.Command) {
 // logf writes a line to the log unless --quiet.
 func (a *app) logf(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintln(a.log, namesInFlags(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.log, a.named(namesInFlags(fmt.Sprintf(format, args...))))
 	}
 }
 

@@ -30,7 +30,9 @@ func main() {
 // execute runs the program and returns its exit status. An error becomes one
 // line of the log.
 func execute(ctx context.Context, args []string, in io.Reader, out, log io.Writer) int {
-	err := patiently(ctx, patience, func() error { return run(ctx, args, in, out, log) })
+	results := &output{to: out}
+	a := &app{in: in, out: results, log: log}
+	err := patiently(ctx, patience, func() error { return a.run(ctx, args, results) })
 	if err == nil {
 		return 0
 	}
@@ -42,14 +44,13 @@ func execute(ctx context.Context, args []string, in io.Reader, out, log io.Write
 	if i, yes := interruptionOf(ctx, err); yes {
 		text, status = i.inWords(text), i.status()
 	}
-	fmt.Fprintln(log, "treeloss:", oneLine(text))
+	fmt.Fprintln(log, "treeloss:", oneLine(a.named(text)))
 	return status
 }
 
 // run is the whole program but for the process around it.
-func run(ctx context.Context, args []string, in io.Reader, out, log io.Writer) error {
-	results := &output{to: out}
-	err := (&app{in: in, out: results, log: log}).execute(ctx, args)
+func (a *app) run(ctx context.Context, args []string, results *output) error {
+	err := a.execute(ctx, args)
 	switch failed := results.failure(); {
 	case failed == nil:
 		return err

@@ -78,13 +78,13 @@ var unshared = []string{"shard", "out", "model", "threads", "quiet", "report", "
 
 // task is what all parts have in common: the flags of the command, the model that it reads,
 // and all other files that its flags name.
-func (f *shardFlags) task(command, model string, data []string) (shard.Task, error) {
+func (f *shardFlags) task(a *app, command, model string, data []string) (shard.Task, error) {
 	options, files := make(map[string]string), slices.Clone(data)
 	f.flags.Visit(func(flag *pflag.Flag) {
 		if slices.Contains(unshared, flag.Name) || flag.Name == "json" && command != commandPredict { // gather prints
 			return
 		}
-		options[flag.Name] = flag.Value.String()
+		options[flag.Name] = a.named(flag.Value.String())
 		values := []string{flag.Value.String()}
 		if list, many := flag.Value.(pflag.SliceValue); many {
 			values = list.GetSlice()
@@ -104,7 +104,7 @@ func (f *shardFlags) task(command, model string, data []string) (shard.Task, err
 func (f *shardFlags) run(a *app, command, model string, data []string, do func(a *app, s shared) error) error {
 	switch {
 	case a.parts != nil:
-		task, err := f.task(command, model, data)
+		task, err := f.task(a, command, model, data)
 		if err == nil {
 			err = a.parts.Check(task)
 		}
@@ -125,7 +125,7 @@ func (f *shardFlags) run(a *app, command, model string, data []string, do func(a
 	if err != nil {
 		return err
 	}
-	task, err := f.task(command, model, data)
+	task, err := f.task(a, command, model, data)
 	if err != nil {
 		return err
 	}

@@ -144,6 +144,11 @@ type Manifest struct {
 // name returns the name of a part.
 func name(i, n int) string { return fmt.Sprintf("part-%05d-of-%05d", i, n) }
 
+// IsOf tells whether a file of the folder belongs to a part.
+func IsOf(p dataset.Shard, file string) bool {
+	return file == name(p.Index, p.Count) || file == name(p.Index, p.Count)+".json"
+}
+
 // Unfinished returns the file in a folder in which a part may keep how far it has come.
 func Unfinished(folder string, p dataset.Shard) string {
 	return filepath.Join(folder, name(p.Index, p.Count)+".unfinished")
