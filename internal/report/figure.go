@@ -109,14 +109,8 @@ type plot struct {
 	shift   []float64 // of each series, in pixels; nil: none
 }
 
-// scene draws from top to bottom title, legend, name of the y axis, plot, name of the x axis, so
-// that nothing lies on data. Of the data all intervals come first, then all curves, then
-// all markers: no curve hides the points of another.
-func (f *Figure) scene(own bool) (*scene, error) {
-	s, err := newScene(f, own)
-	if err != nil {
-		return nil, err
-	}
+// newPlot returns the plot of a figure in a scene, without axes.
+func newPlot(s *scene, f *Figure) *plot {
 	p := &plot{scene: s, Figure: f, series: drawn(f.Series, f.Percent), markers: slices.Clone(f.Markers)}
 	for i := range p.markers {
 		if f.Percent {
@@ -131,6 +125,47 @@ func (f *Figure) scene(own bool) (*scene, error) {
 			p.series[i].X = scaled(p.series[i].X, len(p.series[i].X), true)
 		}
 	}
+	return p
+}
+
+// axes chooses both axes with their ticks and returns where the plot begins on the left,
+// which follows from the widest number of the y axis. The x axis begins there.
+func (p *plot) axes(top, bottom float64) (left float64) {
+	xs, ys := p.shownNumbers()
+	p.y = newAxis(ys, p.LogY, p.Zero, bottom, top)
+	if p.Whole {
+		p.y = fullAxis(bottom, top)
+	}
+	p.y.mark(nil, 14, func(string) float64 { return textSize })
+	left = edge + 8
+	for _, t := range p.y.ticks {
+		left = max(left, edge+p.fonts.width(t.label, textSize)+6)
+	}
+	if p.Bars != nil {
+		most := numeral(slices.Max(append([]float64{0}, p.Bars.Count...)))
+		left = max(left, edge+p.fonts.width(most, textSize)+6)
+	}
+	p.x = newAxis(xs, p.LogX, false, left, p.width-edge-4)
+	var measured []float64
+	if p.PercentX {
+		p.x = fullAxis(left, p.width-edge-12)
+	} else {
+		for _, one := range p.Series {
+			measured = append(measured, one.X...)
+		}
+	}
+	p.x.mark(measured, 8, func(label string) float64 { return p.fonts.width(label, textSize) })
+	return left
+}
+
+// scene draws from top to bottom title, legend, name of the y axis, plot, name of the x axis, so
+// that nothing lies on data.
+func (f *Figure) scene(own bool) (*scene, error) {
+	s, err := newScene(f, own)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlot(s, f)
 	s.text = p.describe()
 	p.addLegend()
 	if f.YLabel != "" {
@@ -139,30 +174,7 @@ func (f *Figure) scene(own bool) (*scene, error) {
 	}
 	top := s.y + 6
 	bottom := top + plotHeight
-	xs, ys := p.shownNumbers()
-	p.y = newAxis(ys, f.LogY, f.Zero, bottom, top)
-	if f.Whole {
-		p.y = fullAxis(bottom, top)
-	}
-	p.y.mark(nil, 14, func(string) float64 { return textSize })
-	left := edge + 8
-	for _, t := range p.y.ticks {
-		left = max(left, edge+s.fonts.width(t.label, textSize)+6)
-	}
-	if f.Bars != nil {
-		most := numeral(slices.Max(append([]float64{0}, f.Bars.Count...)))
-		left = max(left, edge+s.fonts.width(most, textSize)+6)
-	}
-	p.x = newAxis(xs, f.LogX, false, left, s.width-edge-4)
-	var measured []float64
-	if f.PercentX {
-		p.x = fullAxis(left, s.width-edge-12)
-	} else {
-		for _, one := range f.Series {
-			measured = append(measured, one.X...)
-		}
-	}
-	p.x.mark(measured, 8, func(label string) float64 { return s.fonts.width(label, textSize) })
+	left := p.axes(top, bottom)
 	below := bottom // of the plot and the bars
 	if f.Bars != nil {
 		below += barsGap + barsHeight
@@ -176,10 +188,17 @@ func (f *Figure) scene(own bool) (*scene, error) {
 		s.note("no data", (left+s.width-edge)/2, (top+bottom)/2, s.width, "middle")
 		return s, nil
 	}
-	if f.Zero && p.y.within(0) {
-		s.add(rule(faint, 1, point{left, p.y.place(0)}, point{s.width - edge, p.y.place(0)}))
+	p.addData(left)
+	return s, nil
+}
+
+// addData draws what is between the axes: all intervals first, then all curves, then all
+// markers, so that no curve hides the points of another.
+func (p *plot) addData(left float64) {
+	if p.Zero && p.y.within(0) {
+		p.add(rule(faint, 1, point{left, p.y.place(0)}, point{p.width - edge, p.y.place(0)}))
 	}
-	if f.Diagonal != "" {
+	if p.Diagonal != "" {
 		low, up := max(p.x.low, p.y.low), min(p.x.up, p.y.up)
 		line := rule(faint, 1.4, point{p.x.place(low), p.y.place(low)}, point{p.x.place(up), p.y.place(up)})
 		line.dash = []float64{5, 4}
@@ -192,7 +211,6 @@ func (f *Figure) scene(own bool) (*scene, error) {
 		}
 	}
 	p.addMarkers()
-	return s, nil
 }
 
 // axisName is the name of an axis, which says if its steps are not all as long.

@@ -90,22 +90,20 @@ func (h *Heat) WriteCSV(w io.Writer) error {
 	return writeCSV(w, h, []string{"row", "column", "count"}, rows)
 }
 
-// heatPlan is where the parts of a heat map are.
+// heatPlan is where the parts of a heat map are, in pixels.
 type heatPlan struct {
 	*scene
 	cell, left, top float64
-	size            float64 // of names
+	named           bool     // rows and columns have names, else blocks
+	names           []string // of either, cut
+	size            float64  // of their letters
+	longest         float64  // of the names
 }
 
-// scene draws names of rows on the left and of columns, turned, above; blocks of small cells
-// have their names on the left. What is known decides in this order: the number of rows
-// the size of a cell, that whether rows have names and how large, the longest name where
-// the cells begin, and these the width of the picture.
-func (h *Heat) scene(own bool) (*scene, error) {
-	s, err := newScene(h, own)
-	if err != nil {
-		return nil, err
-	}
+// plan finds the size of a cell and of names. What is known decides in this order: the number
+// of rows the size of a cell, that whether rows have names and how large, the longest name
+// where the cells begin.
+func (h *Heat) plan(s *scene) *heatPlan {
 	n := float64(max(1, len(h.Labels)))
 	p := &heatPlan{scene: s, cell: min(cellMost, heatSide/n)}
 	if p.cell < 1.15*cellName {
@@ -113,47 +111,55 @@ func (h *Heat) scene(own bool) (*scene, error) {
 			p.cell = large
 		}
 	}
-	named := p.cell >= cellName
-	p.size = textSize
-	if named {
+	p.named, p.size = p.cell >= cellName, textSize
+	names, widest := h.Labels, heatLabels
+	if p.named {
 		p.size = min(textSize, 0.97*p.cell)
-	}
-	names := h.Labels
-	if !named {
+	} else {
 		names = nil
 		for _, b := range h.Blocks {
 			names = append(names, b.Name)
 		}
 	}
-	short, longest := make([]string, len(names)), 0.0
-	for i, name := range names {
-		widest := heatLabels
-		if len(h.Labels) <= heatHalf {
-			widest = halfWidth - 2*edge - 8 - 1.05*cellNumber*n
-		}
-		short[i] = s.fonts.shorten(strings.Join(strings.Fields(name), " "), p.size, min(heatLabels, widest))
-		longest = max(longest, s.fonts.width(short[i], p.size))
+	half := len(h.Labels) <= heatHalf
+	if half {
+		widest = min(heatLabels, halfWidth-2*edge-8-1.05*cellNumber*n)
 	}
-	if len(h.Labels) <= heatHalf {
-		p.cell = min(p.cell, (halfWidth-2*edge-8-longest)/n)
+	for _, name := range names {
+		short := s.fonts.shorten(strings.Join(strings.Fields(name), " "), p.size, widest)
+		p.names, p.longest = append(p.names, short), max(p.longest, s.fonts.width(short, p.size))
 	}
+	if half {
+		p.cell = min(p.cell, (halfWidth-2*edge-8-p.longest)/n)
+	}
+	p.left = edge + p.longest + 8
+	return p
+}
+
+// scene draws names of rows on the left and of columns, turned, above; blocks of small cells
+// have their names on the left.
+func (h *Heat) scene(own bool) (*scene, error) {
+	s, err := newScene(h, own)
+	if err != nil {
+		return nil, err
+	}
+	p, n := h.plan(s), float64(max(1, len(h.Labels)))
 	side := p.cell * n
-	p.left = edge + longest + 8
 	// The title was broken into lines for the width of figures, which this is never below.
 	s.width = max(figureWidth, p.left+side+edge)
 	h.legend(s)
 	s.y += lineGap
 	s.note(h.RowName+" ↓  "+h.Column+" →", edge, s.y-4, s.width-2*edge, "start")
 	p.top = s.y + 6
-	if named {
-		p.top += longest + 6
+	if p.named {
+		p.top += p.longest + 6
 	}
 	s.height = p.top + side + edge
 	s.text = h.describe()
 	outline := box(p.left, p.top, side, side, none)
 	outline.line, outline.width = grid, 1
 	s.add(outline)
-	if named && p.cell >= 16 {
+	if p.named && p.cell >= 16 {
 		for i := 1.0; i < n; i++ {
 			at := i * p.cell
 			s.add(rule(grid, 0.6, point{p.left + at, p.top}, point{p.left + at, p.top + side}), rule(grid, 0.6, point{p.left, p.top + at}, point{p.left + side, p.top + at}))
@@ -164,14 +170,14 @@ func (h *Heat) scene(own bool) (*scene, error) {
 			s.add(h.cell(p, c))
 		}
 	}
-	h.names(p, named, short)
+	h.addNames(p)
 	return s, nil
 }
 
-// names writes those of rows and columns, or of blocks, and draws the blocks.
-func (h *Heat) names(p *heatPlan, named bool, short []string) {
-	if named {
-		for i, name := range short {
+// addNames writes those of rows and columns, or of blocks, and draws the blocks.
+func (h *Heat) addNames(p *heatPlan) {
+	if p.named {
+		for i, name := range p.names {
 			middle := (float64(i) + 0.5) * p.cell
 			row := label(name, p.left-6, p.top+middle+0.35*p.size, p.size, "end", words)
 			column := label(name, p.left+middle+0.35*p.size, p.top-6, p.size, "start", words)
@@ -187,12 +193,12 @@ func (h *Heat) names(p *heatPlan, named bool, short []string) {
 		from, to := p.cell*float64(b.From), p.cell*float64(b.To)
 		p.add(mark{points: []point{{p.left + from, p.top + from}, {p.left + to, p.top + from}, {p.left + to, p.top + to}, {p.left + from, p.top + to}},
 			closed: true, fill: none, line: faint, width: 1})
-		if middle := p.top + (from+to)/2; !named && middle-p.size/2 >= free {
-			name := label(short[i], p.left-6, middle+0.35*p.size, p.size, "end", words)
-			if short[i] != b.Name {
+		if middle := p.top + (from+to)/2; !p.named && middle-p.size/2 >= free {
+			name := label(p.names[i], p.left-6, middle+0.35*p.size, p.size, "end", words)
+			if p.names[i] != b.Name {
 				name = mark{hint: b.Name, inside: []mark{name}}
 			}
-			if short[i] != "" {
+			if p.names[i] != "" {
 				p.add(name)
 				free = middle + p.size/2
 			}
