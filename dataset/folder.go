@@ -11,13 +11,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/kernel"
 )
 
 // Folder is a folder of pictures with a folder for each class, as ImageNet is
@@ -240,19 +238,11 @@ func DecodePicture(data []byte, max int) (image.Image, error) {
 // the only result.
 func (f *Folder) Check(ctx context.Context, threads int) (whole *Folder, damaged []error, err error) {
 	failed := make([]error, f.Len())
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(threads, f.Len()) {
-		wait.Go(func() {
-			for i := int(next.Add(1) - 1); i < f.Len() && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				_, failed[i] = f.Picture(i)
-			}
-		})
-	}
-	wait.Wait()
+	kernel.Parallel(threads, f.Len(), 1, func(i, _, _ int) {
+		if ctx.Err() == nil {
+			_, failed[i] = f.Picture(i)
+		}
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

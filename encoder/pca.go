@@ -48,12 +48,33 @@ func PCA(x *matrix.Dense, dim int) (*matrix.Dense, error) {
 		block := centred(from, min(from+pcaBlock, n))
 		covariance.SymRankK(covariance, 1/float64(n), block.T())
 	}
+	axes, err := principal(covariance, dim)
+	if err != nil {
+		return nil, err
+	}
+	out := matrix.NewDense(n, dim)
+	for from := 0; from < n; from += pcaBlock {
+		to := min(from+pcaBlock, n)
+		var y mat.Dense
+		y.Mul(centred(from, to), axes)
+		for i := from; i < to; i++ {
+			for c, v := range y.RawRowView(i - from) {
+				out.Row(i)[c] = float32(v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// principal returns the dim directions of the most variance, d x dim.
+func principal(covariance *mat.SymDense, dim int) (*mat.Dense, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {
 		return nil, errors.New("the principal components of the vectors cannot be computed")
 	}
 	var all mat.Dense
 	eigen.VectorsTo(&all) // by ascending variance
+	d := covariance.SymmetricDim()
 	directions := mat.NewDense(d, dim, nil)
 	for c := range dim {
 		column := mat.Col(nil, d-1-c, &all)
@@ -70,16 +91,5 @@ func PCA(x *matrix.Dense, dim int) (*matrix.Dense, error) {
 			directions.Set(j, c, v)
 		}
 	}
-	out := matrix.NewDense(n, dim)
-	for from := 0; from < n; from += pcaBlock {
-		to := min(from+pcaBlock, n)
-		var y mat.Dense
-		y.Mul(centred(from, to), directions)
-		for i := from; i < to; i++ {
-			for c, v := range y.RawRowView(i - from) {
-				out.Row(i)[c] = float32(v)
-			}
-		}
-	}
-	return out, nil
+	return directions, nil
 }

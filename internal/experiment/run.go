@@ -5,12 +5,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/internal/kernel"
 )
 
 // Progress tells how far Run has come.
@@ -193,22 +192,15 @@ func (r *runner) plan(shard dataset.Shard) {
 func (r *runner) work(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	threads := r.opts.Threads
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
-	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(threads, len(r.jobs)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(r.jobs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := r.do(ctx, r.jobs[i]); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
+	// The longest jobs are first; one that fails ends those that have not begun.
+	kernel.Parallel(r.opts.Threads, len(r.jobs), 1, func(i, _, _ int) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := r.do(ctx, r.jobs[i]); err != nil {
+			cancel(err)
+		}
+	})
 	if ctx.Err() != nil {
 		return fmt.Errorf("experiment: stopped after %d of %d cells: %w", r.progress.Done, r.progress.Total, context.Cause(ctx))
 	}

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -82,10 +83,7 @@ func (e *Explorer) Save(ctx context.Context, dir string) error {
 	}
 	// The page reads start for its first picture, confusions for the map and the mistakes of a
 	// class, and a file of classes when one of them is clicked.
-	if err := write("start", e.start(size)); err != nil {
-		return err
-	}
-	if err := write("confusions", e.confusions()); err != nil {
+	if err := cmp.Or(write("start", e.start(size)), write("confusions", e.confusions())); err != nil {
 		return err
 	}
 	far := e.model != nil && 2*float64(e.model.Layer.Features)*float64(k)*float64(k) > nearestWork
@@ -112,6 +110,11 @@ func (e *Explorer) Save(ctx context.Context, dir string) error {
 		}
 		n++
 	}
+	return saveAssets(dir)
+}
+
+// saveAssets writes the files of the page, made to read the pieces as files, index.html last.
+func saveAssets(dir string) error {
 	for _, name := range append(Assets(), "index.html") {
 		data, _, err := Asset(name)
 		if err != nil {
