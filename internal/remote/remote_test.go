@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/md5"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
@@ -20,8 +21,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/minio/minio-go/v7"
 )
 
 // bucket is a fake of S3 with one bucket, "data", in memory. It checks no signature.
@@ -118,8 +117,13 @@ func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "<CompleteMultipartUploadResult><Bucket>data</Bucket><ETag>%s</ETag></CompleteMultipartUploadResult>", tag(data))
 	case r.Method == http.MethodPut && upload != "":
 		n, _ := strconv.Atoi(query.Get("partNumber"))
-		b.uploads[upload][n] = body(r)
-		w.Header().Set("ETag", tag(b.uploads[upload][n]))
+		data := body(r)
+		if sum := md5.Sum(data); base64.StdEncoding.EncodeToString(sum[:]) != r.Header.Get("Content-Md5") {
+			http.Error(w, "<Error><Code>BadDigest</Code></Error>", http.StatusBadRequest)
+			return
+		}
+		b.uploads[upload][n] = data
+		w.Header().Set("ETag", tag(data))
 	case r.Method == http.MethodPut:
 		b.objects[key] = body(r)
 		w.Header().Set("ETag", tag(b.objects[key]))
@@ -159,9 +163,9 @@ func serve(t *testing.T) *bucket {
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	pause, unit := firstPause, minio.DefaultRetryUnit
-	firstPause, minio.DefaultRetryUnit = time.Microsecond, time.Microsecond
-	t.Cleanup(func() { firstPause, minio.DefaultRetryUnit = pause, unit })
+	pause := firstPause
+	firstPause = time.Microsecond
+	t.Cleanup(func() { firstPause = pause })
 	return b
 }
 

@@ -3,15 +3,19 @@ package remote
 import (
 	"cmp"
 	"context"
+	"crypto/md5"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"golang.org/x/sync/errgroup"
 )
 
 // s3 is an object store with the interface of Amazon S3.
@@ -34,7 +38,7 @@ func newS3(getenv func(string) string) (store, error) {
 		Creds:      credentials.NewChainCredentials([]credentials.Provider{&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{}}),
 		Secure:     secure,
 		Region:     cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), "us-east-1"),
-		MaxRetries: 4, // of each request; Fetch tries each piece again, too
+		MaxRetries: 1, // what is tried again here has a reader of its own
 	})
 	return s3{client}, err
 }
@@ -83,10 +87,86 @@ func (s s3) list(ctx context.Context, folder string) ([]object, error) {
 	return all, nil
 }
 
+// parts is the most that S3 takes of an upload.
+const parts = 10_000
+
+// write sends a file in pieces. Each attempt has a reader of its own, as a connection that
+// broke may still read from that of the last. Sums let the store refuse what is damaged on
+// the way.
 func (s s3) write(ctx context.Context, url, file string) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return final{err}
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return final{err}
+	}
 	bucket, key := place(url)
-	_, err := s.client.FPutObject(ctx, bucket, key, file, minio.PutObjectOptions{PartSize: piece, NumThreads: together, SendContentMd5: true, DisableContentSha256: true})
-	return s3Error(err)
+	size := info.Size()
+	if size <= piece {
+		sum, err := md5Of(in, 0, size)
+		if err != nil {
+			return final{err}
+		}
+		_, err = s.client.PutObject(ctx, bucket, key, io.NewSectionReader(in, 0, size), size, sum, "", minio.PutObjectOptions{DisableContentSha256: true})
+		return s3Error(err)
+	}
+	var upload string
+	err = again(ctx, func() error {
+		upload, err = s.client.NewMultipartUpload(ctx, bucket, key, minio.PutObjectOptions{})
+		return s3Error(err)
+	})
+	if err != nil {
+		return err
+	}
+	each := max(piece, (size+parts-1)/parts)
+	done := make([]minio.CompletePart, (size+each-1)/each)
+	work, working := errgroup.WithContext(ctx)
+	work.SetLimit(together)
+	for i := range done {
+		work.Go(func() error {
+			from := int64(i) * each
+			length := min(each, size-from)
+			sum, err := md5Of(in, from, length)
+			if err != nil {
+				return final{err}
+			}
+			return again(working, func() error {
+				part, err := s.client.PutObjectPart(working, bucket, key, upload, i+1, io.NewSectionReader(in, from, length), length, minio.PutObjectPartOptions{Md5Base64: sum, DisableContentSha256: true})
+				done[i] = minio.CompletePart{PartNumber: i + 1, ETag: part.ETag}
+				return s3Error(err)
+			})
+		})
+	}
+	if err = work.Wait(); err == nil {
+		asked := false
+		err = again(ctx, func() error {
+			_, err := s.client.CompleteMultipartUpload(ctx, bucket, key, upload, done, minio.PutObjectOptions{})
+			if answer, ok := errors.AsType[minio.ErrorResponse](err); ok && answer.Code == "NoSuchUpload" && asked {
+				// The upload is complete, and the answer that says so was lost.
+				o, err := s.stat(ctx, url)
+				if err == nil && o.bytes != size {
+					err = final{errors.New("another object was written at the same time; start again")}
+				}
+				return err
+			}
+			asked = true
+			return s3Error(err)
+		})
+	}
+	if err != nil { // parts that lie about are paid for
+		_ = s.client.AbortMultipartUpload(context.WithoutCancel(ctx), bucket, key, upload)
+	}
+	return err
+}
+
+// md5Of returns the sum of a piece of a file as the header Content-MD5 has it.
+func md5Of(in io.ReaderAt, from, length int64) (string, error) {
+	sum := md5.New()
+	_, err := io.Copy(sum, io.NewSectionReader(in, from, length))
+	return base64.StdEncoding.EncodeToString(sum.Sum(nil)), err
 }
 
 // s3Error says what an answer of a store means.
@@ -96,15 +176,13 @@ func s3Error(err error) error {
 		return err
 	}
 	switch {
-	case answer.Code == "NoSuchUpload": // as when the answer was lost that it is complete
-		return err
 	case answer.StatusCode == http.StatusNotFound:
 		return final{errors.New("there is no such object, or no such bucket")}
 	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
 		return final{fmt.Errorf("no right to it (%s); credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ~/.aws/credentials or the role of the machine", cmp.Or(answer.Code, "forbidden"))}
 	case answer.StatusCode == http.StatusPreconditionFailed:
 		return final{errors.New("it was replaced while it was read; start again")}
-	case answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
+	case answer.Code == "BadDigest" || answer.StatusCode >= 500 || answer.StatusCode == http.StatusTooManyRequests:
 		return err
 	}
 	return final{err}
