@@ -1,14 +1,12 @@
 package dataset
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,43 +183,25 @@ func (f *Folder) Keep(classes []string) (kept *Folder, others int) {
 // than 2^28 pixels, is an *Error.
 func (f *Folder) Picture(i int) (image.Image, error) {
 	path := filepath.Join(f.Root, f.Files[i])
-	in, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, input.Missing(path, err)
 	}
-	defer in.Close()
-	picture, err := decode(bufio.NewReader(in))
+	picture, err := DecodePicture(data, maxPicture)
 	if err != nil {
 		return nil, &Error{File: path, Message: fmt.Sprintf("no readable picture: %v; fetch it anew or remove it", err), Err: err}
 	}
 	return picture, nil
 }
 
-// pictureFormat returns what reads the size and the pixels of a picture that begins so: of a
-// PNG by its signature, else of a JPEG, whose reader says if it is none.
-func pictureFormat(head []byte) (config func(io.Reader) (image.Config, error), read func(io.Reader) (image.Image, error)) {
-	if bytes.HasPrefix(head, []byte("\x89PNG")) {
-		return png.DecodeConfig, png.Decode
-	}
-	return jpeg.DecodeConfig, jpeg.Decode
-}
-
-// decode reads a JPEG or a PNG by its first bytes, after a look at how many pixels it
-// claims to have.
-func decode(r *bufio.Reader) (image.Image, error) {
-	head, _ := r.Peek(1 << 12)
-	config, read := pictureFormat(head)
-	// The size stands near the start; where it does not, the decoder looks.
-	if c, err := config(bytes.NewReader(head)); err == nil && (c.Width < 1 || c.Height < 1 || c.Width > maxPicture/c.Height) {
-		return nil, fmt.Errorf("%d x %d pixels", c.Width, c.Height)
-	}
-	return read(r)
-}
-
-// DecodePicture reads the bytes of a JPEG or PNG file. One of more than max pixels is an
-// error, and takes no memory.
+// DecodePicture reads the bytes of a JPEG or PNG file, a PNG by its signature, else a JPEG,
+// whose reader says if it is none. One of more than max pixels is an error, and takes no
+// memory: how many it claims to have is looked at first.
 func DecodePicture(data []byte, max int) (image.Image, error) {
-	config, read := pictureFormat(data)
+	config, read := jpeg.DecodeConfig, jpeg.Decode
+	if bytes.HasPrefix(data, []byte("\x89PNG")) {
+		config, read = png.DecodeConfig, png.Decode
+	}
 	c, err := config(bytes.NewReader(data))
 	if err != nil {
 		return nil, err

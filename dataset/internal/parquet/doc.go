@@ -2,6 +2,15 @@
 // files, row by row, by parquet-go (github.com/parquet-go/parquet-go). Pages may
 // be packed with Snappy, gzip, zstd, Brotli or LZ4 (raw).
 //
+// # The way of a value
+//
+//	file: PAR1, pages of all columns by row group, footer, its length, PAR1
+//	footer --walk, thrift--> schema --newColumn--> Columns
+//	pages of a chunk --pages.advance: header checked, checksum, unpacked--> parquet-go
+//	                 --decoded values--> cursor.row --finish--> Value, List
+//
+// # What is checked
+//
 // That library believes what a file says about itself. Before it sees them, the
 // footer and the header of each page are held against the length of the file and
 // the largest page that Open allows, checksums against the pages; a panic of the library ends as an
