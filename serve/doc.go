@@ -14,6 +14,21 @@
 // /openapi.json (OpenAPI 3), and at / the explorer: the tree of the classes, and what a text
 // does to it; it asks /api.
 //
+// # Errors
+//
+// All are {"error": "what is wrong; what to do"}, with a status of RFC 9110:
+//
+//	400  a request that does not fit: JSON, examples, options, an explanation of a network
+//	401  no bearer token, or another than those of the file
+//	404  no such path, model or version
+//	405  a path of another method, which Allow names
+//	408  a body that did not come in time
+//	413  more bytes, examples or probabilities than one request may ask for
+//	415  a Content-Encoding that is not gzip, deflate or identity
+//	429  more examples wait, or more bytes are in memory, than Limits allow; Retry-After: 1
+//	500  a bug; the log has its stack under the id of X-Request-Id
+//	503  no answer in time, or the server stops
+//
 // # What it promises
 //
 // Answers have the bits of treeloss predict, however requests are put together. What a

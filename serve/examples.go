@@ -17,7 +17,11 @@ import (
 	"github.com/treeloss/treeloss/internal/option"
 )
 
-// examplesRequest is the body of /v1/predict and /v1/explain.
+// examplesRequest is the body of /v1/predict and /v1/explain. Keys that it does not have are
+// an error: a misspelt option would have no effect, and nobody would notice.
+//
+//	{"text": "where is my card?", "top": 3}
+//	{"model": "leaves", "examples": [[0.1, 2.5], [0.3, 1]], "confidence": 0.9}
 type examplesRequest struct {
 	Model    string  `json:"model"`    // "": the first
 	Text     *string `json:"text"`     // one example

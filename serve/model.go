@@ -58,7 +58,11 @@ func (m *model) acquire() *version {
 	}
 }
 
-// version is an opened model. It counts who uses it: each request from when it has chosen
+// version is an opened model:
+//
+//	open --> current (users 1 + requests) --reload--> old (requests) --last release--> closed
+//
+// It counts who uses it: each request from when it has chosen
 // its model until it is answered, and the model whose current version it is. The last
 // one to release it closes it, so that memory that is mapped and a backend stay for as
 // long as a request may look at them, and no request waits for a reload.

@@ -59,7 +59,13 @@ func (e *exampleError) Unwrap() error { return e.err }
 // errBusy says that too many examples wait.
 var errBusy = errors.New("too many requests wait; ask again in a second")
 
-// queue holds what waits for a model. Each of its goroutines has a Runner, and takes
+// queue holds what waits for a model:
+//
+//	do: job --> parts of at most batchSize --> channel --> worker: batch --> Runner
+//	 ^                                                                        |
+//	 `---------- done, when the last part is <--- answers by the rule <-------'
+//
+// Each of its goroutines has a Runner, and takes
 // what waits at a moment as one batch, but no more than its share and batchSize. Nobody
 // waits for a batch to fill: while one is answered the next gathers, so that batches are
 // small where there is little to do, and large where a network would fall behind. How

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -159,7 +160,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(x, r.WithContext(ctx))
 }
 
-// exchange is a request on its way and what is known about its answer. It is the
+// exchange is a request on its way and what is known about its answer, for one goroutine. It is the
 // http.ResponseWriter of the handlers, so that what they send is counted and logged in
 // one place, whoever sends it.
 type exchange struct {
@@ -303,16 +304,21 @@ func (x *exchange) problem(err error) *problem {
 }
 
 // json answers with a value. It is encoded as a whole first, so that an error has a status of
-// its own. <, > and & stay as they are: the answer is never part of a page.
+// its own.
 func (x *exchange) json(v any) error {
 	b := buffers.Get().(*buffer)
 	defer b.free()
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	if err := encodeJSON(b, v); err != nil {
 		return refuse(http.StatusInternalServerError, "the answer has no JSON: %v", err)
 	}
 	return x.write(http.StatusOK, "application/json", b.Bytes())
+}
+
+// encodeJSON writes a value and a line feed, with <, > and & as they are.
+func encodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // write sends an answer whole. What fails is the client's connection.

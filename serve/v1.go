@@ -136,10 +136,19 @@ func (v *version) kind() string {
 // live answers GET /healthz: the process runs.
 func (s *Server) live(x *exchange) error { return x.write(http.StatusOK, "text/plain", []byte("ok\n")) }
 
-// ready answers GET /readyz: requests are welcome.
-func (s *Server) ready(x *exchange) error {
+// welcomes returns an error once the server is about to stop: it answers what comes, but a
+// balancer should send requests to another.
+func (s *Server) welcomes() error {
 	if s.leaving.Load() {
 		return refuse(http.StatusServiceUnavailable, "the server is about to stop")
+	}
+	return nil
+}
+
+// ready answers GET /readyz: requests are welcome.
+func (s *Server) ready(x *exchange) error {
+	if err := s.welcomes(); err != nil {
+		return err
 	}
 	return x.write(http.StatusOK, "text/plain", []byte("ok\n"))
 }

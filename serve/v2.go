@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -38,8 +37,8 @@ func (s *Server) v2Live(x *exchange) error {
 
 // v2Ready answers GET /v2/health/ready.
 func (s *Server) v2Ready(x *exchange) error {
-	if s.leaving.Load() {
-		return refuse(http.StatusServiceUnavailable, "the server is about to stop")
+	if err := s.welcomes(); err != nil {
+		return err
 	}
 	return x.json(struct {
 		Ready bool `json:"ready"`
@@ -376,9 +375,7 @@ func (x *exchange) writeInfer(v *version, q *inferRequest, j *job) error {
 		return x.json(answer)
 	}
 	var body bytes.Buffer
-	e := json.NewEncoder(&body)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(answer); err != nil {
+	if err := encodeJSON(&body, answer); err != nil {
 		return err
 	}
 	x.Header().Set(headerLength, strconv.Itoa(body.Len()))
