@@ -29,7 +29,8 @@ type Store struct {
 	cells map[string]Values
 }
 
-// storeHead is the first line of a file of cells; Options names what cells depend on.
+// storeHead is the first line of a file of cells; Options names what cells depend on, so that
+// cells of other options are never taken for these.
 type storeHead struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`

@@ -41,7 +41,20 @@ type Sweep struct {
 	Shared     []Method // measured once a run, as they do not depend on x
 }
 
-// Sweeps returns the sweeps of an experiment, with the fixed values of opts.
+// Sweeps returns the sweeps of an experiment, with the fixed values of opts:
+//
+//	                      n      d    k    sigma  base  what varies
+//	data-regimes-n        -      64   10   1      1.3   n = 16, 32 ... 8192
+//	data-regimes-d        100    -    10   1      1.3   d = 2, 4 ... 1024
+//	data-regimes-k        100    64   -    1      1.3   k = 10, 20 ... 100
+//	data-regimes-sigma    100    64   10   -      1.3   sigma = 1 ... 3.2, 4 ... 10
+//	norms                 1000   10   -    1      2     k = 10 ... 1000
+//	tree-shapes           1000   10   100  1      -     base = 1.05 ... 7
+//	metric-quality        100    64   10   1      1.3   epsilon = 0 ... 1
+//	metric-quality-hard   1000   10   100  1      1.3   epsilon = 0 ... 1
+//	low-rank              -      64   100  1      1.3   n = 30, 100, 300
+//
+// An unknown name, and options out of range, are an *option.Error.
 func Sweeps(name Name, opts Options) ([]Sweep, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {

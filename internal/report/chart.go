@@ -11,6 +11,16 @@ import (
 // that nobody can take in.
 const mostRows = 200
 
+// A chart from top to bottom; a row has a line for each series:
+//
+//	title
+//	o series  o series          legend, if there is more than one, or of signs
+//	name of a row  |---o---     its number and interval, 13 below each other
+//	               |  -o-
+//	name of a row  |     --o--  10 further down
+//	               0    10   20
+//	         name of the numbers
+//
 // Measures of charts, in pixels.
 const (
 	rowGap   = 10.0 // between the numbers of two rows

@@ -7,6 +7,17 @@ import (
 	"strings"
 )
 
+// A figure from top to bottom; the left margin is as wide as the widest number:
+//
+//	title                       in a file of its own; a page has it above the picture
+//	- series  - series  o ring  legend, in as many lines as it takes
+//	name of the y axis
+//	0.5 |---------------------  plot, 224 high: lines of the ticks behind the data
+//	0.4 |---------------------
+//	 12 |__#__##__#___________  bars, 46 high, if there are any; their most on the left
+//	    1     10     100
+//	       name of the x axis
+//
 // Measures of figures, in pixels.
 const (
 	figureWidth = 420.0

@@ -10,6 +10,17 @@ import (
 	"strings"
 )
 
+// A heat map of n rows from top to bottom. From 9.5 pixels a cell on rows and columns have
+// names, from 22 on cells numbers; below that blocks have names, on the left:
+//
+//	title
+//	## right: up to 20, 40, 60, 80, 100 %   ## mistakes: up to 5, 10, 20, 40, 100 %
+//	true class ↓  predicted class →
+//	         n n n                          names of columns, read from below
+//	  name  [#][ ][ ]
+//	  name  [ ][#][ ]                       cells, 34 pixels at most
+//	  name  [ ][ ][#]
+//
 // Measures of heat maps, in pixels.
 const (
 	heatSide   = 760.0 // of the square of cells, at most

@@ -6,5 +6,18 @@
 //	evaluate.Options.Rows --Mistakes.Add--+
 //	evaluate.Evaluation, Result ----------+--> Card.Page --> report.Page
 //
+// A page has, in this order, with the file of each figure and table beside it:
+//
+//	Measures       measures, measures-figure        card.go
+//	Confusions     confusions-map, zoom, mistakes   matrix.go; confusions.csv is the matrix
+//	Classes        worst-classes, classes, examples card.go
+//	Confidence     calibration, coverage,           confidence.go
+//	               thresholds, calibration-bins
+//	Severity       severity, hedging                matrix.go; of a model or data with a tree
+//	Out of scope   out-of-scope, scope-thresholds   confidence.go; with examples of none of
+//	                                                the classes
+//
+// Tables show per cent with one decimal; their CSV files have fractions with all digits.
+//
 // The same evaluation gives the same bytes: no date, no time taken, no machine.
 package scorecard

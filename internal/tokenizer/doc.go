@@ -3,6 +3,18 @@
 //
 //	text -> added tokens cut out -> normalizer -> pre-tokenizer -> model -> token numbers
 //
+// The file is one JSON object, of which these parts count, each with a "type":
+//
+//	{"added_tokens":  [{"id": 101, "content": "[CLS]", "single_word": false, "lstrip": false,
+//	                    "rstrip": false, "normalized": false, "special": true}, ...],
+//	 "normalizer":    {"type": "BertNormalizer", ...},             or null
+//	 "pre_tokenizer": {"type": "BertPreTokenizer"},                or null
+//	 "model":         {"type": "WordPiece", "vocab": {"[PAD]": 0, ...}, ...}}
+//
+// By that one "Héllo [CLS] wörlds!" is "Héllo ", 101 and " wörlds!"; without accents and
+// in lower case "hello ", " worlds!"; as pieces hello, worlds, !; and by a model without
+// worlds hello, world, ##s, !.
+//
 // It reads the parts that text models use: the normalizers BertNormalizer, Lowercase,
 // NFC, NFD, NFKC, NFKD, StripAccents, Strip, Prepend, Replace, Precompiled and Sequence;
 // the pre-tokenizers BertPreTokenizer, Whitespace, WhitespaceSplit, Punctuation, Digits,
