@@ -76,20 +76,17 @@ func (g *graph) node(op, output string, inputs []string, attributes ...message) 
 }
 
 // integer is an attribute of a node.
-func integer(name string, value int) message {
-	var a message
-	a.text(1, name)
-	a.number(3, value)
-	a.number(20, 2) // INT
-	return a
-}
+func integer(name string, value int) message { return attribute(name, 3, value, 2) }
 
 // integers is an attribute that is a list of one number.
-func integers(name string, value int) message {
+func integers(name string, value int) message { return attribute(name, 8, value, 7) }
+
+// attribute is an AttributeProto whose value stands in a field, of type INT (2) or INTS (7).
+func attribute(name string, field protowire.Number, value, kind int) message {
 	var a message
 	a.text(1, name)
-	a.number(8, value)
-	a.number(20, 7) // INTS
+	a.number(field, value)
+	a.number(20, kind)
 	return a
 }
 

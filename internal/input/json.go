@@ -10,7 +10,8 @@ import (
 )
 
 // JSON returns an error of encoding/json in a user's words: the byte at which a text ends
-// being JSON, or the field that is of another kind, and of which. Other errors stay.
+// being JSON, or the field that is of another kind, and of which. Other errors stay. It is
+// for a file of another program, which nobody reads by eye; InWords for one that a user wrote.
 func JSON(err error) error {
 	if err == nil {
 		return nil
@@ -26,7 +27,7 @@ func JSON(err error) error {
 		if e.Field != "" {
 			field = fmt.Sprintf("%q", e.Field)
 		}
-		return fmt.Errorf("%s is %s, want %s", field, jsonKind(e.Value), goKind(e.Type))
+		return fmt.Errorf("%s is %s", field, mismatch(e))
 	}
 	switch text := err.Error(); {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
@@ -37,6 +38,11 @@ func JSON(err error) error {
 		return errors.New(strings.TrimPrefix(text, "json: "))
 	}
 	return err
+}
+
+// mismatch says what a value is, and what was wanted: "a text, want a list".
+func mismatch(e *json.UnmarshalTypeError) string {
+	return jsonKind(e.Value) + ", want " + goKind(e.Type)
 }
 
 // jsonKind is a kind of JSON's, such as "number 1.5", in words.
@@ -69,7 +75,7 @@ func goKind(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Float32, reflect.Float64:
-		return "a number"
+		return "a number that fits" // 1e999 is none
 	case reflect.Slice, reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return "a text in base64"

@@ -24,7 +24,7 @@ func TestJSON(t *testing.T) {
 		`{"Map": []}`:         `"Map" is a list, want an object`,
 		`{"On": {}}`:          `"On" is an object, want true or false`,
 		`{"Bytes": 1}`:        `"Bytes" is a number, want a text in base64`,
-		`{"Size": true}`:      `"Size" is true or false, want a number`,
+		`{"Size": true}`:      `"Size" is true or false, want a number that fits`,
 		`{"Other": 1}`:        `the field "Other" is not supported`,
 		`"x"`:                 `the value is a text, want an object`,
 		`{"Map": {"a": 9e9}}`: `"Map" is 9e9, want a whole number that fits`,

@@ -25,7 +25,7 @@ func InWords(text string, err error) string {
 		if e.Field != "" {
 			where = fmt.Sprintf("%q is ", e.Field)
 		}
-		replace(e, where+article(e.Value)+", want "+kindWords(e.Type.Kind().String()))
+		replace(e, where+mismatch(e))
 	}
 	if e, ok := errors.AsType[*strconv.NumError](err); ok {
 		replace(e, fmt.Sprintf("%s is no number that can be used", Clip(e.Num)))
@@ -51,35 +51,4 @@ func syntaxWords(text string) string {
 		return "unexpected " + strings.Fields(rest)[0]
 	}
 	return "unexpected text"
-}
-
-// article puts "a" or "an" in front of what JSON calls a value, such as "number" or
-// "number 1e999".
-func article(value string) string {
-	switch {
-	case value == "string":
-		return "a text"
-	case value == "bool":
-		return "true or false"
-	case value == "array", value == "object":
-		return "an " + value
-	}
-	return "a " + value
-}
-
-// kindWords says what a kind of Go is for a user.
-func kindWords(kind string) string {
-	switch {
-	case kind == "string":
-		return "a text"
-	case kind == "bool":
-		return "true or false"
-	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-		return "a whole number that is not too large"
-	case strings.HasPrefix(kind, "float"):
-		return "a number that is not too large"
-	case kind == "slice", kind == "array":
-		return "a list"
-	}
-	return "an object"
 }

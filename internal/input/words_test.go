@@ -24,8 +24,8 @@ func TestInWords(t *testing.T) {
 		{into(strings.Repeat("[", 20000), new(any)), "f.json: nested more than 10,000 levels deep"},
 		{into(`{"format":3}`, &head{}), `f.json: "format" is a number, want a text`},
 		{into(`"x"`, &head{}), "f.json: a text, want an object"},
-		{into(`[1e999]`, &[]float64{}), "f.json: a number 1e999, want a number that is not too large"},
-		{into(`[1.5]`, &[]int{}), "f.json: a number 1.5, want a whole number that is not too large"},
+		{into(`[1e999]`, &[]float64{}), "f.json: 1e999, want a number that fits"},
+		{into(`[1.5]`, &[]int{}), "f.json: 1.5, want a whole number that fits"},
 		{fmt.Errorf("line 3: %w", number), `line 3: "99x" is no number that can be used`},
 		{fmt.Errorf("no such thing"), "no such thing"},
 	} {
