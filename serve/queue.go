@@ -65,8 +65,8 @@ var errBusy = errors.New("too many requests wait; ask again in a second")
 //	 ^                                                                        |
 //	 `---------- done, when the last part is <--- answers by the rule <-------'
 //
-// Each of its goroutines has a Runner, and takes
-// what waits at a moment as one batch, but no more than its share and batchSize. Nobody
+// Each of its goroutines has a Runner, and takes what waits at a moment as one batch, but
+// no more than its share and batchSize. Nobody
 // waits for a batch to fill: while one is answered the next gathers, so that batches are
 // small where there is little to do, and large where a network would fall behind. How
 // examples are put together changes no bit of an answer, by the promise of Runner.

@@ -160,9 +160,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(x, r.WithContext(ctx))
 }
 
-// exchange is a request on its way and what is known about its answer, for one goroutine. It is the
-// http.ResponseWriter of the handlers, so that what they send is counted and logged in
-// one place, whoever sends it.
+// exchange is a request on its way and what is known about its answer, for one goroutine:
+//
+//	ServeHTTP: id, timeout --mux--> dispatch: method, token --> route: limits, model, answer
+//	                                                               | or a problem
+//	                       end: model and memory given back, counted, logged
+//
+// It is the http.ResponseWriter of the handlers, so that what they send is counted and
+// logged in one place, whoever sends it.
 type exchange struct {
 	http.ResponseWriter
 	server  *Server

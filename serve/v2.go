@@ -18,6 +18,17 @@ import (
 // tensor data (docs/protocol/extension_binary_data.md of triton-inference-server/server) and
 // classification (extension_classification.md there).
 
+// A request, and its answer:
+//
+//	{"inputs":  [{"name": "text", "datatype": "BYTES", "shape": [2], "data": ["a", "b"]}],
+//	 "outputs": [{"name": "label"}], "parameters": {"top": 3}}
+//
+//	{"model_name": "intents", "model_version": "0123456789ab",
+//	 "outputs": [{"name": "label", "datatype": "BYTES", "shape": [2], "data": ["x", "y"]}]}
+//
+// Binary tensors stand behind the JSON in the order of the list, binary_data_size bytes each,
+// and the header Inference-Header-Content-Length says how long the JSON is.
+
 // v2Server answers GET /v2.
 func (s *Server) v2Server(x *exchange) error {
 	name, version, _ := strings.Cut(s.opts.Program, " ")

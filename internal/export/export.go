@@ -231,7 +231,13 @@ func writeJSON(w io.Writer, m *softmax.Model, c *contract) error {
 	return err
 }
 
-// writeCSV writes a row for each feature, the bias first.
+// writeCSV writes a row for each feature, the bias first:
+//
+//	feature,lost a card,opening hours
+//	bias,0.12,-0.12
+//	w:card,1.5,-1.5
+//
+// Numbers have as many digits as it takes to read the same float32.
 func writeCSV(w io.Writer, m *softmax.Model) error {
 	out := csv.NewWriter(w)
 	record := append([]string{"feature"}, m.Labels...)

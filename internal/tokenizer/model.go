@@ -9,7 +9,8 @@ import (
 )
 
 // newModel reads a model: its vocabulary, the token for what is not in it ("": none), and
-// what turns pieces into numbers.
+// what turns pieces into numbers. The vocabulary and the token are the caller's to check
+// against each other: each model has them in another form.
 func newModel(part json.RawMessage) (vocabulary map[string]int32, unknown string, m model, err error) {
 	name, err := kind(part)
 	if err != nil {
