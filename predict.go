@@ -108,6 +108,21 @@ func (m *Model) PredictAllNumbers(ctx context.Context, rows [][]float64, n int) 
 	return m.predictAll(ctx, len(rows), func(i int) ([]Prediction, error) { return m.PredictNumbers(rows[i], n) })
 }
 
+// Rebalance returns a model that shares all else with m and answers as if its classes had been
+// as frequent in training as the weights of their labels say, counts or shares; the label "*"
+// stands for all classes without a weight. It is for a training whose classes are even, or
+// else not as they are in use. Save leaves it out. Errors are those of classify.Rebalance.
+func (m *Model) Rebalance(weights map[string]float64) (*Model, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	c, err := classify.Rebalance(classify.Linear(m.Model), weights)
+	if err != nil {
+		return nil, fmt.Errorf("treeloss: %w", err)
+	}
+	return &Model{Model: classify.LinearModelOf(c)}, nil
+}
+
 // Evaluate measures m on files of labelled examples, as the treeloss program does;
 // labels that were never trained count as wrong. Of opts, Data and Threads count. A model of
 // several labels is an evaluate.ErrMultilabel: evaluate.Multilabel measures it.

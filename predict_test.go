@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 	"testing/iotest"
 
 	"github.com/treeloss/treeloss"
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/softmax"
@@ -31,6 +33,55 @@ func plainModel(t *testing.T) *treeloss.Model {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// A rebalanced model predicts and is evaluated by other class frequencies, and what is saved
+// has those of the training.
+func TestRebalance(t *testing.T) {
+	m := plainModel(t)
+	text := intents(4)[0].Text
+	top, err := m.Predict(text, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare, err := m.Rebalance(map[string]float64{top[0].Label: 1e-6, "*": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := rare.Predict(text, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := top[1].Probability / (1e-6*top[0].Probability + top[1].Probability + top[2].Probability)
+	if got[0].Label != top[1].Label || math.Abs(got[0].Probability-want) > 1e-6 {
+		t.Errorf("%v, want %v of %s", got, want, top[1].Label)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte("text,label\n"+text+","+top[0].Label+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, model := range map[float64]*treeloss.Model{0: rare, 1: m} {
+		if r, err := model.Evaluate(t.Context(), []string{path}, treeloss.Options{}); err != nil || r.Report.Accuracy != want {
+			t.Errorf("%+v %v, want an accuracy of %v", r, err, want)
+		}
+	}
+	var file bytes.Buffer
+	if err := rare.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := treeloss.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := back.Predict(text, 3); err != nil || !reflect.DeepEqual(again, top) {
+		t.Errorf("saved: %v %v, want %v", again, err, top)
+	}
+	if _, err := m.Rebalance(map[string]float64{"nobody": 1, "*": 1}); !errors.Is(err, classify.ErrBalance) {
+		t.Errorf("no such class: %v", err)
+	}
+	if _, err := new(treeloss.Model).Rebalance(nil); err == nil {
+		t.Error("a model without weights is rebalanced")
+	}
 }
 
 // PredictAll is Predict in order, also from many goroutines at once.

@@ -62,6 +62,7 @@ type About struct {
 	Temperature float64              // of the probabilities, 1 unless calibrated
 	Calibrated  bool                 // by rows that it was not trained on
 	Answers     *decide.RiskCoverage // to these rows, by Tree; nil: not counted
+	Balanced    bool                 // answers by other class frequencies than those of the training, and of these rows
 
 	// Multilabel has the thresholds of a model of examples that may have several labels,
 	// whose probabilities do not sum to 1; nil: each example is of one class.

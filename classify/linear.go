@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/treeloss/treeloss/dataset"
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/softmax"
 )
 
@@ -30,7 +31,7 @@ func Linear(m *softmax.Model) Classifier { return linear{m} }
 // any other.
 func (l linear) About() About {
 	m := l.model
-	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Multilabel: m.Multilabel}
+	about := About{Kind: LinearModel, Like: LikeModel(m), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: m.Temperature(), Multilabel: m.Multilabel, Balanced: m.Balance != nil}
 	if c := m.Training.Calibration; c != nil {
 		about.Calibrated, about.Answers = true, c.Answers
 	}
@@ -38,6 +39,16 @@ func (l linear) About() About {
 		about.Tree = m.Layer.Hierarchy.Tree()
 	}
 	return about
+}
+
+// Totals are those of the model.
+func (l linear) Totals() []float32 { return l.model.ClassTotals }
+
+// Balanced has a model of its own.
+func (l linear) Balanced(b decide.Balance) Classifier {
+	m := *l.model
+	m.Balance = b
+	return linear{&m}
 }
 
 // Close does nothing: the memory of a model goes when nobody holds it.

@@ -19,7 +19,7 @@ var ErrNoPromise = errors.New("not supported by held-out examples")
 //
 // A model that has no answers to held-out examples, or none that support the accuracy, is
 // an error that wraps ErrNoPromise and says what to do; an accuracy out of range an
-// *option.Error, and a rule that has other thresholds an *option.Misuse.
+// *option.Error, and a rule that has other thresholds or a classifier of Rebalance an *option.Misuse.
 func Target(about About, rule decide.Rule, accuracy float64) (decide.Promise, error) {
 	const why = "both say which answers are given"
 	for _, other := range []struct {
@@ -29,6 +29,9 @@ func Target(about About, rule decide.Rule, accuracy float64) (decide.Promise, er
 		if err := option.Exclude("TargetAccuracy", true, other.name, other.set, why); err != nil {
 			return decide.Promise{}, err
 		}
+	}
+	if err := option.Exclude("TargetAccuracy", true, "ClassBalance", about.Balanced, "held-out examples have the class frequencies of the training"); err != nil {
+		return decide.Promise{}, err
 	}
 	if about.Multilabel != nil {
 		return decide.Promise{}, option.Refuse("%s has no effect with a model of several labels an example; answer those above a %s", "TargetAccuracy", "Threshold")

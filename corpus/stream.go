@@ -260,6 +260,18 @@ func (s *Stream) ClassRows(k int) []float64 {
 	return rows
 }
 
+// classTotals returns what the examples that ClassRows counts weigh, with soft labels by
+// their shares.
+func (s *Stream) classTotals(k int) []float64 {
+	totals := make([]float64, k)
+	for label, weight := range s.store.Weights() {
+		if c := s.class[label]; c >= 0 {
+			totals[c] += weight
+		}
+	}
+	return totals
+}
+
 // Epochs returns the examples of the stream, as features of a set, in blocks for an
 // epoch each. The order of the parts, of which a block is one or a piece of one, and of
 // the rows in a part depends on the seed and the epoch. Blocks are made by so many

@@ -138,6 +138,9 @@ func TestStreamHasAllRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if got, want := d.ClassTotals(rows), full.ClassTotals(all); !slices.EqualFunc(got, want, near) {
+				t.Errorf("mixed %v: the examples of the classes weigh %v, in memory %v", mixed, got, want)
+			}
 			want := map[string]int{}
 			weight, mix := full.weights(all), full.mixes(all, true)
 			for i, row := range all {

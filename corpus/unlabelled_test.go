@@ -184,6 +184,9 @@ func TestSoften(t *testing.T) {
 		t.Fatalf("%v apart, %d the same", apart, same)
 	}
 	d.ClassWeight = []float32{1, 3}
+	if got := d.ClassTotals(slices.Concat([]int{0, 1, 2}, apart)); !slices.EqualFunc(got, []float32{4, 6}, near) {
+		t.Errorf("the labelled examples of the classes weigh %v, want 1 + 3 and 6", got)
+	}
 	f, err := d.Fit(slices.Concat([]int{0, 1, 2}, apart), Inputs{Names: true})
 	if err != nil {
 		t.Fatal(err)

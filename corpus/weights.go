@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/input"
 )
@@ -50,18 +51,62 @@ func (d *Data) WeighClasses(how string, rows []int) error {
 	return nil
 }
 
+// ClassTotals returns what the examples of each class weigh together in training on rows:
+// the weight of each, times that of its class, with soft labels by their shares. Names as
+// examples and unlabelled rows do not count. All rows of a stream do. O(rows).
+func (d *Data) ClassTotals(rows []int) []float32 {
+	totals := make([]float64, len(d.Classes.Labels))
+	if d.Stream != nil {
+		totals = d.Stream.classTotals(len(totals))
+	} else {
+		for _, row := range d.Labelled(rows) {
+			weight := 1.0
+			if d.Weight != nil {
+				weight = float64(d.Weight[row])
+			}
+			d.EachShare(row, func(class int, share float64) { totals[class] += weight * share })
+		}
+	}
+	out := make([]float32, len(totals))
+	for c, total := range totals {
+		if d.ClassWeight != nil {
+			total *= float64(d.ClassWeight[c])
+		}
+		out[c] = float32(total)
+	}
+	return out
+}
+
+// Uniform says that all classes are as frequent.
+const Uniform = "uniform"
+
+// ReadBalance reads how frequent classes are where a model is used, as classify.Rebalance
+// takes it: how is Uniform, or a file of label,weight rows.
+func ReadBalance(how string) (map[string]float64, error) {
+	if how == Uniform {
+		return map[string]float64{classify.OtherClasses: 1}, nil
+	}
+	return readWeightFile(how, "ClassBalance wants "+Uniform)
+}
+
+// readWeightFile reads a file of label,weight rows; or says what else an option takes, for
+// the error where there is no such file.
+func readWeightFile(path, or string) (map[string]float64, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file; Options.%s or a file of label,weight rows", path, or)
+	}
+	if err != nil {
+		return nil, input.Missing(path, err)
+	}
+	defer f.Close()
+	return dataset.ReadClassWeights(f, path)
+}
+
 // readClassWeights sets the weights of the classes from a file of label,weight
 // rows; a class that does not occur has weight 1.
 func readClassWeights(path string, labels []string, weight []float64) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file; Options.ClassWeight wants balanced or a file of label,weight rows", path)
-	}
-	if err != nil {
-		return input.Missing(path, err)
-	}
-	defer f.Close()
-	read, err := dataset.ReadClassWeights(f, path)
+	read, err := readWeightFile(path, "ClassWeight wants "+Balanced)
 	if err != nil {
 		return err
 	}

@@ -208,7 +208,7 @@ func Train(ctx context.Context, d *corpus.Data, rows []int, o Options, about sof
 	if o.Part.Count > 0 {
 		return nil, ErrPart
 	}
-	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, nodes: t.nodes}
+	m := &Model{Features: f.Features, Labels: d.Classes.Labels, Partition: p, Tree: d.Classes.Taxonomy, Vectors: d.Classes.Vectors, ClassTotals: d.ClassTotals(fit), nodes: t.nodes}
 	if t.near != nil {
 		m.near = t.near
 		for v, n := range p.Nodes {

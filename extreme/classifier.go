@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/decide"
 	"github.com/treeloss/treeloss/labeltree"
 )
 
@@ -20,11 +21,21 @@ func Classifier(m *Model, beam int) classify.Classifier { return classifier{m, b
 // About has the given taxonomy as the tree; that of the softmaxes is of no meaning.
 func (c classifier) About() classify.About {
 	m := c.model
-	about := classify.About{Kind: classify.LinearModel, Like: c.like(), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1}
+	about := classify.About{Kind: classify.LinearModel, Like: c.like(), Labels: m.Labels, Tree: m.Tree, Vectors: m.Vectors, Temperature: 1, Balanced: m.Balance != nil}
 	if t := m.Training.Calibration; t != nil {
 		about.Temperature, about.Calibrated, about.Answers = t.Temperature, true, t.Answers
 	}
 	return about
+}
+
+// Totals are those of the model.
+func (c classifier) Totals() []float32 { return c.model.ClassTotals }
+
+// Balanced has a model of its own, which shares the weights.
+func (c classifier) Balanced(b decide.Balance) classify.Classifier {
+	m := *c.model
+	m.Balance = b
+	return classifier{&m, c.beam}
 }
 
 // LabelTree returns the tree that predictions walk down, for people to look at.

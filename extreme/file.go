@@ -87,7 +87,7 @@ func (m *Model) Save(path string) error {
 		safetensors.Joined("start", start...),
 		safetensors.Joined("rows", rows...),
 		safetensors.Joined("bias", bias...))
-	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors}
+	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors, Totals: m.ClassTotals}
 	if err := parts.Store(f, map[string]any{"labels": m.Labels, "training": m.Training, "report": m.Report}); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Features, m.Tree, m.Vectors = parts.Features, parts.Tree, parts.Vectors
+	m.Features, m.Tree, m.Vectors, m.ClassTotals = parts.Features, parts.Tree, parts.Vectors, parts.Totals
 	all := &weights{}
 	var table, sums []int64
 	get := func(name string, read func(t *safetensors.Tensor) error) {

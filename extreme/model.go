@@ -26,6 +26,9 @@ type Model struct {
 	Training  softmax.Training
 	Report    Report
 
+	ClassTotals []float32      // as in softmax.Model
+	Balance     decide.Balance // the same
+
 	nodes []*weights  // of Partition.Nodes; above the leaves without weights, if there is near
 	near  *similarity // finds the leaves; nil: the nodes above them do
 	lazy  *lazyNodes  // nil: the model is not from a file
@@ -103,6 +106,8 @@ func (m *Model) Check() error {
 		return fmt.Errorf("extreme: weights of %d nodes, the partition has %d", len(m.nodes), len(m.Partition.Nodes))
 	case m.Report.Similar != (m.near != nil):
 		return fmt.Errorf("extreme: a report of similar classes %v, similar classes %v", m.Report.Similar, m.near != nil)
+	case m.ClassTotals != nil && len(m.ClassTotals) != k || m.Balance != nil && len(m.Balance) != k:
+		return fmt.Errorf("extreme: %d weights and %d frequencies of %d classes", len(m.ClassTotals), len(m.Balance), k)
 	case m.Vectors != nil && m.Vectors.Rows() != k:
 		return fmt.Errorf("extreme: %d label vectors for %d classes", m.Vectors.Rows(), k)
 	case m.Tree != nil && m.Tree.Classes() != k:
@@ -327,10 +332,11 @@ func (p *Predictor) Candidates(e dataset.Example) (classes []int32, probability 
 	return p.classes, p.p, p.normalise()
 }
 
-// normalise sets p.p to the probabilities of p.scores.
+// normalise sets p.p to the probabilities of p.scores, those of p.classes.
 func (p *Predictor) normalise() (err error) {
 	p.p = slices.Grow(p.p[:0], len(p.scores))[:len(p.scores)]
 	p.temperature, err = decide.Probabilities(p.model.Training.Calibration, p.p, p.scores)
+	p.model.Balance.ApplyTo(p.p, p.classes)
 	return err
 }
 

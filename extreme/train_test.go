@@ -178,6 +178,81 @@ func TestClassifier(t *testing.T) {
 	}
 }
 
+// Of the candidates each counts as often as its class; one by one and in blocks, also of a
+// file. What the search does not come to stays as it is.
+func TestBalanced(t *testing.T) {
+	m := trained(t, small())
+	path := filepath.Join(t.TempDir(), "m")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Classifier(m, 2)
+	weights := map[string]float64{}
+	for class, label := range m.Labels {
+		weights[label] = float64(m.ClassTotals[class])
+	}
+	list := []dataset.Example{{Text: "c7x g1x any1"}, {Text: "c30x c30y"}}
+	probabilities := func(weights map[string]float64) (all []float32) {
+		b, err := classify.Rebalance(c, weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.(classifier).model.NewPredictor(2)
+		for _, e := range list {
+			one, err := p.Probabilities(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, one...)
+		}
+		runners, err := b.Runners(1)
+		if err == nil {
+			_, err = runners[0](t.Context(), list, func(at int, p []float32) error {
+				if !slices.Equal(p, all[at*len(p):(at+1)*len(p)]) {
+					t.Errorf("example %d has other probabilities in a block", at)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	same := probabilities(weights)
+	weights["class 007"] *= 0.01
+	fewer := probabilities(weights)
+	classes, p, err := m.NewPredictor(2).Candidates(list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := make([]float64, len(m.Labels)) // of the first text
+	sum := 0.0
+	for n, class := range classes {
+		if plain[class] = float64(p[n]); m.Labels[class] == "class 007" {
+			plain[class] *= 0.01
+		}
+		sum += plain[class]
+	}
+	missed := m.missed()
+	for class := range m.Labels {
+		before, err := m.NewPredictor(2).Probabilities(list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(float64(same[class]-before[class])) > 1e-6 {
+			t.Errorf("class %d, as often as in training: %v, want %v", class, same[class], before[class])
+		}
+		if want := missed/float64(len(m.Labels)) + (1-missed)*plain[class]/sum; math.Abs(float64(fewer[class])-want) > 1e-6 {
+			t.Errorf("class %d with class 007 rarer: %v, want %v", class, fewer[class], want)
+		}
+	}
+}
+
 // One example a class: nothing is held out, and names and taxonomy still work.
 func TestFewExamples(t *testing.T) {
 	d, rows := dataOf(t, texts(30, 1, 3))

@@ -95,6 +95,14 @@ func (s *Server) open(m Model) (*version, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.Balance != nil {
+		balanced, err := classify.Rebalance(c, m.Balance)
+		if err != nil {
+			c.Close()
+			return nil, fmt.Errorf("%s: %w", m.Path, err)
+		}
+		c = balanced
+	}
 	runners, err := c.Runners(s.opts.Threads)
 	if err != nil {
 		c.Close()

@@ -33,7 +33,10 @@ type Options struct {
 }
 
 // Model is a model file and its name in URLs.
-type Model struct{ Name, Path string }
+type Model struct {
+	Name, Path string
+	Balance    map[string]float64 // how frequent classes are, as classify.Rebalance takes it; nil: as in training
+}
 
 // Limits bound what clients can make a Server spend. The zero value has the defaults. In
 // the worst case the memory of requests is about five times MaxBodies: a number of two

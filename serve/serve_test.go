@@ -387,6 +387,49 @@ func TestExplain(t *testing.T) {
 }
 
 // Where tokens are asked for, only the health, the page and the description come without.
+// A model answers by the class frequencies that it is served with, beside one that does not.
+func TestClassBalance(t *testing.T) {
+	paths, err := models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := open(paths["text"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare := c.About().Labels[0]
+	m := serve.Model{Name: "balanced", Path: paths["text"], Balance: map[string]float64{rare: 1e-9, "*": 1}}
+	s := newServer(t, serve.Options{Open: open, Models: []serve.Model{m, {Name: "plain", Path: paths["text"]}}})
+	rarest := func(model string) float64 {
+		body := fmt.Sprintf(`{"model":%q,"text":"my card","top":%d}`, model, len(c.About().Labels))
+		for _, top := range parse[answers](t, ask(t, s, "POST", "/v1/predict", body), 200).Answers[0].Top {
+			if top.Label == rare {
+				return top.Probability
+			}
+		}
+		t.Fatalf("no class %s", rare)
+		return 0
+	}
+	for range 2 {
+		if plain, balanced := rarest("plain"), rarest("balanced"); !(plain > 0.9) || !(balanced < 0.01) {
+			t.Errorf("%s: %v, and %v where it is rare", rare, plain, balanced)
+		}
+		if err := s.Reload(true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := ask(t, s, "POST", "/v1/explain", `{"text":"my card"}`); r.status != 400 || !strings.Contains(r.body, "class frequencies") {
+		t.Errorf("explained: %d %s", r.status, r.body)
+	}
+	if r := ask(t, s, "POST", "/api/why", `{"text":"my card"}`); r.status != 200 || strings.Contains(r.body, "words") {
+		t.Errorf("the page: %d %s", r.status, r.body)
+	}
+	m.Balance = map[string]float64{rare: 1}
+	if _, err := serve.New(serve.Options{Open: open, Models: []serve.Model{m}}); err == nil || !strings.Contains(err.Error(), "no weight for") {
+		t.Errorf("classes without a weight: %v", err)
+	}
+}
+
 func TestTokens(t *testing.T) {
 	o := options(t)
 	o.Tokens = filepath.Join(t.TempDir(), "tokens")

@@ -81,6 +81,9 @@ func (v *version) explain(ctx context.Context, use func(*explain.Explainer) ([]*
 	if m == nil {
 		return nil, refuse(http.StatusBadRequest, "model %s is no plain linear model, and only the answers of these can be explained", v.name)
 	}
+	if v.about.Balanced {
+		return nil, refuse(http.StatusBadRequest, "model %s answers by other class frequencies than those of its training, and only answers by these can be explained", v.name)
+	}
 	select {
 	case v.explains <- struct{}{}:
 		defer func() { <-v.explains }()

@@ -15,7 +15,8 @@ import (
 
 // The model file is a safetensors file. Tensors: "weight" (outputs x d) or, of many
 // weights, others in its place (packed.go has their names), "bias" (outputs), those of
-// the features and, where the classes have vectors, "label_vectors" (k x dimensions); of a
+// the features, "class_totals" (k), what the training examples of each class weigh, and,
+// where the classes have vectors, "label_vectors" (k x dimensions); of a
 // model of several labels an example "threshold" and "label_examples" (k each).
 // Metadata, JSON where not a plain word:
 //
@@ -96,7 +97,7 @@ func (m *Model) file() (*safetensors.File, error) {
 	} else {
 		f.Tensors = append(f.Tensors, safetensors.New(weightTensor, kernel.Transposed(l.Weight, d, k), k, d))
 	}
-	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors}
+	parts := modelfile.Parts{Features: m.Features, Tree: m.Tree, Vectors: m.Vectors, Totals: m.ClassTotals}
 	if m.Layer.Hierarchy != nil {
 		parts.Tree = m.Layer.Hierarchy.Tree()
 	}
@@ -151,7 +152,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Features, m.Tree, m.Vectors = parts.Features, parts.Tree, parts.Vectors
+	m.Features, m.Tree, m.Vectors, m.ClassTotals = parts.Features, parts.Tree, parts.Vectors, parts.Totals
 	l := m.Layer
 	l.Classes, l.Features = len(m.Labels), m.Features.Dim()
 	switch output := f.Metadata["output"]; {

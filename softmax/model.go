@@ -24,6 +24,13 @@ type Model struct {
 	Vectors  *matrix.Dense   // k x dimensions, what is known about them as vectors, zeros for a class without; nil: nothing
 	Training Training
 
+	// ClassTotals is what the training examples of each of the k classes weigh together, names
+	// and unlabelled examples not counted; nil: not known, as in files of older versions.
+	ClassTotals []float32
+	// Balance brings the probabilities to other class frequencies; no file has it. nil:
+	// those of the training.
+	Balance decide.Balance
+
 	// Multilabel makes decisions of the probabilities of a layer of sigmoids; nil for a
 	// model of one class an example.
 	Multilabel *Multilabel
@@ -193,6 +200,8 @@ func (m *Model) Check() error {
 		return fmt.Errorf("softmax: weights for %d features, the model has %d", l.Features, m.Features.Dim())
 	case m.Vectors != nil && m.Vectors.Rows() != l.Classes:
 		return fmt.Errorf("softmax: %d label vectors for %d classes", m.Vectors.Rows(), l.Classes)
+	case m.ClassTotals != nil && len(m.ClassTotals) != l.Classes || m.Balance != nil && len(m.Balance) != l.Classes:
+		return fmt.Errorf("softmax: %d weights and %d frequencies of %d classes", len(m.ClassTotals), len(m.Balance), l.Classes)
 	case l.Sigmoid != (m.Multilabel != nil):
 		return fmt.Errorf("softmax: sigmoids and thresholds go together")
 	case m.Tree != nil && m.Tree.Classes() != l.Classes:
@@ -255,7 +264,7 @@ func (m *Model) NewPredictor() *Predictor {
 }
 
 // Probabilities returns the probability of each class for one record, at the
-// temperature of the model; they sum to 1 and are valid until the next call. A
+// temperature of the model, then by its Balance; they sum to 1 and are valid until the next call. A
 // record of another kind than the model was trained on is an error, and so are numbers
 // that make scores beyond float32.
 func (p *Predictor) Probabilities(e record.Example) ([]float32, error) {
@@ -273,6 +282,7 @@ func (p *Predictor) Probabilities(e record.Example) ([]float32, error) {
 		p.temperature = 1
 		p.model.Layer.Probabilities(p.p, p.scratch, index, value)
 	}
+	p.model.Balance.Apply(p.p)
 	// A sum that is no number makes all of them such.
 	if p.p[0] != p.p[0] {
 		return nil, errNoProbabilities

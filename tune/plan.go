@@ -152,6 +152,7 @@ func (p Plan) Train(ctx context.Context, d *corpus.Data, rows []int, opts Option
 	m := r.Model(d.Classes.Labels, about)
 	m.Vectors = d.Classes.Vectors
 	m.Tree = r.tree(d)
+	m.ClassTotals = d.ClassTotals(rows)
 	return m, r, err
 }
 

@@ -23,6 +23,7 @@ type modelFlags struct {
 	backend string
 	beam    int
 	threads int
+	balance string // of commands with addBalance
 
 	flags *pflag.FlagSet // of the command, to tell what was given
 }
@@ -33,6 +34,12 @@ func (f *modelFlags) add(c *cobra.Command) {
 	f.flags.IntVar(&f.threads, "threads", 0, threadsHelp)
 	f.flags.IntVar(&f.beam, "beam", 0, "models trained with --mode tree: leaves to look at, fewer for speed (default as training chose)")
 	addBackend(c, &f.backend)
+}
+
+// addBalance adds --class-balance.
+func (f *modelFlags) addBalance(c *cobra.Command) {
+	c.Flags().StringVar(&f.balance, "class-balance", "", "how frequent classes are: uniform, or a file of label,weight rows (default as in training)")
+	suggest(c, "class-balance", corpus.Uniform)
 }
 
 // open opens the model, and refuses flags that have no effect with it.
@@ -50,7 +57,17 @@ func (f *modelFlags) open(a *app) (classify.Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, checkUse(f.flags, f.model, m.About().Kind)
+	if err := checkUse(f.flags, f.model, m.About().Kind); err != nil || f.balance == "" {
+		return m, err
+	}
+	weights, err := corpus.ReadBalance(f.balance)
+	if err != nil {
+		return nil, err
+	}
+	if m, err = classify.Rebalance(m, weights); err != nil {
+		return nil, fmt.Errorf("--class-balance %s with %s: %w", f.balance, f.model, err)
+	}
+	return m, nil
 }
 
 // decisionFlags say how probabilities become an answer.

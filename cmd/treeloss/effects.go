@@ -53,6 +53,7 @@ var effects = map[string]use{
 	"prior":             linear,
 	"rho":               linear,
 	"class-weight":      linear,
+	"class-balance":     linear,
 	"threads":           linear,
 	"memory":            linear,
 	"trainer":           linear,

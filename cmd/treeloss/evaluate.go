@@ -67,6 +67,7 @@ func newEvaluate(a *app) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.data.LabelSeparator, "label-separator", "", labelSeparatorHelp+" (default as in training)")
 	f.modelFlags.add(c)
+	f.addBalance(c)
 	addWord(c, &f.options.UnknownLabels, "unknown-labels", "labels that were never trained: wrong counts them as wrong, skip leaves them out, or error", evaluate.Wrong, evaluate.Stop, evaluate.Skip)
 	flags.StringVar(&f.oos, "oos", "", "out-of-scope examples: a file of texts, or of rows with labels of other classes")
 	flags.BoolVar(&f.perClass, "per-class", false, "print all classes, not only the worst ones")

@@ -57,6 +57,7 @@ func newPredict(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	f.modelFlags.add(c)
+	f.addBalance(c)
 	flags.IntVar(&f.decision.rule.Top, "top", 1, "number of classes to write for each example: 3 or 5 where a person or a program picks")
 	flags.BoolVar(&f.echo, "echo", false, "write the text in front of its answer; with --json as \"text\"")
 	flags.BoolVar(&f.all, "probabilities", false, "with --json: the probabilities of all classes, too, in the order of \"labels\" in the model file")

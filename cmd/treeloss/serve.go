@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/deep/anymodel"
 	"github.com/treeloss/treeloss/serve"
 )
@@ -19,6 +20,7 @@ import (
 // serveFlags are the flags of treeloss serve.
 type serveFlags struct {
 	models  []string
+	balance []string
 	address string
 	body    sizeFlag
 	backend string
@@ -44,6 +46,7 @@ func newServe(a *app) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.models, "model", nil, "model file that treeloss train wrote, or NAME=FILE; several may be given")
+	flags.StringArrayVar(&f.balance, "class-balance", nil, "how frequent classes are, as for predict; [NAME=]FILE or [NAME=]uniform, of a model or of all")
 	flags.StringVar(&f.address, "addr", "127.0.0.1:8080", "host and port to listen on; :8080 for all hosts, port 0 for any that is free")
 	flags.DurationVar(&f.run.Watch, "watch", 0, "look so often for models whose file was replaced, such as 2s (default never)")
 	flags.StringVar(&f.Tokens, "token-file", "", "bearer tokens, one a line, of which a request must have one; health and the page are free")
@@ -76,6 +79,11 @@ func (f *serveFlags) serve(c *cobra.Command, a *app) error {
 		}
 		f.Models = append(f.Models, serve.Model{Name: name, Path: path})
 	}
+	for _, given := range f.balance {
+		if err := f.rebalance(given); err != nil {
+			return err
+		}
+	}
 	networks := 0
 	f.Open = func(path string) (classify.Classifier, error) {
 		m, err := anymodel.Open(path, anymodel.Options{Backend: f.backend, Log: a.logf})
@@ -97,6 +105,28 @@ func (f *serveFlags) serve(c *cobra.Command, a *app) error {
 		a.logf("%s: %s", m.Name, m.Path)
 	}
 	return listen(c.Context(), a, s, f.address, f.run)
+}
+
+// rebalance gives one model, or all, the class frequencies of a --class-balance.
+func (f *serveFlags) rebalance(given string) error {
+	name, how, one := strings.Cut(given, "=")
+	if !one {
+		how = given
+	}
+	weights, err := corpus.ReadBalance(how)
+	if err != nil {
+		return err
+	}
+	found := false
+	for i := range f.Models {
+		if m := &f.Models[i]; !one || m.Name == name {
+			m.Balance, found = weights, true
+		}
+	}
+	if !found {
+		return usagef("--class-balance %s: no model is called %s", given, name)
+	}
+	return nil
 }
 
 // listen answers on an address until it is told to stop, and reloads on SIGHUP.

@@ -50,8 +50,8 @@ func New(c classify.Classifier, name string) (*Explorer, error) {
 		return nil, fmt.Errorf("explorer: %w", err)
 	}
 	e := &Explorer{name: short(name, mostName), about: c.About(), model: classify.LinearModelOf(c), tree: t, origin: origin, class: map[string]int{}, free: make(chan struct{}, 1)}
-	if e.model != nil && e.model.Layer.Hierarchy != nil {
-		e.model = nil // its weights are of nodes
+	if e.model != nil && (e.model.Layer.Hierarchy != nil || e.about.Balanced) {
+		e.model = nil // its weights are of nodes, or do not tell all that an answer comes from
 	}
 	for class, label := range e.about.Labels {
 		e.class[label] = class

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/feature"
@@ -20,6 +22,9 @@ var ErrModelFile = errors.New("not a usable model file")
 
 // VectorTensor is the name of the vectors of the classes (k x dimensions).
 const VectorTensor = "label_vectors"
+
+// TotalsTensor is the name of what the training examples of each class weigh together (k).
+const TotalsTensor = "class_totals"
 
 // A Format is a kind of model file and its version.
 type Format struct{ Name, Version string }
@@ -63,6 +68,7 @@ type Parts struct {
 	Features *feature.Set
 	Tree     *labeltree.Tree // nil: none
 	Vectors  *matrix.Dense   // of the classes, a row each; nil: none
+	Totals   []float32       // what the training examples of each class weigh together; nil: not known
 }
 
 // Store adds the parts to a file, and values as JSON under their keys in its metadata.
@@ -70,6 +76,9 @@ type Parts struct {
 func (p Parts) Store(f *safetensors.File, values map[string]any) error {
 	if v := p.Vectors; v != nil {
 		f.Tensors = append(f.Tensors, safetensors.New(VectorTensor, v.Data, v.Rows(), v.Columns))
+	}
+	if p.Totals != nil {
+		f.Tensors = append(f.Tensors, safetensors.New(TotalsTensor, p.Totals, len(p.Totals)))
 	}
 	if err := p.Features.Store(f); err != nil {
 		return err
@@ -110,18 +119,34 @@ func Load(f *safetensors.File, values map[string]any) (p Parts, err error) {
 		}
 	}
 	for _, t := range f.Tensors {
-		if t.Name != VectorTensor {
+		if t.Name != VectorTensor && t.Name != TotalsTensor {
 			continue
-		}
-		if len(t.Shape) != 2 {
-			return p, fmt.Errorf("tensor %q has shape %v, want a row of numbers for each class", VectorTensor, t.Shape)
 		}
 		values, err := t.Float32s()
 		if err != nil {
 			return p, err
 		}
-		p.Vectors = &matrix.Dense{Columns: t.Shape[1], Data: append([]float32(nil), values...)}
-		return p, p.Vectors.Check()
+		if values = slices.Clone(values); t.Name == TotalsTensor {
+			p.Totals = values
+			continue
+		}
+		if len(t.Shape) != 2 {
+			return p, fmt.Errorf("tensor %q has shape %v, want a row of numbers for each class", VectorTensor, t.Shape)
+		}
+		p.Vectors = &matrix.Dense{Columns: t.Shape[1], Data: values}
+		if err := p.Vectors.Check(); err != nil {
+			return p, err
+		}
 	}
-	return p, nil
+	return p, checkTotals(p.Totals)
+}
+
+// checkTotals returns an error for what no examples can weigh.
+func checkTotals(totals []float32) error {
+	for c, total := range totals {
+		if !(total >= 0 && total <= math.MaxFloat32) {
+			return fmt.Errorf("the examples of class %d weigh %v, want a number of at least 0", c, total)
+		}
+	}
+	return nil
 }

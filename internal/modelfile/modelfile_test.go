@@ -68,13 +68,13 @@ func TestPartsComeBack(t *testing.T) {
 	}
 	for _, want := range []Parts{
 		{Features: features},
-		{Features: features, Tree: tree, Vectors: &matrix.Dense{Columns: 3, Data: []float32{1, 2, 3, 4, 5, 6}}},
+		{Features: features, Tree: tree, Vectors: &matrix.Dense{Columns: 3, Data: []float32{1, 2, 3, 4, 5, 6}}, Totals: []float32{10, 0.5}},
 	} {
 		got, labels, err := read(write(t, want, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(labels, []string{"a", "b"}) || got.Features.Dim() != features.Dim() || !reflect.DeepEqual(got.Vectors, want.Vectors) || (got.Tree == nil) != (want.Tree == nil) {
+		if !reflect.DeepEqual(labels, []string{"a", "b"}) || got.Features.Dim() != features.Dim() || !reflect.DeepEqual(got.Vectors, want.Vectors) || !reflect.DeepEqual(got.Totals, want.Totals) || (got.Tree == nil) != (want.Tree == nil) {
 			t.Errorf("labels %q and parts %+v came back of %+v", labels, got, want)
 		}
 	}
@@ -96,6 +96,9 @@ func TestOpenRefuses(t *testing.T) {
 		}},
 		{VectorTensor, func(f *safetensors.File) {
 			f.Tensors = append(f.Tensors, safetensors.New(VectorTensor, make([]int32, 6), 2, 3))
+		}},
+		{"class 1 weigh -1", func(f *safetensors.File) {
+			f.Tensors = append(f.Tensors, safetensors.New(TotalsTensor, []float32{1, -1}, 2))
 		}},
 	} {
 		path := write(t, plain, tc.change)

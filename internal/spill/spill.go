@@ -49,7 +49,8 @@ type Store struct {
 	random  *rand.Rand
 	number  map[string]int
 	labels  []string
-	counts  []int // rows with the label, as that of the largest share
+	counts  []int     // rows with the label, as that of the largest share
+	weights []float64 // of these, each label by its share
 	parts   [Parts]part
 	written int64
 	rows    int
@@ -87,6 +88,10 @@ func (s *Store) Close() error {
 func (s *Store) Rows() int                 { return s.rows }
 func (s *Store) Labels() ([]string, []int) { return s.labels, s.counts }
 
+// Weights returns what the examples of each label weigh together; of several labels each
+// has its share.
+func (s *Store) Weights() []float64 { return s.weights }
+
 // PartRows returns the number of examples in a part.
 func (s *Store) PartRows(i int) int { return s.parts[i].rows }
 
@@ -96,7 +101,7 @@ func (s *Store) label(name string) int {
 	if !ok {
 		n = len(s.labels)
 		s.number[name] = n
-		s.labels, s.counts = append(s.labels, name), append(s.counts, 0)
+		s.labels, s.counts, s.weights = append(s.labels, name), append(s.counts, 0), append(s.weights, 0)
 	}
 	return n
 }
@@ -111,8 +116,13 @@ func (s *Store) Add(e dataset.Example) error {
 	b := binary.AppendUvarint(p.pending, uint64(label))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(e.Weight)))
 	b = binary.AppendUvarint(b, uint64(len(e.Mix)))
+	if len(e.Mix) == 0 {
+		s.weights[label] += e.Weight
+	}
 	for _, share := range e.Mix {
-		b = binary.AppendUvarint(b, uint64(s.label(share.Label)))
+		part := s.label(share.Label)
+		s.weights[part] += e.Weight * share.Share
+		b = binary.AppendUvarint(b, uint64(part))
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(share.Share))
 	}
 	switch s.kind {
