@@ -47,7 +47,7 @@ func helpText(name string) string {
 var flagGroups = []struct{ title, flags string }{
 	{"Data", "data label text categories encoder features weight labels format encoding skip-bad label-prefix first-label multilabel label-separator test test-labels valid valid-labels oos unlabeled class-weight unknown-labels methods shots seeds names synonyms vectors"},
 	{"Class information", "sharing taxonomy label-vectors unknown distances weights-model from base rho names-as-examples"},
-	{"Model and output", "model calibrate top reject threshold confidence target-accuracy class-balance decode echo id probabilities report out output quantize prune per-class confusions baseline json quiet help help-all"},
+	{"Model and output", "model calibrate top reject threshold confidence target-accuracy class-balance decode echo id probabilities report out output quantize prune per-class confusions baseline shard json quiet help help-all"},
 	{"Training", "mode beam loss fourier label-smoothing hxe-alpha prior thresholds trainer epochs batch rate momentum nesterov weight-decay schedule average patience init-model resume seed threads memory"},
 	{"Serving", "addr watch token-file tls-cert tls-key max-body max-items queue timeout connections drain log"},
 	{"Networks", "network backend tokens augment side damaged class-names milestones warm-up tensorboard"},
