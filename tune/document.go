@@ -91,3 +91,48 @@ func (v *CrossValidation) Nested(m Metric) *NestedDocument {
 	over := v.Over(m)
 	return &NestedDocument{Folds: len(v.Folds), Mean: Number(over.Mean), SE: Number(over.SE), Pooled: MeasuresOf(v.Pooled)}
 }
+
+// SearchDocument is a search as JSON.
+type SearchDocument struct {
+	Metric  Metric          `json:"metric"`
+	Trials  []trialDocument `json:"trials"` // the best first
+	Best    int             `json:"best"`   // its number
+	Args    []string        `json:"args"`   // of treeloss, to train with the best
+	Command string          `json:"command"`
+
+	HeldOutRows int             `json:"held_out_rows"`
+	HeldOut     string          `json:"held_out"`  // how
+	Corrected   Measures        `json:"corrected"` // the best, less what it gained by being chosen of many
+	Nested      *NestedDocument `json:"nested"`    // null: not asked for
+	Stopped     Stop            `json:"stopped"`
+	Skipped     []string        `json:"skipped"` // methods that the data does not allow
+	Seconds     float64         `json:"seconds"`
+}
+
+// trialDocument is one trial.
+type trialDocument struct {
+	Trial          int      `json:"trial"` // in the order in which they were made
+	Method         string   `json:"method"`
+	Options        []string `json:"options"` // of train
+	Prior          float64  `json:"prior"`
+	Value          *float64 `json:"value"` // of the metric
+	SE             *float64 `json:"value_se"`
+	Difference     *float64 `json:"difference"` // to plain cross entropy with the defaults
+	DifferenceSE   *float64 `json:"difference_se"`
+	Baseline       bool     `json:"baseline"` // measured to compare with only
+	TrainedSeconds float64  `json:"seconds"`
+	Measures
+}
+
+// Document returns the search as JSON has it: args train with the best, command is their
+// line for a shell, and options has the flags of settings.
+func (found *Found) Document(args []string, command string, options func(Settings) []string) *SearchDocument {
+	out := &SearchDocument{Metric: found.Metric, Best: found.Best().Number, Args: args, Command: command, HeldOutRows: found.HeldOut, HeldOut: found.How,
+		Corrected: MeasuresOf(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
+	for _, t := range found.Trials {
+		out.Trials = append(out.Trials, trialDocument{Trial: t.Number, Method: t.Method.String(), Options: options(t.Settings), Prior: t.Prior,
+			Value: Number(found.Metric.Of(t.Report)), SE: Number(t.SE), Difference: Number(t.Difference), DifferenceSE: Number(t.DifferenceSE), Baseline: t.Baseline,
+			TrainedSeconds: t.Seconds, Measures: MeasuresOf(t.Report)})
+	}
+	return out
+}

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/internal/console"
@@ -44,28 +40,6 @@ func runBench(c *cobra.Command, a *app, o speed.Options) error {
 	if a.json {
 		return a.printJSON(report)
 	}
-	fmt.Fprintf(a.out, "instructions %s, %s/%s, %d CPUs\n\n", report.Instructions, report.OS, report.Arch, report.CPUs)
-	t := console.NewTable(a.out, "what", "size", "threads", "time", "rate", "ratio")
-	for _, r := range report.Results {
-		ratio := ""
-		if r.Ratio > 0 {
-			ratio = fmt.Sprintf("%.2f", r.Ratio)
-		}
-		t.Row(r.Name, r.Size, strconv.Itoa(r.Threads), shortTime(r.Seconds), fmt.Sprintf("%.4g %s/s", r.Rate, r.Unit), ratio)
-	}
-	t.Flush()
+	report.WriteText(a.out)
 	return nil
-}
-
-// shortTime prints seconds with three digits and a unit.
-func shortTime(seconds float64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}} {
-		if seconds >= unit.size {
-			return fmt.Sprintf("%.3g %s", seconds/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%d ns", time.Duration(seconds*1e9))
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/internal/compare"
-	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/softmax"
@@ -112,7 +111,7 @@ func (f *compareFlags) run(ctx context.Context, a *app, cells *shard.Cells) erro
 	if table := compare.Joined(all); a.json {
 		err = a.printJSON(table)
 	} else {
-		printComparison(a, table)
+		table.WriteText(a.out)
 	}
 	if failed != nil {
 		failed = fmt.Errorf("%w; the table has what was finished before", failed)
@@ -222,45 +221,4 @@ func runComparisons(ctx context.Context, a *app, data *corpus.Data, draws []comp
 	opts.Progress = func(_ string, _ int, stage string, p softmax.Progress) { bar.Train(stage, p) }
 	defer bar.Clear()
 	return compare.RunAll(ctx, data, draws, methods, opts)
-}
-
-func printComparison(a *app, t *compare.Comparison) {
-	several := t.Results[0].Shots > 0
-	heads := []string{"method", "accuracy", "difference", "macro F1", "similarity accuracy", "seconds"}
-	if several {
-		heads = slices.Insert(heads, 1, "shots")
-	}
-	t2 := console.NewTable(a.out, heads...)
-	for _, r := range t.Results {
-		name := r.Method
-		if r.Choice != "" {
-			name += " (" + r.Choice + ")"
-		}
-		gain, similarity := "-", "-"
-		if r.Method != tune.Baseline {
-			gain = difference(r.Difference, r.DifferenceSE)
-		}
-		if t.SimilarityOf != nil {
-			similarity = points(r.SimilarityAccuracy)
-		}
-		cells := []string{name, points(r.Accuracy), gain, points(r.MacroF1), similarity, fmt.Sprintf("%.1f", r.Seconds)}
-		if several {
-			cells = slices.Insert(cells, 1, fmt.Sprint(r.Shots))
-		}
-		t2.Row(cells...)
-	}
-	t2.Flush()
-	rows := "all training rows"
-	switch {
-	case several:
-		rows = "shots: training rows of each class"
-	case t.Shots > 0:
-		rows = fmt.Sprintf("%d training rows of each class", t.Shots)
-	}
-	by := "not known: the names have no letters"
-	if t.SimilarityOf != nil {
-		by = *t.SimilarityOf
-	}
-	fmt.Fprintf(a.out, "\npoints; difference: to cross entropy, ± its standard error over %s\n", t.OverWords())
-	fmt.Fprintf(a.out, "%d classes, %s, %d test rows; similarity of classes: %s\n", t.Classes, rows, t.TestRows, by)
 }

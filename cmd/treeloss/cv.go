@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/evaluate"
-	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/scorecard"
 	"github.com/treeloss/treeloss/internal/shard"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
@@ -60,23 +59,6 @@ func newCV(a *app) *cobra.Command {
 	f.shard.add(c, &f.rows.out)
 	a.jsonFlag(c)
 	return c
-}
-
-// metricName is how tables call a metric.
-func metricName(m tune.Metric) string {
-	if s := m.Score(); s.Unit == score.Nats {
-		return s.Name + " (nats)"
-	} else {
-		return s.Name
-	}
-}
-
-// metricCell prints a value of a metric: points, or nats for the log loss.
-func metricCell(m tune.Metric, x float64) string {
-	if m == tune.LogLoss && !math.IsNaN(x) {
-		return fmt.Sprintf("%.4f", x)
-	}
-	return points(x)
 }
 
 func (f *cvFlags) run(ctx context.Context, a *app, cells *shard.Cells) error {
@@ -178,27 +160,6 @@ func (f *cvFlags) print(a *app, labels []string, v *tune.CrossValidation, by str
 	if a.json {
 		return a.printJSON(v.Document(labels, by, examples, took))
 	}
-	t := console.NewTable(a.out, "fold", "trained", "tested", "method", "prior", "accuracy", "macro F1", "log loss")
-	for n, fold := range v.Folds {
-		r := fold.Report
-		t.Row(strconv.Itoa(n+1), strconv.Itoa(fold.Trained), strconv.Itoa(r.Examples), fold.Method.String(), fmt.Sprintf("%g", fold.Prior),
-			points(r.Accuracy), points(r.MacroF1), metricCell(tune.LogLoss, r.LogLoss))
-	}
-	t.Flush()
-	fmt.Fprintln(a.out)
-	t = console.NewTable(a.out, "measure", "mean over folds", "±", "pooled")
-	for _, m := range tune.Metrics() {
-		over := v.Over(m)
-		if math.IsNaN(over.Mean) {
-			continue
-		}
-		t.Row(metricName(m), metricCell(m, over.Mean), metricCell(m, over.SE), metricCell(m, m.Of(v.Pooled)))
-	}
-	t.Flush()
-	fmt.Fprintf(a.out, "\npoints; ±: standard error over %d folds; pooled: all examples together, each tested once\n", len(v.Folds))
-	if by != "" {
-		fmt.Fprintf(a.out, "similarity of classes: %s\n", by)
-	}
-	fmt.Fprintf(a.out, "%d examples, %d classes, %.1f s\n", v.Pooled.Examples, len(labels), took.Seconds())
+	scorecard.PrintFolds(a.out, labels, v, by, took)
 	return nil
 }

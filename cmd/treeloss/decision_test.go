@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/treeloss/treeloss/classify"
+	"github.com/treeloss/treeloss/internal/console"
 )
 
 // deskModel is calibrated and knows the groups of its classes.
@@ -286,7 +287,7 @@ func TestEvaluateOutOfScope(t *testing.T) {
 		if best["right_decisions"] != most {
 			t.Errorf("%q: best %v, want %v right decisions", tc.args, best, most)
 		}
-		if o := succeed(t, args...); !strings.Contains(o.out, "out of scope: AUROC "+points(wins/48)+" ± ") || !strings.Contains(o.out, "right decisions") {
+		if o := succeed(t, args...); !strings.Contains(o.out, "out of scope: AUROC "+console.Points(wins/48)+" ± ") || !strings.Contains(o.out, "right decisions") {
 			t.Errorf("%s\nwant the AUROC and a table of thresholds", o.out)
 		}
 	}

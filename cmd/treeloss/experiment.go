@@ -164,7 +164,7 @@ func (f *experimentFlags) run(ctx context.Context, a *app, name string) error {
 	if a.json {
 		err = a.printJSON(results.Document(name, name == allExperiments, took.Seconds()))
 	} else {
-		printExperiment(a, results)
+		results.WriteText(a.out)
 	}
 	if f.folder != "" {
 		err = cmp.Or(err, saveExperiment(a, results, f.folder, name, took))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/deep/anymodel"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/export"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -91,7 +92,7 @@ func (f *exportFlags) run(ctx context.Context, a *app) error {
 		fmt.Fprintln(a.out, file)
 	}
 	if r.Examples > 0 {
-		fmt.Fprintf(a.out, "accuracy on %d examples: %s before, %s after\n", r.Examples, points(*r.Before), points(*r.After))
+		fmt.Fprintf(a.out, "accuracy on %d examples: %s before, %s after\n", r.Examples, console.Points(*r.Before), console.Points(*r.After))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/treeloss/treeloss/internal/compare"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/quickstart"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/tune"
@@ -104,7 +105,7 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 	}
 	table := tables[len(tables)-1]
 	if !a.json {
-		printComparison(a, table)
+		table.WriteText(a.out)
 	}
 	best := 0
 	for m, r := range table.Results {
@@ -143,7 +144,7 @@ func (f *quickstartFlags) run(ctx context.Context, a *app) error {
 
 // printAnswers prints what the model answers, and what to do next.
 func (f *quickstartFlags) printAnswers(a *app, m quickstart.Model) {
-	fmt.Fprintf(a.out, "\n%s trained on all %d training rows has %s %% accuracy and answers:\n", m.Method, m.Examples, points(m.Accuracy))
+	fmt.Fprintf(a.out, "\n%s trained on all %d training rows has %s %% accuracy and answers:\n", m.Method, m.Examples, console.Points(m.Accuracy))
 	for _, x := range m.Predictions {
 		fmt.Fprintf(a.out, "  %-52q %s (%.0f %%)\n", x.Text, x.Label, 100*x.Probability)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func (a *app) staged(ctx context.Context, args []string) ([]string, func() error
 		}
 		local[i] = path
 	}
-	a.out = namingWriter{a.out, stage}
+	a.out = stage.NameIn(a.out)
 	return local, func() error { return stage.Send(ctx) }, nil
 }
 
@@ -100,17 +99,4 @@ func (a *app) named(text string) string {
 		return text
 	}
 	return a.stage.Named(text)
-}
-
-// namingWriter is where results go that may name copies.
-type namingWriter struct {
-	io.Writer
-	stage *remote.Stage
-}
-
-func (w namingWriter) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.Writer, w.stage.Named(string(p))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
 }

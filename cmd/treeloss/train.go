@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/treeloss/treeloss/corpus"
-	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/option"
+	"github.com/treeloss/treeloss/internal/scorecard"
 	"github.com/treeloss/treeloss/multilabel"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -240,7 +240,7 @@ func (f *trainFlags) print(a *app, m *softmax.Model, r *tune.Result, took time.D
 		return a.printJSON(trained{Model: f.model, Examples: m.Training.Examples, Classes: len(m.Labels),
 			Features: m.Features.Dim(), Seconds: took.Seconds(), Training: m.Training})
 	}
-	printCandidates(a, r)
+	scorecard.PrintCandidates(a.out, r, namesInFlags)
 	if f.calibration != "" {
 		fmt.Fprintln(a.out, f.calibration)
 	}
@@ -250,42 +250,4 @@ func (f *trainFlags) print(a *app, m *softmax.Model, r *tune.Result, took time.D
 	fmt.Fprintf(a.out, "%s: %d classes, %d features, trained on %d examples in %.1f s\n",
 		f.model, len(m.Labels), m.Features.Dim(), m.Training.Examples, took.Seconds())
 	return nil
-}
-
-// printCandidates prints what each method scored on held-out rows and which
-// one was chosen.
-func printCandidates(a *app, r *tune.Result) {
-	if len(r.Candidates) > 0 {
-		t := console.NewTable(a.out, "method", "held-out accuracy", "log loss", "prior")
-		best := map[string]softmax.Candidate{}
-		var order []string
-		for _, c := range r.Candidates {
-			old, seen := best[c.Method]
-			if !seen {
-				order = append(order, c.Method)
-			}
-			if !seen || c.Accuracy > old.Accuracy || c.Accuracy == old.Accuracy && c.LogLoss < old.LogLoss {
-				best[c.Method] = c
-			}
-		}
-		for _, name := range order {
-			c := best[name]
-			t.Row(name, points(c.Accuracy), fmt.Sprintf("%.3f", c.LogLoss), fmt.Sprintf("%g", c.Prior))
-		}
-		t.Flush()
-	}
-	if r.WhyPlain != "" {
-		fmt.Fprintf(a.out, "no class information was tried: %s\n", namesInFlags(r.WhyPlain))
-	}
-	if r.Unlabelled != nil {
-		defer fmt.Fprintln(a.out, namesInFlags(r.Unlabelled.String()))
-	}
-	line := "chosen: " + r.Method.String()
-	if r.Reason != "" {
-		line += " (" + r.Reason + ")"
-	}
-	fmt.Fprintln(a.out, line)
-	if r.Gain != nil && r.Method.String() != tune.Baseline {
-		fmt.Fprintf(a.out, "gain over plain cross entropy on %d held-out rows: %s\n", r.Gain.Rows, difference(r.Gain.Difference, r.Gain.DifferenceSE))
-	}
 }

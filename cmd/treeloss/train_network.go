@@ -81,7 +81,7 @@ func (f *trainFlags) runNetwork(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintf(a.out, "%s: %s, %d parameters, %d epochs, training loss %.3f\n", f.model, result.Network, result.Parameters, result.Epochs, result.TrainLoss)
 	if v := result.Valid; v != nil {
-		fmt.Fprintf(a.out, "accuracy on --valid %s, best epoch: %d (chosen on these examples: report accuracy on others)\n", points(v.Accuracy), result.BestEpoch)
+		fmt.Fprintf(a.out, "accuracy on --valid %s, best epoch: %d (chosen on these examples: report accuracy on others)\n", console.Points(v.Accuracy), result.BestEpoch)
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ func (p *networkProgress) report(s train.Progress) {
 
 // epochLine tells of an epoch that is done.
 func epochLine(s train.Progress) string {
-	line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f examples/s", s.Epoch, s.Epochs, s.Loss, points(s.Accuracy), s.PerSecond)
+	line := fmt.Sprintf("epoch %d of %d  loss %.4f  accuracy %s  %.0f examples/s", s.Epoch, s.Epochs, s.Loss, console.Points(s.Accuracy), s.PerSecond)
 	if s.Valid != nil {
-		line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, points(s.Valid.Accuracy))
+		line += fmt.Sprintf("  valid: loss %.4f  accuracy %s", s.Valid.Loss, console.Points(s.Valid.Accuracy))
 	}
 	if s.Epoch < s.Epochs {
 		line += fmt.Sprintf("  %v left", s.Left.Round(time.Second))

@@ -14,8 +14,8 @@ import (
 
 	"github.com/treeloss/treeloss/classinfo"
 	"github.com/treeloss/treeloss/corpus"
-	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/input"
+	"github.com/treeloss/treeloss/internal/scorecard"
 	"github.com/treeloss/treeloss/score"
 	"github.com/treeloss/treeloss/softmax"
 	"github.com/treeloss/treeloss/tune"
@@ -123,7 +123,8 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 	for _, why := range found.Skipped {
 		a.logf("not tried: %s", why)
 	}
-	out := f.result(found)
+	args := f.trainArgs(found.Best().Settings)
+	out := found.Document(args, input.ShellLine(append([]string{"treeloss"}, args...)), f.chosen)
 	if err == nil && f.nested > 0 {
 		var v *tune.CrossValidation
 		v, err = f.nest(ctx, a, data.Data, rows, space, opts, len(found.Trials))
@@ -137,7 +138,8 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 			return printErr
 		}
 	} else {
-		f.print(a, found, out)
+		scorecard.PrintTrials(a.out, found, out.Nested, out.Seconds, f.chosen)
+		fmt.Fprintf(a.out, "\n%s\n", out.Command)
 	}
 	return err
 }
@@ -164,101 +166,6 @@ func (f *tuneFlags) nest(ctx context.Context, a *app, data *corpus.Data, rows []
 		}
 		return found.Best().Fit(ctx, data, train, inner.Tune)
 	})
-}
-
-// tuned is what tune prints.
-type tuned struct {
-	Metric  tune.Metric `json:"metric"`
-	Trials  []trialRow  `json:"trials"` // the best first
-	Best    int         `json:"best"`   // its number
-	Args    []string    `json:"args"`   // of treeloss, to train with the best
-	Command string      `json:"command"`
-
-	HeldOutRows int                  `json:"held_out_rows"`
-	HeldOut     string               `json:"held_out"`  // how
-	Corrected   tune.Measures        `json:"corrected"` // the best, less what it gained by being chosen of many
-	Nested      *tune.NestedDocument `json:"nested"`    // null: not asked for
-	Stopped     tune.Stop            `json:"stopped"`
-	Skipped     []string             `json:"skipped"` // methods that the data does not allow
-	Seconds     float64              `json:"seconds"`
-}
-
-// trialRow is one trial.
-type trialRow struct {
-	Trial          int      `json:"trial"` // in the order in which they were made
-	Method         string   `json:"method"`
-	Options        []string `json:"options"` // of train
-	Prior          float64  `json:"prior"`
-	Value          *float64 `json:"value"` // of the metric
-	SE             *float64 `json:"value_se"`
-	Difference     *float64 `json:"difference"` // to plain cross entropy with the defaults
-	DifferenceSE   *float64 `json:"difference_se"`
-	Baseline       bool     `json:"baseline"` // measured to compare with only
-	TrainedSeconds float64  `json:"seconds"`
-	tune.Measures
-}
-
-func (f *tuneFlags) result(found *tune.Found) *tuned {
-	best := found.Best()
-	args := f.trainArgs(best.Settings)
-	out := &tuned{Metric: found.Metric, Best: best.Number, Args: args, Command: input.ShellLine(append([]string{"treeloss"}, args...)), HeldOutRows: found.HeldOut, HeldOut: found.How,
-		Corrected: tune.MeasuresOf(found.Honest), Stopped: found.Stop, Skipped: append([]string{}, found.Skipped...)}
-	for _, t := range found.Trials {
-		out.Trials = append(out.Trials, trialRow{Trial: t.Number, Method: t.Method.String(), Options: f.chosen(t.Settings), Prior: t.Prior,
-			Value: tune.Number(found.Metric.Of(t.Report)), SE: tune.Number(t.SE), Difference: tune.Number(t.Difference), DifferenceSE: tune.Number(t.DifferenceSE), Baseline: t.Baseline,
-			TrainedSeconds: t.Seconds, Measures: tune.MeasuresOf(t.Report)})
-	}
-	return out
-}
-
-func (f *tuneFlags) print(a *app, found *tune.Found, out *tuned) {
-	m := found.Metric
-	t := console.NewTable(a.out, "options", "trial", metricName(m), "±", "difference", "±", "log loss")
-	for _, x := range found.Trials {
-		difference, se := "-", "-"
-		if x.Number != 1 {
-			difference, se = metricCell(m, x.Difference), metricCell(m, x.DifferenceSE)
-			if x.Difference > 0 {
-				difference = "+" + difference
-			}
-		}
-		t.Row(strings.Join(f.chosen(x.Settings), " "), strconv.Itoa(x.Number), metricCell(m, m.Of(x.Report)), metricCell(m, x.SE),
-			difference, se, metricCell(tune.LogLoss, x.Report.LogLoss))
-	}
-	t.Flush()
-	unit := "points"
-	if m == tune.LogLoss {
-		unit = "nats"
-	}
-	fmt.Fprintf(a.out, "\n%s; difference: to plain cross entropy with the defaults (trial 1), paired; ±: standard error over %d held-out rows\n", unit, found.HeldOut)
-	fmt.Fprintf(a.out, "held out: %s\n", found.How)
-	fmt.Fprintf(a.out, "%d trials in %.1f s, ended by: %s\n\n", len(found.Trials), out.Seconds, stopWords(found.Stop))
-	best := found.Best()
-	fmt.Fprintf(a.out, "the best of %d trials looks better than it is: %s %s, about %s on new rows\n", len(found.Trials),
-		metricName(m), metricCell(m, m.Of(best.Report)), metricCell(m, m.Of(found.Honest)))
-	if found.Trials[0].Baseline {
-		fmt.Fprintln(a.out, "plain cross entropy is better than what was asked for: leave --sharing, --loss and --names-as-examples open to have it")
-	}
-	if n := out.Nested; n != nil && n.Mean != nil {
-		line := metricCell(m, *n.Mean)
-		if n.SE != nil {
-			line += " ± " + metricCell(m, *n.SE)
-		}
-		fmt.Fprintf(a.out, "a search of its own in each of %d folds: %s %s on rows that took no part\n", n.Folds, metricName(m), line)
-	}
-	fmt.Fprintf(a.out, "\n%s\n", out.Command)
-}
-
-func stopWords(s tune.Stop) string {
-	switch s {
-	case tune.StopTime:
-		return "--time"
-	case tune.StopTrials:
-		return "--trials"
-	case tune.StopConverged:
-		return "smaller steps gain nothing"
-	}
-	return "interrupt"
 }
 
 // chosen returns the flags of train that settings stand for.

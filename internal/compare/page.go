@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/treeloss/treeloss/classinfo"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/score"
@@ -95,7 +96,7 @@ func (p *Page) lead() []string {
 		return lead
 	}
 	text := fmt.Sprintf("Of the other methods %s is the most accurate: %s %%, cross entropy %s %%. The difference is %s percentage points",
-		r.Method, Points(r.Accuracy), Points(last.Results[0].Accuracy), signed(r.Difference))
+		r.Method, console.Points(r.Accuracy), console.Points(last.Results[0].Accuracy), signed(r.Difference))
 	low, high := r.DifferenceInterval.Low, r.DifferenceInterval.High
 	switch {
 	case math.IsNaN(low):
@@ -142,7 +143,7 @@ func interval(i score.Interval) string {
 	if math.IsNaN(i.Low) {
 		return "-"
 	}
-	return Points(i.Low) + " to " + Points(i.High)
+	return console.Points(i.Low) + " to " + console.Points(i.High)
 }
 
 // signedInterval prints that of a difference in percentage points.
@@ -196,8 +197,8 @@ func (p *Page) results() report.Table {
 			if i == 0 {
 				gain, gainInterval = "-", "-"
 			}
-			t.Rows = append(t.Rows, []string{name, shots, Points(r.Accuracy), interval(r.Interval), gain, gainInterval,
-				Points(r.MacroF1), Points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds)})
+			t.Rows = append(t.Rows, []string{name, shots, console.Points(r.Accuracy), interval(r.Interval), gain, gainInterval,
+				console.Points(r.MacroF1), console.Points(r.SimilarityAccuracy), fmt.Sprintf("%.1f", r.Seconds)})
 		}
 	}
 	return t
@@ -285,7 +286,7 @@ func (p *Page) classes(best *Result) report.Section {
 	for _, c := range tested {
 		row := []string{p.Labels[c], fmt.Sprint(after[c].Support)}
 		for m := range rates {
-			row = append(row, Points(rates[m][c].Recall))
+			row = append(row, console.Points(rates[m][c].Recall))
 		}
 		table.Rows = append(table.Rows, append(row, signed(gain(c))))
 	}
@@ -340,12 +341,4 @@ func TreeOf(all []*Comparison, c classinfo.Info, opts classinfo.Options) *labelt
 		return nil // names that say nothing make no tree, and nobody asked for one
 	}
 	return tree
-}
-
-// Points prints a fraction in per cent.
-func Points(x float64) string {
-	if math.IsNaN(x) {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", 100*x)
 }

@@ -312,3 +312,18 @@ func (s *Stage) Named(text string) string {
 	}
 	return text
 }
+
+// NameIn returns a writer to out that writes Named texts.
+func (s *Stage) NameIn(out io.Writer) io.Writer { return namingWriter{out, s} }
+
+type namingWriter struct {
+	io.Writer
+	stage *Stage
+}
+
+func (w namingWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.Writer, w.stage.Named(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/treeloss/treeloss/classify"
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/score"
 )
@@ -106,9 +107,9 @@ func (c *Card) lead() []string {
 	r := c.Result
 	first := fmt.Sprintf("%s, %s.", counted(r.Report.Examples, "example", "examples"), counted(r.Report.Classes, "class", "classes"))
 	if i, ok := r.Intervals["accuracy"]; ok {
-		first += fmt.Sprintf(" The answer is right for %s %% of them (95 %% interval %s to %s)", percent(i.Mean), percent(i.Low), percent(i.High))
+		first += fmt.Sprintf(" The answer is right for %s %% of them (95 %% interval %s to %s)", console.Points(i.Mean), console.Points(i.Low), console.Points(i.High))
 		if top := r.Report.Top5Accuracy; r.Report.Classes > 10 {
-			first += fmt.Sprintf(", and the right class among the five most probable for %s %%", percent(top))
+			first += fmt.Sprintf(", and the right class among the five most probable for %s %%", console.Points(top))
 		}
 		first += "."
 	}
@@ -137,7 +138,7 @@ func (c *Card) sureness() string {
 	}
 	sure /= float64(n)
 	i := c.Result.Intervals["accuracy"]
-	text := fmt.Sprintf("Its mean confidence is %s %%", percent(sure))
+	text := fmt.Sprintf("Its mean confidence is %s %%", console.Points(sure))
 	switch {
 	case sure > i.High:
 		return text + ", more than the accuracy: it is surer than it should be."
@@ -217,7 +218,7 @@ func (c *Card) measures() report.Section {
 		if math.IsNaN(x) {
 			continue
 		}
-		text := percent
+		text := console.Points
 		if m.Unit != score.Fraction {
 			text = decimals
 		}
@@ -269,7 +270,7 @@ func (c *Card) classes() report.Section {
 	list := report.Table{Name: "classes", Caption: "Classes, the worst first; rates in %", Most: worstClasses, Heads: []string{"class", "examples", "predicted", "precision", "recall", "F1"},
 		File: [][]string{{"label", "examples", "predicted", "precision", "recall", "f1"}}}
 	for i, x := range worst {
-		list.Rows = append(list.Rows, []string{x.Label, strconv.Itoa(x.Examples), strconv.Itoa(x.Predicted), percent(x.Precision), percent(x.Recall), percent(x.F1)})
+		list.Rows = append(list.Rows, []string{x.Label, strconv.Itoa(x.Examples), strconv.Itoa(x.Predicted), console.Points(x.Precision), console.Points(x.Recall), console.Points(x.F1)})
 		list.File = append(list.File, []string{x.Label, strconv.Itoa(x.Examples), strconv.Itoa(x.Predicted), exact(x.Precision), exact(x.Recall), exact(x.F1)})
 		if i >= worstClasses {
 			continue
@@ -308,7 +309,7 @@ func (c *Card) examples(worst []evaluate.Class) report.Table {
 		}
 		classes++
 		for _, r := range rows {
-			t.Rows = append(t.Rows, []string{r.Label, cell(r), r.Predicted, percent(float64(r.Probability)) + " %", percent(float64(*r.LabelProbability)) + " %", filepath.Base(r.Place)})
+			t.Rows = append(t.Rows, []string{r.Label, cell(r), r.Predicted, console.Points(float64(r.Probability)) + " %", console.Points(float64(*r.LabelProbability)) + " %", filepath.Base(r.Place)})
 			t.File = append(t.File, []string{r.Label, cell(r), r.Predicted, exact32(r.Probability), exact32(*r.LabelProbability), r.Place})
 		}
 	}
@@ -368,21 +369,12 @@ func thousands(n int) string {
 	return text
 }
 
-// percent prints a fraction in per cent, with one decimal: the standard error of a rate of
-// 50 % is a tenth of a point with 250,000 examples, and more with fewer.
-func percent(x float64) string {
-	if math.IsNaN(x) {
-		return "-"
-	}
-	return strconv.FormatFloat(100*x, 'f', 1, 64)
-}
-
-// percentOf is percent of a fraction that may not be known.
+// percentOf is console.Points of a fraction that may not be known.
 func percentOf(x *float64) string {
 	if x == nil {
 		return "-"
 	}
-	return percent(*x)
+	return console.Points(*x)
 }
 
 // decimals prints a number of another unit.

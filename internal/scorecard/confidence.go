@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/score"
 )
@@ -55,9 +56,9 @@ func rateOf(rate float64, n int) score.Interval {
 func (c *Card) bins() report.Table {
 	t := report.Table{Name: "calibration-bins", Caption: "Calibration: ranges of confidence, in %", Heads: []string{"range", "examples", "mean confidence", "accuracy"}}
 	for _, b := range c.Result.Calibration {
-		row := []string{percent(b.Low) + " to " + percent(b.High), strconv.Itoa(b.Examples), "-", "-"}
+		row := []string{console.Points(b.Low) + " to " + console.Points(b.High), strconv.Itoa(b.Examples), "-", "-"}
 		if b.Examples > 0 {
-			row[2], row[3] = percent(b.Confidence), percent(b.Accuracy)
+			row[2], row[3] = console.Points(b.Confidence), console.Points(b.Accuracy)
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -101,8 +102,8 @@ func (c *Card) thresholds() report.Table {
 		wrong, full := "-", []string{exact(x.Threshold), "", ""}
 		if x.Answered != nil {
 			full[1] = exact(*x.Answered)
-			if wrong = percent(0); x.Accuracy != nil {
-				wrong, full[2] = percent(*x.Answered*(1-*x.Accuracy)), exact(*x.Accuracy)
+			if wrong = console.Points(0); x.Accuracy != nil {
+				wrong, full[2] = console.Points(*x.Answered*(1-*x.Accuracy)), exact(*x.Accuracy)
 			}
 		}
 		t.Rows = append(t.Rows, []string{strconv.FormatFloat(100*x.Threshold, 'g', 4, 64), percentOf(x.Answered), percentOf(x.Accuracy), wrong})
@@ -136,11 +137,11 @@ func (c *Card) scope() (report.Section, error) {
 	f.Series = []report.Series{answered, rejected, right}
 	t := report.Table{Name: "scope-thresholds", Caption: "Thresholds; rates in %", Heads: []string{"threshold", "right decisions", "answered in scope", "rejected out of scope"}}
 	row := func(name string, d evaluate.Decisions) {
-		t.Rows = append(t.Rows, []string{fmt.Sprintf("%s: %.4g", name, 100*d.Threshold), percent(d.RightDecisions), percent(d.Answered), percent(d.Rejected)})
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("%s: %.4g", name, 100*d.Threshold), console.Points(d.RightDecisions), console.Points(d.Answered), console.Points(d.Rejected)})
 	}
 	row("chosen", o.At)
 	row("best for these very examples", o.Best)
 	text := fmt.Sprintf("%s in scope, %s of none of the classes (%s). AUROC %s %% (95 %% interval %s to %s): how often the model is less sure of an example out of scope than of another. The best threshold was chosen on these examples and flatters.",
-		counted(o.At.InScope, "example", "examples"), thousands(o.At.OutOfScope), o.File, percent(o.AUROC.Mean), percent(o.AUROC.Low), percent(o.AUROC.High))
+		counted(o.At.InScope, "example", "examples"), thousands(o.At.OutOfScope), o.File, console.Points(o.AUROC.Mean), console.Points(o.AUROC.Low), console.Points(o.AUROC.High))
 	return report.Section{Heading: "Out of scope", Paragraphs: []string{text}, Pictures: []report.Picture{f}, Tables: []report.Table{t}}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/treeloss/treeloss/evaluate"
+	"github.com/treeloss/treeloss/internal/console"
 	"github.com/treeloss/treeloss/internal/report"
 	"github.com/treeloss/treeloss/labeltree"
 	"github.com/treeloss/treeloss/metric"
@@ -57,7 +58,7 @@ func (c *Card) confusions(m *evaluate.Matrix) report.Section {
 		File: [][]string{{"label", "predicted", "examples", "share"}}}
 	for _, x := range m.Mistakes {
 		row, share := []string{m.Labels[x.True], m.Labels[x.Predicted], strconv.Itoa(x.Count)}, float64(x.Count)/float64(m.Support[x.True])
-		all.Rows = append(all.Rows, append(slices.Clone(row), percent(share)))
+		all.Rows = append(all.Rows, append(slices.Clone(row), console.Points(share)))
 		all.File = append(all.File, append(row, exact(share)))
 	}
 	if len(all.Rows) > 0 {
@@ -405,7 +406,7 @@ func (c *Card) severityText(mistakes float64) string {
 	if i, ok := r.Intervals["mistake_severity"]; ok {
 		text += fmt.Sprintf(" (95 %% interval %s to %s)", decimals(i.Low), decimals(i.High))
 	}
-	return text + fmt.Sprintf(" at an accuracy of %s %%: the two belong together, as many small mistakes lower the mean.", percent(r.Report.Accuracy))
+	return text + fmt.Sprintf(" at an accuracy of %s %%: the two belong together, as many small mistakes lower the mean.", console.Points(r.Report.Accuracy))
 }
 
 // hedging shows what answers are worth that name a group where a class is too unsure (Deng

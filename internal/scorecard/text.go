@@ -30,7 +30,7 @@ func Print(out io.Writer, r *evaluate.Result, perClass bool) {
 			name += " (" + r.SimilarityOf + ")"
 		}
 		if m.Unit == score.Fraction && x == x { // else it is not known
-			t.Row(name, percent(x))
+			t.Row(name, console.Points(x))
 		}
 	}
 	t.Flush()
@@ -60,7 +60,7 @@ func PrintMultilabel(out io.Writer, r *evaluate.MultilabelResult, perClass bool)
 	t := console.NewTable(out, "measure", "points")
 	for _, m := range score.MultilabelMetrics() {
 		if x := m.Of(r.Report); x == x {
-			t.Row(m.Name, percent(x))
+			t.Row(m.Name, console.Points(x))
 		}
 	}
 	t.Flush()
@@ -80,7 +80,7 @@ func printSeverity(out io.Writer, r *evaluate.Result, values map[string]float64)
 	if r.Tree == evaluate.OfOptions {
 		of = "tree of --taxonomy"
 	}
-	fmt.Fprintf(out, "%s at accuracy %s; hierarchical distance at 1, 5, 20: %.3f, %.3f, %.3f (%s)\n", severity, percent(values["accuracy"]),
+	fmt.Fprintf(out, "%s at accuracy %s; hierarchical distance at 1, 5, 20: %.3f, %.3f, %.3f (%s)\n", severity, console.Points(values["accuracy"]),
 		values["hierarchical_distance_1"], values["hierarchical_distance_5"], values["hierarchical_distance_20"], of)
 }
 
@@ -96,7 +96,7 @@ func printCoverage(out io.Writer, r *evaluate.Result) {
 	t := console.NewTable(out, "answers with a probability of at least", "coverage", "right of these")
 	for _, x := range r.Coverage {
 		if slices.Contains(shownThresholds, x.Threshold) {
-			t.Row(percent(x.Threshold), percentOf(x.Answered), percentOf(x.Accuracy))
+			t.Row(console.Points(x.Threshold), percentOf(x.Answered), percentOf(x.Accuracy))
 		}
 	}
 	t.Flush()
@@ -119,9 +119,9 @@ func printDecisions(out io.Writer, r *evaluate.Result) {
 		t.Flush()
 	}
 	if s := r.Selected; s != nil && s.Answered != nil {
-		fmt.Fprintf(out, "\nrejected below %.4g: %s %% of the examples are answered", s.Threshold, percent(*s.Answered))
+		fmt.Fprintf(out, "\nrejected below %.4g: %s %% of the examples are answered", s.Threshold, console.Points(*s.Answered))
 		if s.Accuracy != nil {
-			fmt.Fprintf(out, ", %s %% of these rightly", percent(*s.Accuracy))
+			fmt.Fprintf(out, ", %s %% of these rightly", console.Points(*s.Accuracy))
 		}
 		fmt.Fprintln(out)
 	}
@@ -129,10 +129,10 @@ func printDecisions(out io.Writer, r *evaluate.Result) {
 	if o == nil {
 		return
 	}
-	fmt.Fprintf(out, "\nout of scope: AUROC %s ± %s points, %d examples in scope, %d out of it\n", percent(o.AUROC.Mean), percent(o.AUROC.SE), o.At.InScope, o.At.OutOfScope)
+	fmt.Fprintf(out, "\nout of scope: AUROC %s ± %s points, %d examples in scope, %d out of it\n", console.Points(o.AUROC.Mean), console.Points(o.AUROC.SE), o.At.InScope, o.At.OutOfScope)
 	t := console.NewTable(out, "threshold", "right decisions", "right detections", "answered in scope", "rejected out of scope")
 	row := func(name string, d evaluate.Decisions) {
-		t.Row(fmt.Sprintf("%.4g (%s)", d.Threshold, name), percent(d.RightDecisions), percent(d.Right), percent(d.Answered), percent(d.Rejected))
+		t.Row(fmt.Sprintf("%.4g (%s)", d.Threshold, name), console.Points(d.RightDecisions), console.Points(d.Right), console.Points(d.Answered), console.Points(d.Rejected))
 	}
 	name := "default"
 	if r.Selected != nil {
@@ -152,7 +152,7 @@ func printClasses(out io.Writer, met []evaluate.Class, perClass bool) {
 	fmt.Fprintln(out)
 	t := console.NewTable(out, "class", "examples", "precision", "recall", "F1")
 	for _, c := range shown {
-		t.Row(c.Label, strconv.Itoa(c.Examples), percent(c.Precision), percent(c.Recall), percent(c.F1))
+		t.Row(c.Label, strconv.Itoa(c.Examples), console.Points(c.Precision), console.Points(c.Recall), console.Points(c.F1))
 	}
 	t.Flush()
 	if more := len(met) - len(shown); more > 0 {

@@ -117,3 +117,11 @@ func TestWork(t *testing.T) {
 		}
 	}
 }
+
+func TestShortTime(t *testing.T) {
+	for seconds, want := range map[float64]string{2.345: "2.35 s", 0.0123: "12.3 ms", 4.5e-6: "4.5 us", 7e-8: "70 ns"} {
+		if got := shortTime(seconds); got != want {
+			t.Errorf("%v: %q, want %q", seconds, got, want)
+		}
+	}
+}
