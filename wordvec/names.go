@@ -1,7 +1,9 @@
 package wordvec
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/treeloss/treeloss/internal/input"
@@ -250,4 +252,40 @@ func (l *LabelVectors) String() string {
 		}
 	}
 	return b.String() + lines.String()
+}
+
+// shownSpellings is how many names Notes lists that were found under another spelling.
+// JSON has all.
+const shownSpellings = 20
+
+// Notes says, a line each, how the vectors were found, and which names were found under
+// another spelling than their own.
+func (l *LabelVectors) Notes() []string {
+	notes := []string{l.String()}
+	if n := l.Source.Duplicates; n > 0 {
+		notes = append(notes, fmt.Sprintf("  %d words stand there again; their first vectors count", n))
+	}
+	other := 0
+	for _, n := range l.Names {
+		if n.Fate != Found || !slices.ContainsFunc(n.Words, func(w Word) bool { return w.Found != "" && w.Found != w.Text }) {
+			continue
+		}
+		if other++; other <= shownSpellings {
+			notes = append(notes, fmt.Sprintf("  %v", n))
+		}
+	}
+	if more := other - shownSpellings; more > 0 {
+		notes = append(notes, fmt.Sprintf("  and %d more names under another spelling", more))
+	}
+	return notes
+}
+
+// JSON is what a model file keeps of how the vectors were found.
+func (l *LabelVectors) JSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Format string `json:"format"`
+		Dim    int    `json:"dim"`
+		Words  int    `json:"words"`
+		Names  []Name `json:"names"`
+	}{l.Source.Format.String(), l.Source.Dim, l.Source.Words, l.Names})
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+
+	"github.com/treeloss/treeloss/internal/input"
 )
 
 var (
@@ -182,4 +185,19 @@ func quote[T string | []byte](word T) string {
 		return fmt.Sprintf("%q", word)
 	}
 	return fmt.Sprintf("%q... (%d bytes)", word[:longest], len(word))
+}
+
+// MissingError is the error about words without a vector: it says what could help.
+func (v *Vectors) MissingError(words []string) error {
+	const most = 10
+	var quoted []string
+	for _, w := range words[:min(len(words), most)] {
+		quoted = append(quoted, strconv.Quote(w))
+	}
+	list := input.Some(quoted, most, len(words))
+	advice := "try another spelling; only a fastText .bin has vectors for unknown words"
+	if v.Info().MaxN > 0 {
+		advice = fmt.Sprintf("too short for its n-grams of %d to %d characters", v.Info().MinN, v.Info().MaxN)
+	}
+	return fmt.Errorf("%s has no vector for %s: %s", v.Info().Name, list, advice)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -81,7 +80,11 @@ func (f *classFileFlags) read(ctx context.Context, a *app, labels []string) (cla
 
 // log logs what is worth knowing about the files.
 func (f *classFileFlags) log(a *app, found *wordvec.LabelVectors, c classinfo.Info) {
-	f.logNames(a, found)
+	if found != nil {
+		for _, line := range found.Notes() {
+			a.logf("%s", line)
+		}
+	}
 	f.logTriangle(a, c)
 }
 
@@ -103,31 +106,6 @@ func (f *classFileFlags) data(ctx context.Context, a *app, examples *corpus.Corp
 	kept := d.Labelled(rows)
 	a.logf("skipped, no vector: %d classes with %d of %d training rows", len(d.Dropped), len(rows)-len(kept), len(rows))
 	return d, kept, nil
-}
-
-// shownSpellings is how many names the log lists that were found under another
-// spelling. The model file has all.
-const shownSpellings = 20
-
-// logNames logs which names were found under another spelling than their own, and
-// which were not.
-func (f *classFileFlags) logNames(a *app, found *wordvec.LabelVectors) {
-	if found == nil {
-		return
-	}
-	a.logf("%v", found)
-	if n := found.Source.Duplicates; n > 0 {
-		a.logf("  %d words stand there again; their first vectors count", n)
-	}
-	other := slices.DeleteFunc(slices.Clone(found.Names), func(n wordvec.Name) bool {
-		return n.Fate != wordvec.Found || !slices.ContainsFunc(n.Words, func(w wordvec.Word) bool { return w.Found != "" && w.Found != w.Text })
-	})
-	for _, n := range other[:min(len(other), shownSpellings)] {
-		a.logf("  %v", n)
-	}
-	if more := len(other) - shownSpellings; more > 0 {
-		a.logf("  and %d more names under another spelling", more)
-	}
 }
 
 // triples is how many triples of classes are looked at for distances that are
@@ -166,12 +144,7 @@ func (f *classFileFlags) record(options map[string]string, found *wordvec.LabelV
 	if found == nil {
 		return nil
 	}
-	text, err := json.Marshal(struct {
-		Format string         `json:"format"`
-		Dim    int            `json:"dim"`
-		Words  int            `json:"words"`
-		Names  []wordvec.Name `json:"names"`
-	}{found.Source.Format.String(), found.Source.Dim, found.Source.Words, found.Names})
+	text, err := found.JSON()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/treeloss/treeloss/internal/input"
 	"github.com/treeloss/treeloss/wordvec"
 )
 
@@ -117,19 +116,4 @@ func writeVector[T float32 | float64](w io.Writer, word string, vector []T) erro
 	}
 	_, err := w.Write(append(line, '\n'))
 	return err
-}
-
-// unknownWords is the error about words without a vector.
-func unknownWords(v *wordvec.Vectors, words []string) error {
-	const most = 10
-	var quoted []string
-	for _, w := range words[:min(len(words), most)] {
-		quoted = append(quoted, strconv.Quote(w))
-	}
-	list := input.Some(quoted, most, len(words))
-	advice := "try another spelling; only a fastText .bin has vectors for unknown words"
-	if v.Info().MaxN > 0 {
-		advice = fmt.Sprintf("too short for its n-grams of %d to %d characters", v.Info().MinN, v.Info().MaxN)
-	}
-	return fmt.Errorf("%s has no vector for %s: %s", v.Info().Name, list, advice)
 }

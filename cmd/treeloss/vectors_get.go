@@ -56,7 +56,7 @@ func printVectors(a *app, v *wordvec.Vectors, words []string) error {
 		}
 	}
 	if len(unknown) > 0 {
-		return unknownWords(v, unknown)
+		return v.MissingError(unknown)
 	}
 	return nil
 }

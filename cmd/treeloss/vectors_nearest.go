@@ -46,7 +46,7 @@ type nearWord struct {
 func printNearest(a *app, v *wordvec.Vectors, word string, top int) error {
 	query, err := vectorOf(v, word)
 	if errors.Is(err, wordvec.ErrUnknown) {
-		return unknownWords(v, []string{word})
+		return v.MissingError([]string{word})
 	}
 	if err != nil {
 		return err
