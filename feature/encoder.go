@@ -38,7 +38,7 @@ func (b *block) dim() int {
 // Fit then has features of both. It returns an error for a table that is not of texts, or
 // that has rows already. Vectors are those of e.Compact, as a model file has them.
 func (t *Table) Encode(e *encoder.Static) error {
-	if t.number == nil || t.Rows() > 0 {
+	if t.vocabulary == nil || t.Rows() > 0 {
 		return fmt.Errorf("feature: a sentence encoder is for an empty table of texts; this one has %d rows of %v", t.Rows(), t.kind)
 	}
 	t.encoder = e.Compact()

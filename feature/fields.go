@@ -87,14 +87,14 @@ func (c *recordCounter) countRecord(e record.Example) (ids []int32, counts []uin
 
 // SetFields makes an empty table of texts one of records with several fields.
 func (t *Table) SetFields(f record.Fields) error {
-	if t.number == nil || t.Rows() > 0 {
+	if t.vocabulary == nil || t.Rows() > 0 {
 		return fmt.Errorf("feature: several columns are for an empty table of texts; this one has %d rows of %v", t.Rows(), t.kind)
 	}
 	if n := f.Further(); n > mostFields {
 		return fmt.Errorf("feature: %d columns of texts and categories, want at most %d", n+1, mostFields)
 	}
 	t.fields = f
-	t.counter.set(f, t.find)
+	t.counter.set(f, t.vocabulary.findOrAdd)
 	t.numbers.Columns = len(f.Numbers)
 	return nil
 }

@@ -83,7 +83,7 @@ func (t *Table) Fit(rows []int, opts Options) (*Set, error) {
 // in ascending order, with the smoothed inverse document frequency
 // 1 + ln((1+n)/(1+df)).
 func (t *Table) fitText(s *Set, rows []int, minRows, maxFeatures int) {
-	df := make([]int32, len(t.grams))
+	df := make([]int32, len(t.vocabulary.grams))
 	for _, i := range rows {
 		ids, _ := t.bags.row(i)
 		for _, id := range ids {
@@ -99,12 +99,12 @@ func (t *Table) fitText(s *Set, rows []int, minRows, maxFeatures int) {
 			s.ids = append(s.ids, int32(id))
 		}
 	}
-	sortByName(s.ids, t.grams)
+	sortByName(s.ids, t.vocabulary.grams)
 	s.dim = len(s.ids)
 	s.grams = make([]string, s.dim)
 	s.idf = make([]float32, s.dim)
 	for f, id := range s.ids {
-		s.grams[f] = t.grams[id]
+		s.grams[f] = t.vocabulary.grams[id]
 		s.idf[f] = float32(1 + math.Log(float64(1+len(rows))/float64(1+df[id])))
 	}
 	s.splitBlocks()

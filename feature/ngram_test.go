@@ -112,7 +112,7 @@ func gramsOf(t *Table, row int) map[string]int {
 	grams := make(map[string]int)
 	ids, counts := t.bags.row(row)
 	for n, id := range ids {
-		grams[t.grams[id]] += int(counts[n])
+		grams[t.vocabulary.grams[id]] += int(counts[n])
 	}
 	return grams
 }

@@ -447,12 +447,12 @@ func TestRepeatsNeedNoVocabulary(t *testing.T) {
 	table := NewTable(dataset.Text, nil)
 	text := strings.Repeat("where is my card? ", 50)
 	table.AddText(text)
-	grams, values, words := len(table.grams), len(table.bags.id), table.counter.chunks.count
+	grams, values, words := len(table.vocabulary.grams), len(table.bags.id), table.counter.chunks.count
 	for range 99 {
 		table.AddText(text)
 	}
-	if len(table.grams) != grams || table.counter.chunks.count != words || len(table.bags.id) != 100*values {
-		t.Errorf("100 times the text: %d n-grams, %d words, %d values; once: %d, %d, %d", len(table.grams), table.counter.chunks.count, len(table.bags.id), grams, words, values)
+	if len(table.vocabulary.grams) != grams || table.counter.chunks.count != words || len(table.bags.id) != 100*values {
+		t.Errorf("100 times the text: %d n-grams, %d words, %d values; once: %d, %d, %d", len(table.vocabulary.grams), table.counter.chunks.count, len(table.bags.id), grams, words, values)
 	}
 	if distinct := len(slowGrams(text)); values != distinct {
 		t.Errorf("%d values a text, want one for each of %d n-grams", values, distinct)

@@ -27,12 +27,11 @@ type Table struct {
 	values []float32     // of one record
 
 	// Text
-	bags    bags
-	grams   []string         // the n-grams by number
-	number  map[string]int32 // and the other way round
-	counter recordCounter
-	fields  record.Fields // zero: a text alone
-	numbers matrix.Dense  // rows x fields.Numbers, as read; see noRecord
+	bags       bags
+	vocabulary *vocabulary // of the n-grams by number; nil for other kinds
+	counter    recordCounter
+	fields     record.Fields // zero: a text alone
+	numbers    matrix.Dense  // rows x fields.Numbers, as read; see noRecord
 
 	encoder *encoder.Static // of a vector of each text; nil: none
 	vectors matrix.Dense    // rows x its Dim
@@ -49,8 +48,8 @@ func NewTable(kind record.Kind, columns []string) *Table {
 	t := &Table{kind: kind, id: new(tableID)}
 	switch kind {
 	case record.Text:
-		t.number = make(map[string]int32)
-		t.counter.set(record.Fields{}, t.find)
+		t.vocabulary = newVocabulary(nil)
+		t.counter.set(record.Fields{}, t.vocabulary.findOrAdd)
 	case record.Numbers:
 		t.columns = slices.Clone(columns)
 		t.dense.Columns = len(columns)
@@ -144,16 +143,16 @@ func (t *Table) Bytes() (rows, grams int64) {
 	switch t.kind {
 	case record.Text:
 		// Vectors have an index beside each number once they are features.
-		return int64(8*(len(t.bags.id)+len(t.bags.start)+len(t.vectors.Data)+len(t.numbers.Data)) + cap(t.bags.id)), gramBytes * int64(len(t.grams))
+		return int64(8*(len(t.bags.id)+len(t.bags.start)+len(t.vectors.Data)+len(t.numbers.Data)) + cap(t.bags.id)), gramBytes * int64(len(t.vocabulary.grams))
 	case record.Numbers:
 		return 4 * int64(len(t.dense.Data)), 0
 	}
 	return int64(8 * (len(t.sparse.Value) + len(t.sparse.Start))), 0
 }
 
-// gramBytes is what an n-gram takes: two strings and a number in a map that is half
-// full, 16 bytes of text and of a list.
-const gramBytes = 96
+// gramBytes is about what an n-gram takes: a string and its text, 16 bytes each, half a
+// string more as the list of them grows, and up to 16 bytes of slots.
+const gramBytes = 56
 
 // Distinct returns the number of n-grams of a table of texts, with the numbers of an
 // encoder, else the number of
@@ -161,7 +160,7 @@ const gramBytes = 96
 func (t *Table) Distinct() int {
 	switch t.kind {
 	case record.Text:
-		return len(t.grams) + t.vectors.Columns + 2*t.numbers.Columns
+		return len(t.vocabulary.grams) + t.vectors.Columns + 2*t.numbers.Columns
 	case record.Numbers:
 		return t.dense.Columns
 	}
@@ -221,18 +220,6 @@ func (t *Table) AddText(text string) {
 	if t.encoder != nil {
 		t.addVector(text)
 	}
-}
-
-// find returns the number of an n-gram, the next one if it is new.
-func (t *Table) find(gram []byte) int32 {
-	id, ok := t.number[string(gram)]
-	if !ok {
-		id = int32(len(t.grams))
-		key := string(gram)
-		t.grams = append(t.grams, key)
-		t.number[key] = id
-	}
-	return id
 }
 
 // checkRecord appends the numbers of a record to values, or returns an error if

@@ -47,7 +47,7 @@ func (s *Set) texts(t *Table, rows []int) *matrix.Sparse {
 // featuresOf returns the feature of each n-gram of t, -1 for those that s does
 // not have.
 func (s *Set) featuresOf(t *Table) []int32 {
-	features := make([]int32, len(t.grams))
+	features := make([]int32, len(t.vocabulary.grams))
 	if s.table == t.id {
 		for id := range features {
 			features[id] = -1
@@ -58,7 +58,7 @@ func (s *Set) featuresOf(t *Table) []int32 {
 		return features
 	}
 	vocabulary := s.lookup()
-	for id, gram := range t.grams {
+	for id, gram := range t.vocabulary.grams {
 		features[id] = vocabulary.find([]byte(gram))
 	}
 	return features

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// vocabulary finds n-grams among those of a Set. It is a hash table of their numbers
-// beside the n-grams themselves, made in a fraction of the time of a map, which counts
-// where a program starts to classify one text. What a slot has room for beside a number
+// vocabulary finds n-grams among those of a Set or a Table. It is a hash table of their
+// numbers beside the n-grams themselves, made in a fraction of the time of a map, which
+// counts where a program starts to classify one text, and in less memory. What a slot has room for beside a number
 // are bits of the hash: of an n-gram that is not there most others are then never looked
 // at, each of which is somewhere else in memory.
 type vocabulary struct {
@@ -19,16 +19,43 @@ type vocabulary struct {
 
 // newVocabulary takes the n-grams, which must differ, as they are. O(their length).
 func newVocabulary(grams []string) *vocabulary {
-	v := &vocabulary{grams: grams, seed: maphash.MakeSeed(), slot: make([]uint32, 1<<bits.Len(uint(2*len(grams)))), number: 1<<bits.Len(uint(len(grams))) - 1}
-	for n, gram := range grams {
-		hash := maphash.String(v.seed, gram)
-		at := v.place(hash)
-		for v.slot[at] != 0 {
-			at = v.place(uint64(at) + 1)
-		}
-		v.slot[at] = v.tag(hash) | (uint32(n) + 1)
-	}
+	v := &vocabulary{grams: grams, seed: maphash.MakeSeed()}
+	v.index()
 	return v
+}
+
+// index makes the slots of all n-grams anew, for at most twice as many.
+func (v *vocabulary) index() {
+	v.slot = make([]uint32, 1<<bits.Len(uint(2*len(v.grams))))
+	v.number = 1<<bits.Len(uint(len(v.grams))) - 1
+	for n := range v.grams {
+		v.insert(n)
+	}
+}
+
+// insert gives an n-gram a slot.
+func (v *vocabulary) insert(n int) {
+	hash := maphash.String(v.seed, v.grams[n])
+	at := v.place(hash)
+	for v.slot[at] != 0 {
+		at = v.place(uint64(at) + 1)
+	}
+	v.slot[at] = v.tag(hash) | (uint32(n) + 1)
+}
+
+// findOrAdd returns the number of an n-gram, the next one if it is new.
+func (v *vocabulary) findOrAdd(gram []byte) int32 {
+	if n := v.find(gram); n >= 0 {
+		return n
+	}
+	v.grams = append(v.grams, string(gram))
+	n := len(v.grams) - 1
+	if n < int(v.number) {
+		v.insert(n)
+	} else {
+		v.index()
+	}
+	return int32(n)
 }
 
 // place returns the slot that a hash begins at.

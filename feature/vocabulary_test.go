@@ -26,6 +26,24 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
+// A vocabulary that grows numbers n-grams as they come, each once, as one made of them all.
+func TestVocabularyGrows(t *testing.T) {
+	v := newVocabulary(nil)
+	for i := range 3000 {
+		gram := i * i % 1009
+		number := v.findOrAdd(fmt.Appendf(nil, "w%d", gram))
+		if want := fmt.Sprintf("w%d", gram); v.grams[number] != want {
+			t.Fatalf("%s has the number %d, that of %s", want, number, v.grams[number])
+		}
+	}
+	if want := 505; len(v.grams) != want { // squares modulo a prime
+		t.Errorf("%d n-grams, want %d", len(v.grams), want)
+	}
+	if whole := newVocabulary(v.grams); len(whole.slot) != len(v.slot) || whole.number != v.number {
+		t.Errorf("%d slots with numbers up to %d, of the whole %d and %d", len(v.slot), v.number, len(whole.slot), whole.number)
+	}
+}
+
 // Entries of a row are sorted by feature, few and many, up to the largest feature.
 func TestRowsAreSorted(t *testing.T) {
 	for _, dim := range []int{1, 200, 256, 257, 70_000, 1 << 24} {
