@@ -1,12 +1,13 @@
 """Writes data of many shapes: train.csv and test.csv in a folder for each.
 
-    python3 bench/documents.py FOLDER [SHAPE...]
+    python3 bench/documents.py [--rows N] [--seed N] FOLDER [SHAPE...]
 
 It has the sizes of sets that people train on: newsgroups, long articles, news of few
 large and many small classes, Chinese, product titles, tweets in several scripts, logs,
 addresses, code, JSON, DNA, long compounds, and numbers, wide and tall. Without a SHAPE
-all are written, 0.4 GB. A text has words by Zipf's law, some of them from those of its
-class or, more often, of several classes together; one label in twenty is another class.
+all are written, 0.4 GB; --rows bounds the rows for training. A text has words by Zipf's
+law, some of them from those of its class or, more often, of several classes together; one
+label in twenty is another class.
 """
 
 import argparse
@@ -153,8 +154,9 @@ def numbers(rng, classes, columns, share):
     return ["x%d" % j for j in range(columns)], lambda c: "class %d" % c, lambda c: ["%.3g" % rng.gauss(m, 1) for m in means[c]]
 
 
-def write(folder, shape, rng):
+def write(folder, shape, most, rng):
     form, n, classes, size, share, skew = SHAPES[shape]
+    n = min(n, most)
     header, name, row = numbers(rng, classes, size, share) if form == "numbers" else texts(rng, form, classes, size, share)
     os.makedirs(os.path.join(folder, shape), exist_ok=True)
     for file, rows in ("train.csv", n), ("test.csv", max(n // 5, 3 * classes)):
@@ -167,11 +169,13 @@ def write(folder, shape, rng):
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--rows", type=int, default=10**9, help="at most this many rows for training, and a fifth as many to test")
+    args.add_argument("--seed", default="", help="other data of the same shapes")
     args.add_argument("folder")
     args.add_argument("shape", nargs="*", help="of " + ", ".join(SHAPES))
     opts = args.parse_args()
     for shape in opts.shape or SHAPES:
-        write(opts.folder, shape, random.Random(shape))
+        write(opts.folder, shape, opts.rows, random.Random(shape + opts.seed))
 
 
 main()
