@@ -232,9 +232,6 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	if err := m.Partition.Check(); err != nil {
 		return nil, err
 	}
-	if similar {
-		m.near.within(m.Partition)
-	}
 	biases := 0
 	words := int64(len(all.rows) - kernel.PackedSlack)
 	for v := range nodes {

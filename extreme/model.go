@@ -173,7 +173,7 @@ type step struct {
 func newSearch(p *Partition, nodes []*weights, near *similarity, beam int) *search {
 	s := &search{partition: p, nodes: nodes, beam: cmp.Or(beam, DefaultBeam), p: make([]float32, MaxOutputs+1)}
 	if near != nil {
-		s.near = newSimilar(near, len(nodes))
+		s.near = newSimilar(near, p)
 	}
 	return s
 }
@@ -216,7 +216,7 @@ func (s *search) down(levels int, index []int32, value []float32) {
 	s.now, s.err = append(s.now[:0], step{}), nil
 	if s.near != nil {
 		s.near.set(index, value)
-		s.now = s.near.leaves(s.now[:0])
+		s.now = s.near.leaves(s.now[:0], s.partition)
 		s.best()
 		return
 	}

@@ -36,21 +36,6 @@ type similarity struct {
 	start []int32  // the classes that have feature f are place[start[f]:start[f+1]]
 	place []int32  // ascending for each feature
 	value []uint16 // d_cf in half precision
-
-	leaf []int32 // the node that has each place, see within
-}
-
-// within makes s that of the classes of a partition.
-func (s *similarity) within(p *Partition) *similarity {
-	s.leaf = make([]int32, len(p.Order))
-	for v, n := range p.Nodes {
-		if n.Leaf() {
-			for at := n.First; at < n.End; at++ {
-				s.leaf[at] = int32(v)
-			}
-		}
-	}
-	return s
 }
 
 // newSimilarity makes that of rows in the order of a partition of k classes. It reads the rows
@@ -160,50 +145,48 @@ func (e *examples) sums(threads int, visit func(n int, features []int32, sum []f
 // similar is the similarity of one row to all classes.
 type similar struct {
 	*similarity
-	score   []float32 // of each place
-	touched []int32   // places that are not 0
-	best    []float32 // of the classes of each leaf, scratch
+	score []float32 // of each place, 0 where they have no feature in common
 }
 
-func newSimilar(s *similarity, nodes int) *similar {
-	return &similar{similarity: s, score: make([]float32, len(s.leaf)), best: slices.Repeat([]float32{float32(math.Inf(-1))}, nodes)}
+func newSimilar(s *similarity, p *Partition) *similar {
+	return &similar{s, make([]float32, len(p.Order))}
 }
 
 // leaves appends the leaves of the classes that a row is similar to at all, with the similarity
-// of the most similar one of each. A row that is like none comes to the first leaf.
-func (s *similar) leaves(to []step) []step {
-	none := float32(math.Inf(-1))
-	from := len(to)
-	for _, n := range s.touched {
-		v := s.leaf[n]
-		if s.best[v] == none {
-			to = append(to, step{node: v})
+// of the most similar one of each. A row that is like none comes to the first leaf. O(k).
+func (s *similar) leaves(to []step, p *Partition) []step {
+	from, first := len(to), step{}
+	for v, n := range p.Nodes {
+		if !n.Leaf() {
+			continue
 		}
-		s.best[v] = max(s.best[v], s.score[n])
-	}
-	for i := range to[from:] {
-		at := &to[from+i]
-		at.log, s.best[at.node] = s.best[at.node], none
+		if n.First == 0 {
+			first.node = int32(v)
+		}
+		best := float32(0)
+		for _, x := range s.score[n.First:n.End] {
+			if x > best {
+				best = x
+			}
+		}
+		if best > 0 {
+			to = append(to, step{int32(v), best})
+		}
 	}
 	if len(to) == from {
-		to = append(to, step{node: s.leaf[0]})
+		to = append(to, first)
 	}
 	return to
 }
 
-// set computes it for a row of features. O(the classes that have these features).
+// set computes it for a row of features. O(k + the classes that have these features): to clear
+// all scores takes less than to know which are not 0.
 func (s *similar) set(index []int32, value []float32) {
-	for _, n := range s.touched {
-		s.score[n] = 0
-	}
-	s.touched = s.touched[:0]
+	clear(s.score)
 	for n, f := range index {
-		for i := s.start[f]; i < s.start[f+1]; i++ {
-			at := s.place[i]
-			if s.score[at] == 0 {
-				s.touched = append(s.touched, at)
-			}
-			s.score[at] += value[n] * half.Finite(s.value[i])
+		list := s.value[s.start[f]:s.start[f+1]]
+		for i, at := range s.place[s.start[f]:s.start[f+1]] {
+			s.score[at] += value[n] * half.Finite(list[i])
 		}
 	}
 }

@@ -76,12 +76,14 @@ func TestSimilarity(t *testing.T) {
 			sums[c][f] += float64(weight[i] * value[n])
 		}
 	}
-	near := newSimilar(s.within(p), len(p.Nodes))
+	near := newSimilar(s, p)
 	index, value := x.Row(4)
 	near.set(x.Row(1))
-	near.leaves(nil)
 	near.set(index, value)
 	best := make(map[int32]float64)
+	leafOf := func(place int) int32 {
+		return int32(slices.IndexFunc(p.Nodes, func(n Node) bool { return n.Leaf() && n.First <= place && place < n.End }))
+	}
 	for place, c := range p.Order {
 		squares, want := 0.0, 0.0
 		for f := range d {
@@ -96,9 +98,10 @@ func TestSimilarity(t *testing.T) {
 		if math.Abs(float64(near.score[place])-want) > 2e-3 {
 			t.Errorf("class %d: %v, want %v", c, near.score[place], want)
 		}
-		best[s.leaf[place]] = max(best[s.leaf[place]], float64(near.score[place]))
+		v := leafOf(place)
+		best[v] = max(best[v], float64(near.score[place]))
 	}
-	for _, to := range near.leaves(nil) {
+	for _, to := range near.leaves(nil, p) {
 		if want := best[to.node]; float64(to.log) != want || want == 0 {
 			t.Errorf("leaf %d: %v, want %v", to.node, to.log, want)
 		}
@@ -110,7 +113,7 @@ func TestSimilarity(t *testing.T) {
 		}
 	}
 	near.set(nil, nil)
-	if to := near.leaves(nil); len(to) != 1 || to[0].node != s.leaf[0] {
+	if to := near.leaves(nil, p); len(to) != 1 || to[0].node != leafOf(0) {
 		t.Errorf("a row that is like no class comes to %v", to)
 	}
 }

@@ -121,7 +121,6 @@ func (t *trainer) chooseRouter() error {
 	if err != nil {
 		return err
 	}
-	near.within(t.partition)
 	reached := func(near *similarity) float64 {
 		return t.held.route(t.partition, t.nodes, near, DefaultBeam, t.Threads).reached()
 	}
