@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/treeloss/treeloss/scripts/internal/licences"
 )
@@ -18,6 +19,9 @@ func main() {
 	out := flag.String("out", "LICENSES.txt", "file to write")
 	flag.Parse()
 	texts, err := licences.Texts(".", "./cmd/treeloss", licences.Platform{OS: "linux", Arch: "amd64"}, licences.Platform{OS: "darwin", Arch: "arm64"}, licences.Platform{OS: "windows", Arch: "amd64"})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(*out), 0o777)
+	}
 	if err == nil {
 		err = os.WriteFile(*out, texts, 0o666)
 	}
