@@ -178,16 +178,27 @@ func (l *lazyNodes) use(v int, w *weights, outputs int) error {
 // is an error that wraps ErrModelFile, here or at the first use of what is damaged.
 func Load(path string) (*Model, error) { return modelfile.Open(path, fromFile) }
 
+// getter returns what reads a tensor of f, and does nothing once there is an error.
+func getter(f *safetensors.File, err *error) func(name string, read func(t *safetensors.Tensor) error) {
+	return func(name string, read func(t *safetensors.Tensor) error) {
+		if *err == nil {
+			var t *safetensors.Tensor
+			if t, *err = f.Tensor(name); *err == nil {
+				*err = read(t)
+			}
+		}
+	}
+}
+
 // fromFile makes a model of a file of any origin; no bytes make it, or the use of the
 // model, panic.
 func fromFile(f *safetensors.File) (*Model, error) {
+	want := format
 	similar := f.Metadata["format_version"] == similarFormat.Version
-	if !similar {
-		if err := format.Check(f); err != nil {
-			return nil, err
-		}
+	if similar {
+		want = similarFormat
 	}
-	if err := similarFormat.Check(f); similar && err != nil {
+	if err := want.Check(f); err != nil {
 		return nil, err
 	}
 	m := &Model{Partition: &Partition{}}
@@ -198,14 +209,7 @@ func fromFile(f *safetensors.File) (*Model, error) {
 	m.Features, m.Tree, m.Vectors, m.ClassTotals = parts.Features, parts.Tree, parts.Vectors, parts.Totals
 	all := &weights{}
 	var table, sums []int64
-	get := func(name string, read func(t *safetensors.Tensor) error) {
-		if err == nil {
-			var t *safetensors.Tensor
-			if t, err = f.Tensor(name); err == nil {
-				err = read(t)
-			}
-		}
-	}
+	get := getter(f, &err)
 	get("order", func(t *safetensors.Tensor) (err error) { m.Partition.Order, err = t.Int32s(); return err })
 	get("nodes", func(t *safetensors.Tensor) (err error) { table, err = t.Int64s(); return err })
 	get("node_crc32c", func(t *safetensors.Tensor) (err error) { sums, err = t.Int64s(); return err })

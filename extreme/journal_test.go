@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treeloss/treeloss/corpus"
 	"github.com/treeloss/treeloss/dataset"
 	"github.com/treeloss/treeloss/softmax"
 )
@@ -21,22 +22,7 @@ func TestResume(t *testing.T) {
 	folder := t.TempDir()
 	d, rows := dataOf(t, texts(60, 40, 1))
 	o := small()
-	save := func(name string, o Options) []byte {
-		t.Helper()
-		m, err := Train(t.Context(), d, rows, o, softmax.Training{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(folder, name)
-		if err := m.Save(path); err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
+	save := func(name string, o Options) []byte { return modelBytes(t, d, rows, o, filepath.Join(folder, name)) }
 	want := save("plain", o)
 	o.Checkpoint = filepath.Join(folder, "checkpoint")
 	if !bytes.Equal(save("kept", o), want) {
@@ -108,22 +94,7 @@ func TestResumeAfterCancel(t *testing.T) {
 func TestParts(t *testing.T) {
 	folder := t.TempDir()
 	d, rows := dataOf(t, texts(60, 40, 1))
-	save := func(o Options) []byte {
-		t.Helper()
-		m, err := Train(t.Context(), d, rows, o, softmax.Training{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(folder, "model")
-		if err := m.Save(path); err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
+	save := func(o Options) []byte { return modelBytes(t, d, rows, o, filepath.Join(folder, "model")) }
 	want := save(small())
 	const parts = 4
 	joined := small()
@@ -183,4 +154,21 @@ func TestParts(t *testing.T) {
 	j.file.Write(rest[size:])
 	j.file.Close()
 	refused("another processor", joined, "rounds in another way")
+}
+
+// modelBytes returns the file of a model that it trains.
+func modelBytes(t *testing.T, d *corpus.Data, rows []int, o Options, path string) []byte {
+	t.Helper()
+	m, err := Train(t.Context(), d, rows, o, softmax.Training{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

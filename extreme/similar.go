@@ -2,6 +2,7 @@ package extreme
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -197,7 +198,7 @@ func (s *similarity) check(features, classes int) error {
 		return fmt.Errorf("similar classes of %d features, %d places and %d values, want %d features", len(s.start)-1, len(s.place), len(s.value), features)
 	}
 	if !slices.IsSorted(s.start) {
-		return fmt.Errorf("the similar classes of a feature end before they begin")
+		return errors.New("the similar classes of a feature end before they begin")
 	}
 	for _, n := range s.place {
 		if n < 0 || int(n) >= classes {
@@ -218,14 +219,7 @@ func similarFrom(f *safetensors.File, features, classes int) (*similarity, error
 	s := &similarity{}
 	var sums []int64
 	var err error
-	get := func(name string, read func(t *safetensors.Tensor) error) {
-		if err == nil {
-			var t *safetensors.Tensor
-			if t, err = f.Tensor(name); err == nil {
-				err = read(t)
-			}
-		}
-	}
+	get := getter(f, &err)
 	get("similar_start", func(t *safetensors.Tensor) (err error) { s.start, err = t.Int32s(); return err })
 	get("similar_place", func(t *safetensors.Tensor) (err error) { s.place, err = t.Int32s(); return err })
 	get("similar_value", func(t *safetensors.Tensor) (err error) { s.value, err = t.Uint16s(); return err })
@@ -234,7 +228,7 @@ func similarFrom(f *safetensors.File, features, classes int) (*similarity, error
 		return nil, err
 	}
 	if len(sums) != 1 || checksum(s.parts()) != sums[0] {
-		return nil, fmt.Errorf("the similar classes have another checksum than when they were written; the file is damaged, copy or train it again")
+		return nil, errors.New("the similar classes have another checksum than when they were written; the file is damaged, copy or train it again")
 	}
 	return s, s.check(features, classes)
 }

@@ -17,10 +17,16 @@ func TestReference(t *testing.T) {
 	if o := call(t, "manual"); o.status != 2 {
 		t.Errorf("without --out: status %d, %s", o.status, o.log)
 	}
+}
+
+// groff has nothing to say about a man page.
+func TestManPages(t *testing.T) {
 	groff, err := exec.LookPath("groff")
 	if err != nil {
-		t.Skip("groff is not installed, which would check the man pages")
+		t.Skip("groff, which checks the man pages, is not installed")
 	}
+	folder := t.TempDir()
+	succeed(t, "manual", "--out", folder)
 	pages, err := filepath.Glob(filepath.Join(folder, "man1", "*.1"))
 	if err != nil || len(pages) < 30 {
 		t.Fatalf("%d man pages, %v", len(pages), err)

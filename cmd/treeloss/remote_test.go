@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,9 +33,9 @@ func memoryStore(t *testing.T) map[string][]byte {
 		case r.URL.Query().Has("list-type"):
 			bucket := key
 			answer := "<ListBucketResult>"
-			for key := range objects {
+			for key, data := range objects {
 				if name, ok := strings.CutPrefix(key, strings.TrimSuffix(bucket, "/")+"/"); ok && strings.HasPrefix(name, r.URL.Query().Get("prefix")) {
-					answer += "<Contents><Key>" + name + "</Key></Contents>"
+					answer += fmt.Sprintf("<Contents><Key>%s</Key><Size>%d</Size><ETag>v1</ETag></Contents>", name, len(data))
 				}
 			}
 			_, _ = io.WriteString(w, answer+"</ListBucketResult>")

@@ -138,7 +138,7 @@ func (f *tuneFlags) run(ctx context.Context, a *app) error {
 			return printErr
 		}
 	} else {
-		scorecard.PrintTrials(a.out, found, out.Nested, out.Seconds, f.chosen)
+		scorecard.PrintTrials(a.out, found, out.Nested, out.Seconds, f.chosen, namesInFlags)
 		fmt.Fprintf(a.out, "\n%s\n", out.Command)
 	}
 	return err

@@ -140,7 +140,12 @@ func (s *Stage) Fetch(ctx context.Context, url string, wanted func(name string) 
 			err = os.MkdirAll(to, 0o700)
 		}
 	} else {
-		objects = []object{{url: url}}
+		var one object
+		err = again(ctx, func() error {
+			one, err = from.stat(ctx, url)
+			return err
+		})
+		objects = []object{one}
 	}
 	if err != nil {
 		return "", about(url, err)
@@ -149,7 +154,7 @@ func (s *Stage) Fetch(ctx context.Context, url string, wanted func(name string) 
 		if name := strings.TrimPrefix(o.url, url); name != "" && wanted != nil && !wanted(name) {
 			continue
 		}
-		if err := s.fetch(ctx, from, o.url, s.path(o.url)); err != nil {
+		if err := s.fetch(ctx, from, o, s.path(o.url)); err != nil {
 			return "", about(o.url, err)
 		}
 	}
@@ -160,14 +165,7 @@ func (s *Stage) Fetch(ctx context.Context, url string, wanted func(name string) 
 func about(url string, err error) error { return fmt.Errorf("%s: %w", url, err) }
 
 // fetch copies an object to a file.
-func (s *Stage) fetch(ctx context.Context, from store, url, to string) (err error) {
-	var o object
-	if err := again(ctx, func() error {
-		o, err = from.stat(ctx, url)
-		return err
-	}); err != nil {
-		return err
-	}
+func (s *Stage) fetch(ctx context.Context, from store, o object, to string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
@@ -186,7 +184,7 @@ func (s *Stage) fetch(ctx context.Context, from store, url, to string) (err erro
 		defer mutex.Unlock()
 		done += max(length, 0)
 		if s.Progress != nil {
-			s.Progress(url, done, o.bytes)
+			s.Progress(o.url, done, o.bytes)
 		}
 		return nil
 	}

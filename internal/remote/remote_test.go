@@ -134,6 +134,7 @@ func (b *bucket) list(w io.Writer, prefix string) {
 	type content struct {
 		Key  string
 		Size int
+		ETag string
 	}
 	answer := struct {
 		XMLName  xml.Name `xml:"ListBucketResult"`
@@ -141,7 +142,7 @@ func (b *bucket) list(w io.Writer, prefix string) {
 	}{}
 	for key, data := range b.objects {
 		if strings.HasPrefix(key, prefix) {
-			answer.Contents = append(answer.Contents, content{key, len(data)})
+			answer.Contents = append(answer.Contents, content{key, len(data), tag(data)})
 		}
 	}
 	_ = xml.NewEncoder(w).Encode(answer)

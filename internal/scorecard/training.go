@@ -97,8 +97,9 @@ func PrintFolds(out io.Writer, labels []string, v *tune.CrossValidation, by stri
 }
 
 // PrintTrials prints a row for each trial of a search, and how good the best is. options
-// has settings as the user gives them; nested is nil where the search was not repeated.
-func PrintTrials(out io.Writer, found *tune.Found, nested *tune.NestedDocument, seconds float64, options func(tune.Settings) []string) {
+// has settings as the user gives them, and words the names of options; nested is nil where
+// the search was not repeated.
+func PrintTrials(out io.Writer, found *tune.Found, nested *tune.NestedDocument, seconds float64, options func(tune.Settings) []string, words func(string) string) {
 	m := found.Metric
 	t := console.NewTable(out, "options", "trial", metricName(m), "±", "difference", "±", "log loss")
 	for _, x := range found.Trials {
@@ -119,12 +120,12 @@ func PrintTrials(out io.Writer, found *tune.Found, nested *tune.NestedDocument, 
 	}
 	fmt.Fprintf(out, "\n%s; difference: to plain cross entropy with the defaults (trial 1), paired; ±: standard error over %d held-out rows\n", unit, found.HeldOut)
 	fmt.Fprintf(out, "held out: %s\n", found.How)
-	fmt.Fprintf(out, "%d trials in %.1f s, ended by: %s\n\n", len(found.Trials), seconds, stopWords(found.Stop))
+	fmt.Fprintf(out, "%d trials in %.1f s, ended by: %s\n\n", len(found.Trials), seconds, words(stopWords(found.Stop)))
 	best := found.Best()
 	fmt.Fprintf(out, "the best of %d trials looks better than it is: %s %s, about %s on new rows\n", len(found.Trials),
 		metricName(m), metricCell(m, m.Of(best.Report)), metricCell(m, m.Of(found.Honest)))
 	if found.Trials[0].Baseline {
-		fmt.Fprintln(out, "plain cross entropy is better than what was asked for: leave --sharing, --loss and --names-as-examples open to have it")
+		fmt.Fprintln(out, words("plain cross entropy is better than what was asked for: leave Options.Sharing, Options.Loss and Options.Names open to have it"))
 	}
 	if n := nested; n != nil && n.Mean != nil {
 		line := metricCell(m, *n.Mean)
@@ -135,12 +136,13 @@ func PrintTrials(out io.Writer, found *tune.Found, nested *tune.NestedDocument, 
 	}
 }
 
+// stopWords says what ended a search.
 func stopWords(s tune.Stop) string {
 	switch s {
 	case tune.StopTime:
-		return "--time"
+		return "Options.Time"
 	case tune.StopTrials:
-		return "--trials"
+		return "Options.Trials"
 	case tune.StopConverged:
 		return "smaller steps gain nothing"
 	}

@@ -134,21 +134,12 @@ func (c *Cells) Do(name string, result any, compute func() error) error {
 		return fmt.Errorf("cell %q: %w", name, err)
 	}
 	c.mine = append(c.mine, line{name, value})
-	return encode(c.file, c.mine[len(c.mine)-1])
+	return json.NewEncoder(c.file).Encode(c.mine[len(c.mine)-1]) // in one write
 }
 
 // deal returns to which of some parts cell n falls.
 func deal(n, parts int) int {
 	return rand.New(rand.NewPCG(uint64(n/parts), uint64(parts))).Perm(parts)[n%parts]
-}
-
-// encode writes a line at once.
-func encode(w io.Writer, l line) error {
-	text, err := json.Marshal(l)
-	if err == nil {
-		_, err = w.Write(append(text, '\n'))
-	}
-	return err
 }
 
 // Partial tells whether only one part of the cells is computed: whoever asks for them
@@ -157,8 +148,9 @@ func (c *Cells) Partial() bool { return c != nil && c.part.Count > 0 }
 
 // Write writes the cells of a part to w, in their order.
 func (c *Cells) Write(w io.Writer) error {
+	out := json.NewEncoder(w)
 	for _, l := range c.mine {
-		if err := encode(w, l); err != nil {
+		if err := out.Encode(l); err != nil {
 			return err
 		}
 	}

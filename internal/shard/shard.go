@@ -308,7 +308,7 @@ func Open(folder string) (*Parts, error) {
 		if _, err := os.Stat(folder); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s holds no finished part; run treeloss predict --shard 0/8 --out %s, and so on to 7/8", folder, folder)
+		return nil, fmt.Errorf("%s holds no finished part; run the parts, of eight 0/8 to 7/8, with this folder", folder)
 	}
 	n := manifests[0].Parts
 	there := make([]bool, n)
